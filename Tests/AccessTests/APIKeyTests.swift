@@ -9,7 +9,7 @@ struct APIKeyTests {
         return (key.text.withBytes { Array($0) }, key.hash)
     }
 
-    @Test func `a new key is told by its beginning, and kept as its hash`() throws {
+    @Test func `a new API key is recognized by its beginning, and kept as its hash`() throws {
         let (text, hash) = try made(7)
         #expect(String(decoding: text, as: UTF8.self) == "rmk_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc")
         #expect(text.count == 47)
@@ -37,7 +37,7 @@ struct APIKeyTests {
         }
     }
 
-    @Test func `whatever else is shown opens nothing`() async throws {
+    @Test func `a changed key, a key's hash and random bytes open nothing`() async throws {
         let (text, hash) = try made(1)
         let keys = APIKeys([try #require(APIKey(name: "crm", hash: hash, scope: .all))])
         var changed = text
@@ -58,7 +58,7 @@ struct APIKeyTests {
         String(repeating: "a", count: 62) + "é",
         "  " + String(repeating: "a", count: 62),
     ])
-    func `a hash that is none makes no key`(hash: String) {
+    func `a text that is no hash makes no API key`(hash: String) {
         #expect(APIKey(name: "crm", hash: hash, scope: .all) == nil)
     }
 }

@@ -5,14 +5,14 @@ import Testing
 @Suite("Algorithms of sessions")
 struct AlgorithmTests {
     @Test(arguments: [Algorithm.rs256, .ps256, .es256, .eddsa])
-    func `takes what is allowed by default`(_ algorithm: Algorithm) async throws {
+    func `a session signed with an algorithm allowed by default is accepted`(_ algorithm: Algorithm) async throws {
         let key = try SampleIssuer.key(algorithm)
         let verifier = try SampleIssuer.verifier([key])
         _ = try await verifier.verify(try SampleIssuer.session(key), now: SampleIssuer.now)
     }
 
     @Test(arguments: [Algorithm.rs384, .rs512, .ps384, .ps512, .es384, .es512])
-    func `takes what is allowed by the operator, and that alone`(_ algorithm: Algorithm) async throws {
+    func `an algorithm the operator allows is accepted, and refused by default`(_ algorithm: Algorithm) async throws {
         let key = try SampleIssuer.key(algorithm)
         var rules = SampleIssuer.rules
         rules.algorithms = [algorithm]

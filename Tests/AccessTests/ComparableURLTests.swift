@@ -33,17 +33,17 @@ struct ComparableURLTests {
         "https://id.example/\u{0}", " https://id.example/", "https://id.example/" + String(repeating: "a", count: 2048),
     ]
 
-    @Test(arguments: same) func `equivalent spellings are one`(text: String) {
+    @Test(arguments: same) func `equivalent spellings are one URL`(text: String) {
         #expect(ComparableURL(text) != nil)
         #expect(ComparableURL(text) == ComparableURL(Self.same[0]))
     }
 
-    @Test(arguments: others) func `what only looks alike is another`(text: String) {
+    @Test(arguments: others) func `a URL that only looks alike is a different URL`(text: String) {
         #expect(ComparableURL(text) != nil)
         #expect(ComparableURL(text) != ComparableURL(Self.same[0]))
     }
 
-    @Test(arguments: none) func `what is no such URL is none`(text: String) {
+    @Test(arguments: none) func `a text that is no comparable URL is refused`(text: String) {
         #expect(ComparableURL(text) == nil)
     }
 

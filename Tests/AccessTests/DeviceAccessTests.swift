@@ -22,7 +22,7 @@ struct DeviceAccessTests {
         return try await access.verify(credentials, for: try SampleDevice.request, now: SampleIssuer.now)
     }
 
-    @Test func `who shows nothing has no session`() async throws {
+    @Test func `a device that presents no session is refused with no_session`() async throws {
         let access = DeviceAccess(sessions: [sessions], proofs: DPoPVerifier())
         await expectRefusal(.noSession) {
             try await access.verify(nil, for: try SampleDevice.request, now: SampleIssuer.now)
@@ -71,12 +71,12 @@ struct DeviceAccessTests {
         }
     }
 
-    @Test func `a proof does not mend a session`() async throws {
+    @Test func `a proof does not make up for a bad session`() async throws {
         let session = try SampleIssuer.session(key, ["exp": "1"])
         await expectRefusal(.expired) { try await verify(.dpop, session, proof: try device.proof(for: session)) }
     }
 
-    @Test func `a proof is used up when the request is let in, and no sooner`() async throws {
+    @Test func `a proof is used up when the request is admitted, and no sooner`() async throws {
         let access = DeviceAccess(sessions: [sessions], proofs: DPoPVerifier())
         let session = try SampleIssuer.session(key)
         let credentials = DeviceCredentials(scheme: .dpop, session: session, proof: try device.proof(for: session))

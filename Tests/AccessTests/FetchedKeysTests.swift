@@ -76,7 +76,7 @@ private struct Scene: Sendable {
 
 @Suite("Keys that are fetched", .timeLimit(.minutes(10)))
 struct FetchedKeysTests {
-    @Test func `the first set is fetched before anybody asks, and who asks waits for it`() async throws {
+    @Test func `the first set is fetched before anybody asks, and early callers wait for it`() async throws {
         try await Scene().run(nil) { scene in
             let outcomes = try await scene.outcomes([(scene.old, 50)]) {
                 scene.fetch.answer(try scene.published(scene.old))
@@ -86,7 +86,7 @@ struct FetchedKeysTests {
         }
     }
 
-    @Test func `without keys nobody is refused, and everybody is told to come later`() async throws {
+    @Test func `every caller is told to come later while there are no keys, and none is refused`() async throws {
         try await Scene().run(.failure(Down())) { scene in
             #expect(await scene.outcome(scene.old) == "keys_unavailable, later 1")
             #expect(scene.fetch.count == 1)
@@ -327,7 +327,7 @@ struct FetchedKeysTests {
         }
     }
 
-    @Test func `a caller that is cancelled stops waiting`() async throws {
+    @Test func `a caller that is canceled stops waiting`() async throws {
         try await Scene().run(nil) { scene in
             await withTaskGroup(of: String.self) { group in
                 for _ in 0..<10 { group.addImmediateTask { await scene.outcome(scene.old) } }
@@ -338,7 +338,7 @@ struct FetchedKeysTests {
         }
     }
 
-    @Test func `nobody waits where nobody fetches, before and after`() async throws {
+    @Test func `a caller does not wait before or after the time of fetching`() async throws {
         let scene = try Scene()
         #expect(await scene.outcome(scene.old) == "keys_unavailable, later 1")
         try await scene.run(scene.published(scene.old)) { _ in }
@@ -346,7 +346,7 @@ struct FetchedKeysTests {
         #expect(await scene.outcome(scene.new) == "keys_unavailable, later 1")
     }
 
-    @Test func `who waits when the end comes is let go`() async throws {
+    @Test func `a caller that waits when the fetching stops is told to come later`() async throws {
         let scene = try Scene()
         let outcome = await withTaskGroup(of: String.self) { group in
             let running = Task { await scene.keys.run() }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Access
 
-@Suite("When a key set is fetched")
+@Suite("The fetching of a key set")
 struct KeySetCacheTests {
     private let start = ContinuousClock.now
     private let old: KeySet
@@ -39,13 +39,13 @@ struct KeySetCacheTests {
         #expect(cache.lookUp(nil, after: nil, at: at(1)).kind == "keys a of 1")
     }
 
-    @Test func `an unknown id in the cool-down is told when it is over`() {
+    @Test func `an unknown id in the cool-down is told when the cool-down is over`() {
         var cache = filled()
         #expect(cache.lookUp("z", after: nil, at: at(5)).kind == "later 25")
         #expect(cache.lookUp("z", after: nil, at: at(29)).kind == "later 1")
     }
 
-    @Test func `after the cool-down one asker's fetch decides for certain`() {
+    @Test func `one asker's fetch after the cool-down settles an unknown id`() {
         var cache = filled()
         #expect(cache.lookUp("z", after: nil, at: at(30)).kind == "fetch 2, certain from 2")
         cache.fetched(old, maxAge: nil, at: at(31))
@@ -53,7 +53,7 @@ struct KeySetCacheTests {
         #expect(answer.kind == "unknown")
     }
 
-    @Test func `who came while a set was fetched is not refused by it`() {
+    @Test func `a caller that came during a fetch is not refused by that fetch`() {
         var cache = filled()
         _ = cache.lookUp("z", after: nil, at: at(30))
         #expect(cache.lookUp("b", after: nil, at: at(30)).kind == "wait 2, certain from 3")
@@ -66,7 +66,7 @@ struct KeySetCacheTests {
         #expect(cache.settle(ticket, "b", after: nil, at: at(61)).kind == "keys b of 3, named")
     }
 
-    @Test func `who came while a set was fetched is refused by the next one`() {
+    @Test func `a caller that came during a fetch is refused by the next fetch`() {
         var cache = filled()
         _ = cache.lookUp("z", after: nil, at: at(30))
         cache.fetched(old, maxAge: nil, at: at(31))
@@ -104,7 +104,7 @@ struct KeySetCacheTests {
     }
 
     @Test(arguments: [(nil, 600), (0, 60), (5, 60), (3600, 3600), (1 << 31, 86_400)] as [(Int?, Int)])
-    func `a set is fresh for as long as it says, within bounds`(maxAge: Int?, seconds: Int) {
+    func `a set is fresh for as long as its headers state, within bounds`(maxAge: Int?, seconds: Int) {
         var cache = filled(maxAge: maxAge.map { .seconds($0) })
         #expect(cache.nextDue(at: start) == .seconds(seconds))
         let early = cache.beginIfDue(at: at(seconds - 1)), due = cache.beginIfDue(at: at(seconds))
@@ -168,7 +168,7 @@ struct KeySetCacheTests {
         #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60])
     }
 
-    @Test func `while there is a set, failures do not shorten the cool-down`() {
+    @Test func `failures do not shorten the cool-down while there is a set`() {
         var cache = filled()
         #expect(cache.lookUp("z", after: nil, at: at(30)).kind == "fetch 2, certain from 2")
         cache.failed(at: at(31))

@@ -67,7 +67,7 @@ struct KeySetTests {
     }
 
     @Test(arguments: MemberCase.all)
-    func `what cannot verify a session is passed over`(_ example: MemberCase) throws {
+    func `a key that cannot verify a session is skipped, and the other keys are kept`(_ example: MemberCase) throws {
         let good = try member(SampleIssuer.key(.eddsa, "good"))
         let other = try member(SampleIssuer.key(example.algorithm), example.changes)
         let set = try parse(#"{"keys":[\#(other),\#(good)],"x":7}"#)
@@ -75,7 +75,7 @@ struct KeySetTests {
         #expect(set.skipped == (example.keys == 0 ? 1 : 0))
     }
 
-    @Test func `a key that names a member twice takes no other key down`() throws {
+    @Test func `a key that names a member twice costs no other key`() throws {
         let twice = try member(SampleIssuer.key(.es256)).replacing("{", with: #"{"kid":"other","#)
         let set = try parse(#"{"keys":[\#(twice),\#(try member(SampleIssuer.key(.es256)))]}"#)
         #expect(set.count == 1)
@@ -99,7 +99,7 @@ struct KeySetTests {
         #"{"keys":[]}x"#,
         #"{"keys":\#(String(repeating: "[", count: 1000))"#,
     ])
-    func `what is no JWK Set is refused`(text: String) {
+    func `a document that is no JWK Set is refused`(text: String) {
         #expect(throws: KeySetError.notAKeySet) { try parse(text) }
     }
 
@@ -119,7 +119,7 @@ struct KeySetTests {
         #expect(throws: KeySetError.tooLarge) { try parse("{\"keys\":[\(one)]}" + padding) }
     }
 
-    @Test func `two ids that look alike are two`() async throws {
+    @Test func `two ids that look alike are different ids`() async throws {
         let composed = try SampleIssuer.key(.es256, "\u{E9}")
         let decomposed = try SampleIssuer.key(.es256, "e\u{301}")
         let verifier = try SampleIssuer.verifier([composed, decomposed])
@@ -135,7 +135,7 @@ struct KeySetTests {
             ("max-age=99999999999999999999", 1 << 31), ("no-cache", 0), ("max-age=600, no-store", 0),
             ("max-age=x", nil),
         ] as [(String?, Int?)])
-    func `a document is as fresh as its headers say`(cacheControl: String?, seconds: Int?) {
+    func `a document is as fresh as its headers state`(cacheControl: String?, seconds: Int?) {
         let document = KeySetDocument(bytes: [], cacheControl: cacheControl)
         #expect(document.maxAge == seconds.map { .seconds($0) })
     }

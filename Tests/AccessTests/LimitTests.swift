@@ -37,7 +37,7 @@ struct LimitTests {
         #expect(taken(7000, of: &limits, [.backend(name: "other")], at: 1000) == 2000)
     }
 
-    @Test func `a subject has its limit, whoever asks`() {
+    @Test func `a subject has its limit, whichever caller asks`() {
         var limits = RequestLimits(at: start)
         let taken = (0..<30).count {
             limits.ask([.device(thumbprint: "\($0)")], subject: "app/u", at: start) == .allowed
@@ -48,7 +48,7 @@ struct LimitTests {
         #expect(limits.ask([user], at: start) == .allowed)
     }
 
-    @Test func `all together have theirs`() {
+    @Test func `all callers together have their limit`() {
         var limits = RequestLimits(LimitRules(total: RequestRate(perSecond: 10, burst: 20)), at: start)
         let taken = (0..<100).count { limits.ask([.device(thumbprint: "\($0)")], at: start) == .allowed }
         #expect(taken == 20)
@@ -56,7 +56,7 @@ struct LimitTests {
         #expect(limits.ask([user], at: at(100)) == .allowed)
     }
 
-    @Test func `the wait is over when it was said to be, and no sooner`() {
+    @Test func `a caller's wait is over at the stated time, and no sooner`() {
         var limits = RequestLimits(at: start)
         _ = taken(40, of: &limits, [user], at: 0)
         #expect(limits.ask([user], at: at(10)) == .later(.milliseconds(40)))
@@ -96,7 +96,7 @@ struct LimitTests {
         #expect(limits.ask([user], subject: "s", hasArrived: true, at: start) == .allowed)
     }
 
-    @Test func `the wait of a caller is told without a request being taken`() {
+    @Test func `the wait of a caller is known without counting a request`() {
         var limits = RequestLimits(at: start)
         let refused = Caller.refused(address: "a")
         for _ in 0..<40 {
@@ -108,7 +108,7 @@ struct LimitTests {
         #expect(limits.wait(of: refused, at: at(50)) <= .zero)
     }
 
-    @Test func `nothing is forgotten that is not full again`() {
+    @Test func `a bucket that is not full again is not forgotten`() {
         var limits = RequestLimits(at: start)
         for offset in [0, 500, 1000, 1500, 1999] {
             let caller = Caller.device(thumbprint: "\(offset)")
@@ -132,7 +132,7 @@ struct LimitTests {
         #expect(most <= 2 * 102)
     }
 
-    @Test func `by default the tables never have to give way before their time`() {
+    @Test func `the tables of limits never give way before their time by default`() {
         var limits = RequestLimits(at: start)
         var most = 0
         for step in 0..<100 {

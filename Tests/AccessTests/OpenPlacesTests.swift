@@ -21,7 +21,7 @@ struct OpenPlacesTests {
         #expect(places.count == 0 && places.take([user("a")]) != nil)
     }
 
-    @Test func `a place that is released is free once, while whoever had it is still there`() {
+    @Test func `a place that is released twice is free once`() {
         let places = OpenPlaces(most: 2)
         let place = places.take([user("a")])
         let other = places.take([user("a")])
@@ -31,7 +31,7 @@ struct OpenPlacesTests {
         withExtendedLifetime(place) {}
     }
 
-    @Test func `holders of one name and two kinds are two`() {
+    @Test func `holders of one name and two kinds are two holders`() {
         let places = OpenPlaces(most: 10)
         let one = places.take([.init("user", "x", most: 1)])
         #expect(one != nil && places.take([.init("address", "x", most: 1)]) != nil)

@@ -83,7 +83,7 @@ struct ProofTests {
     }
 
     @Test(arguments: ProofCase.all)
-    func `a proof is taken or refused for what it is`(_ example: ProofCase) async throws {
+    func `a proof is accepted, or refused with its reason`(_ example: ProofCase) async throws {
         let proof = try device.proof(for: session, example.claims, header: example.header)
         guard let reason = example.reason else {
             #expect(try verify(proof) == device.thumbprint)
@@ -139,7 +139,7 @@ struct ProofTests {
         #expect(verifier.remembered == 3)
     }
 
-    @Test func `a proof is never good twice, however long one waits`() async throws {
+    @Test func `a proof is never good twice, however long the wait`() async throws {
         let verifier = DPoPVerifier()
         let ahead = try device.proof(for: session, ["iat": "1700000030"])
         _ = try verify(ahead, with: verifier)
@@ -177,7 +177,7 @@ struct ProofTests {
         await expectRefusal(.proofReplayed) { try check() }
     }
 
-    @Test func `where nonces are asked for, a proof counts with one of these seconds alone`() async throws {
+    @Test func `a proof without one of these seconds' nonces is refused where nonces are required`() async throws {
         let secret = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
         let nonces = try #require(ProofNonces(secret: secret))
         let verifier = DPoPVerifier(nonces: nonces)
@@ -212,7 +212,7 @@ struct ProofTests {
         _ = try verify(try SampleDevice().proof(for: session), with: verifier)
     }
 
-    @Test func `a full memory takes no proof, and says when it will`() async throws {
+    @Test func `a full memory accepts no proof, and returns when it will`() async throws {
         let verifier = DPoPVerifier(rules: DPoPRules(remembered: 2))
         for id in 0..<2 { _ = try verify(try device.proof(for: session, ["jti": "\"\(id)\""]), with: verifier) }
         let third = try device.proof(for: session, ["jti": #""2""#])
@@ -230,7 +230,7 @@ struct ProofTests {
         await expectRefusal(.proofMalformed) { try verify(Array(text.utf8)) }
     }
 
-    @Test func `a claim that stands there twice is refused`() async throws {
+    @Test func `a duplicate claim is refused`() async throws {
         let claims =
             #"{"jti":"x","jti":"x","htm":"GET","htu":"https://remint.example/v1/apps/shop/token","iat":1700000000}"#
         let header = #"{"typ":"dpop+jwt","alg":"ES256","jwk":\#(try device.jwk)}"#

@@ -17,7 +17,7 @@ struct RefusalTests {
             ])
     }
 
-    @Test func `only time mends what is answered with later, and callers wait a second at least`() {
+    @Test func `only a refusal that passes with time is answered with later, a second at least`() {
         #expect(AccessRefusal(.expired).answer == .unauthorised)
         #expect(AccessRefusal(.appNotAllowed).answer == .forbidden)
         #expect(AccessRefusal(.userTooLong).answer == .invalid)

@@ -36,7 +36,7 @@ struct ReplayMemoryTests {
         #expect(memory.count == 1)
     }
 
-    @Test func `a full memory forgets nothing and takes nothing until its turn`() {
+    @Test func `a full memory forgets nothing and accepts nothing until its turn`() {
         var memory = ReplayMemory(window: .seconds(100), capacity: 3, quota: .max)
         for name in 0..<3 { #expect(memory.use(Fingerprint("\(name)"), at: at(0)) == .new) }
         #expect(memory.use(Fingerprint("3"), at: at(40)) == .full(.seconds(60)))
@@ -46,7 +46,7 @@ struct ReplayMemoryTests {
         #expect(memory.use(Fingerprint("0"), at: at(100)) == .used)
     }
 
-    @Test func `however the clock is set, nothing is forgotten that could be used again`() {
+    @Test func `a proof that could be used again is not forgotten, however the clock is set`() {
         var memory = ReplayMemory(window: .seconds(100), capacity: 1000, quota: .max)
         _ = memory.use(Fingerprint("a"), at: at(0))
         _ = memory.use(Fingerprint("b"), at: at(100))
@@ -70,13 +70,13 @@ struct ReplayMemoryTests {
         #expect(memory.use(Fingerprint("c"), at: at(101)) == .new)
     }
 
-    @Test func `a name of two parts is no name of one`() {
+    @Test func `a fingerprint of two parts differs from one of their joined text`() {
         #expect(Fingerprint("ab", "c") != Fingerprint("a", "bc"))
         #expect(Fingerprint("ab") != Fingerprint("a", "b"))
         #expect(Fingerprint("a", "b") == Fingerprint("a", "b"))
     }
 
-    @Test func `a key that fills its quota takes nothing from another's`() {
+    @Test func `a key that fills its quota leaves another's quota alone`() {
         var memory = ReplayMemory(window: .seconds(100), capacity: 10, quota: 3)
         let (greedy, modest) = (Fingerprint("greedy"), Fingerprint("modest"))
         for name in 0..<3 { #expect(memory.use(Fingerprint("\(name)"), of: greedy, at: at(0)) == .new) }

@@ -123,7 +123,7 @@ struct SessionTests {
         verifier = try SampleIssuer.verifier([key])
     }
 
-    @Test func `a session says who vouches for whom, and until when`() async throws {
+    @Test func `a verified session has its issuer, user, expiry and bound key`() async throws {
         let token = try SampleIssuer.session(key, ["cnf": #"{"jkt":"x"}"#])
         let session = try await verifier.verify(token, now: SampleIssuer.now)
         #expect(session.issuer == "https://id.example")
@@ -133,7 +133,7 @@ struct SessionTests {
     }
 
     @Test(arguments: SessionCase.all)
-    func `a session is taken or refused for what it is`(_ example: SessionCase) async throws {
+    func `a session is accepted, or refused with its reason`(_ example: SessionCase) async throws {
         let token = try SampleIssuer.session(key, example.claims, header: example.header)
         guard let reason = example.reason else {
             _ = try await verifier.verify(token, now: SampleIssuer.now)
@@ -142,7 +142,7 @@ struct SessionTests {
         await expectRefusal(reason) { try await verifier.verify(token, now: SampleIssuer.now) }
     }
 
-    @Test func `nothing is no session`() async {
+    @Test func `an empty text is no session`() async {
         await expectRefusal(.noSession) { try await verifier.verify([], now: SampleIssuer.now) }
     }
 
@@ -161,7 +161,7 @@ struct SessionTests {
     }
 
     @Test(arguments: ["iss", "aud", "sub", "exp", #"\u0073ub"#])
-    func `a claim that stands there twice is refused, whichever is right`(name: String) async throws {
+    func `a duplicate claim is refused, whichever is right`(name: String) async throws {
         let claims = #"{"\#(name)":"x","iss":"https://id.example","aud":"shop","sub":"u","exp":1700003600,"x":{}}"#
         let token = try SampleToken.make(key, claims: claims, header: #"{"alg":"ES256","kid":"a"}"#)
         await expectRefusal(.malformed) { try await verifier.verify(token, now: SampleIssuer.now) }
@@ -195,7 +195,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `where no audience is asked for, any will do`() async throws {
+    @Test func `a session of any audience is accepted where no audience is required`() async throws {
         let rules = SessionRules(issuer: "https://id.example", audience: nil)
         let verifier = try SampleIssuer.verifier([key], rules: rules)
         for audience in [nil, "7", #""other""#] {
@@ -203,7 +203,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `clocks differ by five minutes at most, whatever the rules say`() async throws {
+    @Test func `clocks may differ by five minutes at most, whatever the rules allow`() async throws {
         var rules = SampleIssuer.rules
         for (skew, taken) in [(Duration.seconds(86_400), 299), (.seconds(-5), 0), (.seconds(300), 299)] {
             rules.skew = skew

@@ -10,7 +10,7 @@ struct VerifiedSessionsTests {
         issuer: "i", signers: [], audiences: [], users: [.init(claim: "sub", user: "u")],
         expiry: now.advanced(bySeconds: 3600), boundKey: nil)
 
-    @Test func `one is known for half a minute, by its own fingerprint`() {
+    @Test func `a good session is remembered for half a minute, by its own fingerprint`() {
         let sessions = VerifiedSessions()
         sessions.found(session, as: Fingerprint("a"), at: Self.now)
         #expect(sessions.session(Fingerprint("a"), at: Self.now.advanced(bySeconds: 29)) == session)
@@ -19,7 +19,7 @@ struct VerifiedSessionsTests {
         #expect(sessions.session(Fingerprint("a"), at: Self.now.advanced(bySeconds: -5)) == nil, "a clock was set back")
     }
 
-    @Test func `one that was good before is told from a new one until its end, or until it is refused`() {
+    @Test func `a good session stays known until its end, or until it is forgotten`() {
         let sessions = VerifiedSessions()
         sessions.found(session, as: Fingerprint("a"), at: Self.now)
         #expect(sessions.isKnown(Fingerprint("a"), at: Self.now.advanced(bySeconds: 3599)))
@@ -29,7 +29,7 @@ struct VerifiedSessionsTests {
         #expect(!sessions.isKnown(Fingerprint("a"), at: Self.now))
     }
 
-    @Test func `none is known past its end`() {
+    @Test func `a remembered session is forgotten at its end`() {
         let sessions = VerifiedSessions()
         let short = Session(
             issuer: "i", signers: [], audiences: [], users: session.users,

@@ -11,7 +11,7 @@ import Testing
         return try decoder.decode(ConfiguredAdapter.self, from: Data(settings.utf8)).adapter
     }
 
-    @Test func `finds an adapter by its very name`() throws {
+    @Test func `an adapter is found by its exact name`() throws {
         let registration = try #require(registry["sample"])
         #expect(registration.vendor == "Sample")
         #expect(registration.settings.map(\.name) == ["color", "size"])
@@ -21,7 +21,7 @@ import Testing
         #expect(registry.registrations.map(\.name) == ["sample"])
     }
 
-    @Test func `makes an adapter from its settings`() throws {
+    @Test func `an adapter is made from its settings`() throws {
         let adapter = try #require(try decode(#"{"color":"red","size":3}"#) as? SampleAdapter)
         #expect(adapter.settings.color == "red")
         #expect(adapter.settings.size == 3)
@@ -30,28 +30,28 @@ import Testing
         #expect(try (decode(#"{"color":"red","size":null}"#) as? SampleAdapter)?.settings.size == nil)
     }
 
-    @Test func `passes on what an adapter has against its settings`() {
+    @Test func `an adapter's complaint about its settings is passed on`() {
         let error = #expect(throws: SettingsError.self) { try decode(#"{"color":"plaid"}"#) }
         #expect(error == SettingsError("color", "is no color; name one"))
     }
 
     @Test(arguments: [#"{}"#, #"{"color":null}"#, #"{"color":7}"#, #"{"color":"red","size":"big"}"#, #"[]"#, #"null"#])
-    func `refuses settings of another shape`(_ settings: String) {
+    func `settings of another shape are refused`(_ settings: String) {
         #expect(throws: DecodingError.self) { try decode(settings) }
     }
 
-    @Test func `says so where nobody named the adapter`() {
+    @Test func `decoding settings without a registered adapter fails with a message`() {
         let error = #expect(throws: SettingsError.self) { try decode(#"{"color":"red"}"#, withRegistration: false) }
         #expect(error?.message.isEmpty == false)
     }
 
-    @Test func `traps on two adapters of one name`() async {
+    @Test func `two adapters of one name trap`() async {
         await #expect(processExitsWith: .failure) {
             _ = AdapterRegistry([.init(SampleAdapter.self), .init(SampleAdapter.self)])
         }
     }
 
-    @Test func `spells every error code in snake case, each once`() {
+    @Test func `the error codes are these names in snake case`() {
         let codes = ErrorCode.allCases.map(\.rawValue)
         #expect(
             codes == [

@@ -1,7 +1,7 @@
 import AdapterKit
 import Testing
 
-@Suite("What a user's id may be")
+@Suite("Rules for a user's id")
 struct IdentifierRuleTests {
     private func refusal(_ id: String, _ rule: IdentifierRule = .standard) -> String? {
         rule.refusal(of: Subject(user: id))
@@ -33,7 +33,7 @@ struct IdentifierRuleTests {
     @Test(arguments: [
         "*", "é", "\u{A0}x", "\u{BF}", "🦊", "\u{202E}x", "a b", " a", "../x", "%00", "null", "{{user}}", "\"\\",
     ])
-    func `any other id is a user's where the vendor says nothing`(_ id: String) {
+    func `any other id is a user's where the vendor has no rule`(_ id: String) {
         #expect(refusal(id) == nil)
     }
 
@@ -51,9 +51,11 @@ struct IdentifierRuleTests {
     }
 
     @Test(arguments: ["", "[]", "[^]", "a-z", "[z-a]", "[\\d]", "[é]", "[a b]", "[[a]", "[a]]", "[a-]x"])
-    func `a text that is no class of characters is none`(_ text: String) { #expect(IdentifierCharacters(text) == nil) }
+    func `a text that is no class of characters is refused`(_ text: String) {
+        #expect(IdentifierCharacters(text) == nil)
+    }
 
-    @Test func `a refusal never holds the id`() {
+    @Test func `a refusal never contains the id`() {
         for id in ["secret\u{0}", String(repeating: "secret", count: 1000), "secret*"] {
             let rule = IdentifierRule(characters: IdentifierCharacters("[a-z]"))
             #expect(refusal(id, rule)?.contains("secret") == false)

@@ -18,7 +18,7 @@ struct DateText: CustomTestStringConvertible {
 @Suite struct RFC3339Tests {
     /// Foundation counts the Julian calendar before 1582-10-15; RFC 3339 (section 1) counts the Gregorian one throughout.
     /// The latter repeats every 400 years, so early years are compared 1600 years later.
-    @Test func `agrees with Foundation on 10,000 moments from year 1 to 9999, both ways`() {
+    @Test func `RFC 3339 writing and parsing agree with Foundation on 10,000 moments from year 1 to 9999`() {
         var random = SeededGenerator(seed: 3339)
         let cycles: Int64 = 4 * 146_097 * 86_400
         for _ in 0..<10_000 {
@@ -38,7 +38,7 @@ struct DateText: CustomTestStringConvertible {
         }
     }
 
-    @Test func `gives back every microsecond it has written`() {
+    @Test func `a written moment reads back to the microsecond`() {
         var random = SeededGenerator(seed: 6)
         for _ in 0..<10_000 {
             let time = UnixTime(
@@ -70,7 +70,7 @@ struct DateText: CustomTestStringConvertible {
         .init("2016-09-20T17:06:51.104Z", 1_474_391_211_104_000),
     ]
 
-    @Test(arguments: good) func `reads a date-time`(_ date: DateText) {
+    @Test(arguments: good) func `a date-time is parsed to its microsecond`(_ date: DateText) {
         #expect(RFC3339.parse(date.text)?.microseconds == date.microseconds)
     }
 
@@ -85,16 +85,16 @@ struct DateText: CustomTestStringConvertible {
         "2026-11-20X10:00:00Z", "２０２６-11-20T10:00:00Z", "2026-11-20T10:00:00\u{2212}02:00", "2026\u{0}11-20T10:00:00Z",
     ].map { DateText($0, nil) }
 
-    @Test(arguments: bad) func `refuses what is not a date-time`(_ date: DateText) {
+    @Test(arguments: bad) func `a text that is no date-time is refused`(_ date: DateText) {
         #expect(RFC3339.parse(date.text) == nil)
     }
 
-    @Test func `stops an offset at the ends of the domain`() {
+    @Test func `an offset past the first or last moment stops there`() {
         #expect(RFC3339.parse("0001-01-01T00:00:00+23:59")?.description == "0001-01-01T00:00:00Z")
         #expect(RFC3339.parse("9999-12-31T23:59:59-23:59")?.description == "9999-12-31T23:59:59.999999Z")
     }
 
-    @Test func `answers any text cut from a date-time or damaged`() {
+    @Test func `a cut or damaged date-time is refused, or reads back as it was parsed`() {
         var random = SeededGenerator(seed: 4)
         let whole = Array("2026-11-20T10:00:00.123456+02:00".utf8)
         for _ in 0..<20_000 {

@@ -18,7 +18,7 @@ import Testing
         return text(try form.claims(for: subject, adding: enrichment, random: &random))
     }
 
-    @Test func `writes the header with alg first and the members in their order`() throws {
+    @Test func `the header has alg first and the other members in their order`() throws {
         #expect(try header(SampleAdapter.recipe(), keyID: "ignored") == #"{"alg":"HS256","typ":"JWT"}"#)
         let named = SampleAdapter.recipe(header: Recipe.typeAndKeyID)
         #expect(try header(named, keyID: "key-A") == #"{"alg":"HS256","typ":"JWT","kid":"key-A"}"#)
@@ -29,14 +29,14 @@ import Testing
         #expect(named.needsKeyID && turned.needsKeyID)
     }
 
-    @Test func `has no header for a key without the id it must name`() {
+    @Test func `a recipe that names the key makes no header for a key without an id`() {
         let error = #expect(throws: Rejection.self) {
             try SampleAdapter.recipe(header: Recipe.typeAndKeyID).encodedHeader(keyID: nil)
         }
         #expect(error?.code == .keyUnavailable)
     }
 
-    @Test func `writes the claims in their order and forgets what stood there before`() throws {
+    @Test func `the claims are written in their order, with nested objects`() throws {
         let written = try claims([
             Claim("exp", .expiresAt), Claim("iat", .issuedAt), Claim("a\"b", .constant("c\\d")), Claim("sub", .user),
             Claim("nested", .object([Claim("deep", .object([Claim("id", .user)])), Claim("empty", .object([]))])),
@@ -47,19 +47,19 @@ import Testing
         )
     }
 
-    @Test func `writes named ids as an object`() throws {
+    @Test func `the claim of named ids is an object`() throws {
         let subject = Subject(identifiers: [.init(name: "registered", value: "u@example.com")])
         #expect(try claims([Claim("sub", .identifiers)], subject) == #"{"sub":{"registered":"u@example.com"}}"#)
     }
 
-    @Test func `writes an id byte for byte`() throws {
+    @Test func `the claim of a user id keeps its bytes`() throws {
         for id in ["\u{E9}", "e\u{301}", "0012", "a/b=c%d", "\u{1F511}", " "] {
             let root = try JSONValue(try claims([Claim("sub", .user)], Subject(user: id)))
             #expect(root["sub"]?.string?.hasSameBytes(as: id) == true)
         }
     }
 
-    @Test func `leaves out an enrichment that is absent, wherever it stands`() throws {
+    @Test func `a claim whose enrichment is absent is left out, at any depth`() throws {
         let list = [
             Claim("a", .enrichment("x")), Claim("sub", .user), Claim("o", .object([Claim("b", .enrichment("x"))])),
             Claim("c", .enrichment("y")),
@@ -70,7 +70,7 @@ import Testing
             try claims(list, enrichment: found) == #"{"a":[{"type":"Email"}],"sub":"u","o":{"b":[{"type":"Email"}]}}"#)
     }
 
-    @Test func `mints nothing for a subject that lacks what a claim needs`() {
+    @Test func `a subject that lacks what a claim needs is not minted for`() {
         let ids = Subject(identifiers: [.init(name: "registered", value: "r")])
         let cases: [(Claim.Value, Subject)] = [
             (.user, ids), (.identifiers, Subject(user: "u")), (.challenge, Subject(user: "u")),
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `writes version 4 UUIDs, the same for the same seed`() throws {
+    @Test func `a UUID claim is of version 4 and the same for the same seed`() throws {
         let shape = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/
         var seen: Set<String> = []
         var random = SeededGenerator(seed: 9)

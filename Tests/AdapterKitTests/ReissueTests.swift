@@ -21,14 +21,14 @@ struct BadReissue: CustomTestStringConvertible {
 
     private func makeAdapter() throws -> SampleAdapter { try SampleAdapter(settings: .init(color: "red")) }
 
-    @Test func `asks for a token of the user it names`() throws {
+    @Test func `a reissue request asks for a token of its user`() throws {
         let expected = AuthenticationFailure(
             subject: Subject(user: "u-1"), reason: "REISSUE", evidence: .none, remedy: .mint)
         #expect(try read(#"{"user":"u-1"}"#) == .failure(expected))
         #expect(try read(#"{"user":"u-1","why":"rotation"}"#) == .failure(expected))
     }
 
-    @Test func `writes what it reads, for one id and for several`() {
+    @Test func `the request for one id and for several ids is written in its own form`() {
         #expect(Reissue.request(for: Array(#""u-1""#.utf8)) == Array(#"{"user":"u-1"}"#.utf8))
         #expect(Reissue.request(for: Array(#"{"a":"b"}"#.utf8)) == Array(#"{"ids":{"a":"b"}}"#.utf8))
     }
@@ -46,7 +46,7 @@ struct BadReissue: CustomTestStringConvertible {
         .init(#"{"user":"u","ids":{"registered":"r"}}"#, .malformedEvent),
     ]
 
-    @Test(arguments: bad) func `rejects a request without a usable user`(_ sample: BadReissue) throws {
+    @Test(arguments: bad) func `a reissue request without a usable user is rejected`(_ sample: BadReissue) throws {
         guard case .rejected(let rejection) = try read(sample.json) else {
             Issue.record("it was taken")
             return

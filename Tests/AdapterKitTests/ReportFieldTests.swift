@@ -43,11 +43,13 @@ struct FieldSample: CustomTestStringConvertible {
         .init(#"{"a":false,"b":"2"}"#, .other),
     ]
 
-    @Test(arguments: samples) func `takes the first name that holds a value`(_ sample: FieldSample) throws {
+    @Test(arguments: samples) func `the first of a field's names that holds a value is used`(_ sample: FieldSample)
+        throws
+    {
         #expect(try Report(sample.json).field("a", "b", "c") == sample.field)
     }
 
-    @Test func `reads an integer written as a number or as text`() {
+    @Test func `an integer is read from a JSON number or from a decimal string`() {
         #expect(ReportField.integer(22).integerValue == 22)
         #expect(ReportField.text("22").integerValue == 22)
         #expect(ReportField.text("-1").integerValue == -1)
@@ -59,7 +61,7 @@ struct FieldSample: CustomTestStringConvertible {
         #expect(ReportField.integer(1).text == nil)
     }
 
-    @Test func `tells a user, nobody and an unusable member apart`() {
+    @Test func `a reported user, a null and an unusable member are told apart`() {
         #expect(ReportedUser(.text("u"), name: "userId") == .identified("u"))
         #expect(ReportedUser(.null, name: "userId") == .anonymous)
         func code(_ field: ReportField) -> ErrorCode? {
@@ -72,14 +74,14 @@ struct FieldSample: CustomTestStringConvertible {
         #expect(code(.other) == .malformedReport)
     }
 
-    @Test func `finds members that are another vendor's`() throws {
+    @Test func `members other than the vendor's own are detected`() throws {
         let report = try Report(#"{"a":1,"b":2}"#)
         #expect(!report.hasMembers(besides: ["a", "b", "c"]))
         #expect(report.hasMembers(besides: ["a"]))
         #expect(try !Report("[]").hasMembers(besides: []))
     }
 
-    @Test func `reads a report inside a text within its limits`() {
+    @Test func `a report inside a string is read within its limits`() {
         #expect(Report.parse(#"{"a":1}"#)?["a"]?.integer == 1)
         for text in ["", "a", "{", "{\"a\":1}x", "{a=1}"] { #expect(Report.parse(text) == nil) }
         #expect(Report.parse(String(repeating: "[", count: 9) + String(repeating: "]", count: 9)) == nil)
@@ -87,7 +89,7 @@ struct FieldSample: CustomTestStringConvertible {
         #expect(Report.parse("\"" + String(repeating: "a", count: 65_534) + "\"") != nil)
     }
 
-    @Test func `keeps the moment of a report that was wrapped`() throws {
+    @Test func `a wrapped report keeps the outer report's moment`() throws {
         let report = try Report(#"{"inner":{"a":1}}"#)
         let inner = report.with(root: try #require(report.root["inner"]))
         #expect(inner.observedAt == report.observedAt)

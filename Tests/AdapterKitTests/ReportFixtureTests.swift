@@ -13,7 +13,7 @@ import Testing
 
     private func report(_ member: String) throws -> String { text(try fixture(report: member).report(at: Self.now)) }
 
-    @Test func `holds what the file says`() throws {
+    @Test func `a fixture has the fields of its file`() throws {
         let fixture = try fixture(report: #""report": {"code" : 22}"#)
         #expect(fixture.name == "sample")
         #expect(fixture.sdk == "iOS")
@@ -23,7 +23,7 @@ import Testing
         #expect(text(fixture.report(at: Self.now)) == #"{"code" : 22}"#)
     }
 
-    @Test func `fills in moments around now`() throws {
+    @Test func `a fixture's placeholders become moments around now`() throws {
         #expect(try report(#""report":{"end":"{{now+240s}}"}"#) == #"{"end":"2027-01-15T08:04:00Z"}"#)
         #expect(
             try report(#""report":["{{now-10s}}","{{now+0s}}"]"#) == #"["2027-01-15T07:59:50Z","2027-01-15T08:00:00Z"]"#
@@ -36,15 +36,15 @@ import Testing
     @Test(arguments: [
         "{{now", "{{now}}", "{{now+s}}", "{{now+1m}}", "{{now+99999999999999999999s}}", "{{later+1s}}", "{{", "s}}",
     ])
-    func `leaves alone what is no moment`(_ template: String) throws {
+    func `a placeholder that is no moment is not replaced`(_ template: String) throws {
         #expect(try report(#""report_text":"x\#(template)y""#) == "x\(template)y")
     }
 
-    @Test func `gives bytes that need not be JSON`() throws {
+    @Test func `a fixture's report need not be JSON`() throws {
         #expect(try report(#""report_text":"{\"code\":""#) == #"{"code":"#)
     }
 
-    @Test func `reads what is expected`() throws {
+    @Test func `a fixture's expectation is parsed in its full and its short form`() throws {
         let full = #"{"remedy":"mint","reason":"EXPIRED","subject":"app/u","failed_token":true}"#
         #expect(
             try fixture(expect: full).expectation
@@ -63,13 +63,13 @@ import Testing
         #"{"sdk":"a","reported":"b","app":"c","report":{},"expect":{"remedy":"mint"}}"#,
         #"{"sdk":1,"reported":"b","app":"c","report":{},"expect":{"rejected":"missing_user"}}"#,
     ])
-    func `names the file that lacks something`(_ file: String) {
+    func `a fixture that lacks something is refused by its file's name`(_ file: String) {
         let error = #expect(throws: Rejection.self) { try ReportFixture(name: "sample", parsing: Array(file.utf8)) }
         #expect(error?.code == .malformedReport)
         #expect(error?.detail.hasPrefix("sample: ") == true)
     }
 
-    @Test func `puts a reading into the words of the fixtures`() {
+    @Test func `a reading is compared in the words of the fixtures`() {
         typealias Expectation = ReportFixture.Expectation
         #expect(Expectation(.rejected(Rejection(.missingUser, "x"))) == .rejected(.missingUser))
         let failure = AuthenticationFailure(

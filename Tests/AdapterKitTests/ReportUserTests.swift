@@ -9,7 +9,7 @@ import Testing
         return try report(json).user("userId", "user_id", alsoIn: try levels.map(report))
     }
 
-    @Test func `takes one user under either spelling, or both`() throws {
+    @Test func `one user is read under either spelling, or both`() throws {
         for json in [#"{"userId":"u"}"#, #"{"user_id":"u"}"#, #"{"userId":"u","user_id":"\u0075"}"#] {
             #expect(try user(json) == .identified("u"))
         }
@@ -25,9 +25,9 @@ import Testing
         #"{"userId":"7","user_id":7}"#, #"{"userId":7,"user_id":8}"#, #"{"userId":null,"user_id":false}"#,
         #"{"userId":[],"user_id":[]}"#, #"{"userId":"\u00e9","user_id":"e\u0301"}"#,
     ])
-    func `refuses two spellings that differ`(_ json: String) throws { #expect(try user(json) == .namesTwo) }
+    func `two spellings that differ name two users`(_ json: String) throws { #expect(try user(json) == .namesTwo) }
 
-    @Test func `asks every level`() throws {
+    @Test func `a user is looked for on every level, and two that differ are two users`() throws {
         #expect(try user(#"{"userId":"u"}"#, also: ["{}", #"{"user_id":"u"}"#]) == .identified("u"))
         #expect(try user("{}", also: [#"{"user_id":"u"}"#]) == .identified("u"))
         #expect(try user("[]", also: ["null", "7"]) == ReportedUser(.absent, name: "userId"))

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `two names that are put together must differ`() throws {
+    @Test func `two names of claims that are put together must differ`() throws {
         let left = Claim("left", of: [.user, .constant("a")], .json(Array("1".utf8)))
         let right = Claim("right", of: [.constant("a"), .user], .json(Array("2".utf8)))
         #expect(try claims("b", [left, right]) == #"{"ba":1,"ab":2}"#)

@@ -39,11 +39,11 @@ struct SubjectKey: CustomTestStringConvertible {
         .init("push", Subject(user: "u", challenge: "n/1=%"), "push/u/n%2F1%3D%25"),
     ]
 
-    @Test(arguments: keys) func `has the subject key that the design fixes`(_ expected: SubjectKey) {
+    @Test(arguments: keys) func `the subject key is the one the design fixes`(_ expected: SubjectKey) {
         #expect(text(expected.subject.key(app: expected.app)) == expected.key)
     }
 
-    @Test func `is another subject for every difference in bytes`() {
+    @Test func `subjects that differ in one byte are different subjects`() {
         let subjects = [
             Subject(user: "a"), Subject(user: "A"), Subject(user: "a "), Subject(user: ""),
             Subject(user: "a", challenge: "b"),
@@ -61,7 +61,7 @@ struct SubjectKey: CustomTestStringConvertible {
         #expect(Set(subjects.map { text($0.key(app: "app")) }).count == subjects.count)
     }
 
-    @Test func `is the same subject in whatever order its ids come`() {
+    @Test func `ids in any order make the same subject`() {
         let ids = [
             Subject.Identifier(name: "a", value: "1"), .init(name: "B", value: "2"), .init(name: "c", value: "3"),
         ]
@@ -73,12 +73,12 @@ struct SubjectKey: CustomTestStringConvertible {
         }
     }
 
-    @Test func `sorts ids by the bytes of their names, which Swift may take for the same`() {
+    @Test func `ids are sorted by the bytes of names that are equal in Swift`() {
         let ids = [Subject.Identifier(name: "\u{E9}", value: "1"), .init(name: "e\u{301}", value: "2")]
         #expect(Subject(identifiers: ids) == Subject(identifiers: ids.reversed()))
     }
 
-    @Test func `writes its identity as the object of a replacement token`() {
+    @Test func `a subject is written as the identity object of a replacement token`() {
         func json(_ subject: Subject) -> String {
             text(ByteWriter.bytes { subject.write(to: &$0) })
         }

@@ -6,7 +6,7 @@ import Testing
     private static let hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     private static let base64url = "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0"
 
-    @Test func `is the same from the token, from hexadecimal digits and from base64url`() {
+    @Test func `a token's hash is the same from the token, from hexadecimal digits and from base64url`() {
         let hash = TokenHash(of: "abc".utf8)
         #expect(TokenHash(text: Self.hex) == hash)
         #expect(TokenHash(text: Self.hex.uppercased()) == hash)
@@ -21,15 +21,15 @@ import Testing
         String(base64url.dropLast()), "\(base64url)=", "+\(base64url.dropFirst())", "\(base64url.dropLast())1",
     ]
 
-    @Test(arguments: bad) func `refuses a text that is no hash`(_ text: String) {
+    @Test(arguments: bad) func `a text that is no token hash is refused`(_ text: String) {
         #expect(TokenHash(text: text) == nil)
     }
 
-    @Test func `does not print the token`() {
+    @Test func `a printed token hash does not contain the token`() {
         #expect(!String(describing: TokenHash(of: "a-token".utf8)).contains("a-token"))
     }
 
-    @Test func `a number stands for its beginning, also from a hasher that is used again`() throws {
+    @Test func `a hash's prefix is a number, the same from a hasher that is used again`() throws {
         #expect(TokenHash(of: "abc".utf8).prefix == 0xba78_16bf_8f01_cfea)
         let hasher = try SHA256Hasher()
         let bytes = Array("xabcx".utf8)

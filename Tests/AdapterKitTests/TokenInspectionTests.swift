@@ -20,7 +20,7 @@ struct TimeClaim: CustomTestStringConvertible {
 
     private func inspect(_ token: String) -> TokenInspection { TokenInspection(Array(token.utf8)) }
 
-    @Test func `counts the parts that dots make`() {
+    @Test func `the parts of a token are counted up to four`() {
         #expect(inspect("").partCount == 0)
         #expect(inspect("a").partCount == 1)
         #expect(inspect("..").partCount == 3)
@@ -28,7 +28,7 @@ struct TimeClaim: CustomTestStringConvertible {
         #expect(inspect(String(repeating: ".", count: 100_000)).partCount == 4)
     }
 
-    @Test func `shows header and claims where they are objects, each by itself`() {
+    @Test func `the header and the claims are shown if they are objects, independently of each other`() {
         let both = inspect("\(part(#"{"alg":"none"}"#)).\(part(#"{"sub":"u"}"#))")
         #expect(both.header?["alg"]?.string == "none")
         #expect(both.claims?["sub"]?.string == "u")
@@ -52,12 +52,12 @@ struct TimeClaim: CustomTestStringConvertible {
         .init("true", nil), .init("[]", nil),
     ]
 
-    @Test(arguments: times) func `reads a time without trapping on its size`(_ time: TimeClaim) {
+    @Test(arguments: times) func `a time claim of any size is read without trapping`(_ time: TimeClaim) {
         #expect(inspect("e30.\(part(#"{"exp":\#(time.json)}"#)).").time("exp") == time.seconds)
         #expect(inspect("e30.\(part(#"{"exp":\#(time.json)}"#)).").time("iat") == nil)
     }
 
-    @Test func `trusts a signature only of a whole token and one of the keys`() throws {
+    @Test func `a signature is trusted only on a whole token, and only from one of the keys`() throws {
         let key = try SigningKey.generate(.hs256, keyID: "a")
         let input = SigningInput(encodedHeader: Array(part(#"{"alg":"HS256"}"#).utf8), payload: Array("{}".utf8))
         let token = input.token(signature: try Signer(key).sign(input.bytes))

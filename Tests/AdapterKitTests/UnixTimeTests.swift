@@ -5,7 +5,7 @@ import Testing
     private static let first = "0001-01-01T00:00:00Z"
     private static let last = "9999-12-31T23:59:59.999999Z"
 
-    @Test func `stops at the first and the last moment instead of trapping`() {
+    @Test func `times beyond the first and the last moment stop there instead of trapping`() {
         for time in [
             UnixTime(microseconds: .min), UnixTime(seconds: .min), UnixTime(milliseconds: .min),
             UnixTime(seconds: 0).advanced(bySeconds: .min), UnixTime(seconds: .min).advanced(bySeconds: .min),
@@ -18,13 +18,13 @@ import Testing
         ] { #expect(time.description == Self.last) }
     }
 
-    @Test func `comes back from the ends`() {
+    @Test func `a time at either end can be moved back`() {
         #expect(UnixTime(seconds: .max).advanced(bySeconds: .min).description == Self.first)
         #expect(UnixTime(seconds: .min).advanced(bySeconds: .max).description == Self.last)
         #expect(UnixTime(seconds: .max).advanced(bySeconds: -1).seconds == 253_402_300_798)
     }
 
-    @Test func `rounds towards the past, also before 1970`() {
+    @Test func `times round towards the past, also before 1970`() {
         let time = UnixTime(microseconds: -1)
         #expect(time.seconds == -1)
         #expect(time.milliseconds == -1)
@@ -34,7 +34,7 @@ import Testing
         #expect(UnixTime(milliseconds: 1_800_000_000_123).microseconds == 1_800_000_000_123_000)
     }
 
-    @Test func `writes as many digits of a second as it has`() {
+    @Test func `a time is written with as many digits of a second as it has`() {
         #expect(UnixTime(microseconds: 0).description == "1970-01-01T00:00:00Z")
         #expect(UnixTime(microseconds: 1000).description == "1970-01-01T00:00:00.001Z")
         #expect(UnixTime(microseconds: 1).description == "1970-01-01T00:00:00.000001Z")
@@ -42,7 +42,7 @@ import Testing
         #expect(UnixTime(seconds: 1_800_000_000).description == "2027-01-15T08:00:00Z")
     }
 
-    @Test func `orders moments as they follow each other`() {
+    @Test func `moments sort in the order of time`() {
         let moments = [Int64.min, -62_135_596_799_999_999, -1, 0, 1, 253_402_300_799_999_998, .max].map(
             UnixTime.init(microseconds:))
         #expect(moments.sorted() == moments)

@@ -49,7 +49,7 @@ extension BrokerTests {
         enum Trouble: String, CaseIterable, Sendable { case workersStopped, appPaused }
 
         @Test(arguments: Trouble.allCases)
-        func `a canary without tokens pauses the campaign, says why, and another one passes`(
+        func `a canary without tokens pauses the campaign with the reason, and another one passes`(
             _ trouble: Trouble
         ) async throws {
             try await Self.play { canary in

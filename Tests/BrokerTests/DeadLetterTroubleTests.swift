@@ -10,7 +10,7 @@ extension BrokerTests {
         /// able to write.
         private static let tooSmall = ["max.message.bytes": "128"]
 
-        @Test func `a worker that cannot write dead letters says why, commits nothing and goes on when it can`()
+        @Test func `a worker that cannot write dead letters reports why, commits nothing and goes on when it can`()
             async throws
         {
             try await Stage.play(workers: 1, Shop.Wishes(deadLetters: Self.tooSmall)) { stage in

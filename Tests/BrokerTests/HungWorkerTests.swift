@@ -20,7 +20,8 @@ extension BrokerTests {
         ]
 
         @Test(arguments: Moment.allCases)
-        func `what a worker held while it hung is answered by the other one, once`(_ moment: Moment) async throws {
+        func `events a worker held while it hung are answered once, by the other worker`(_ moment: Moment) async throws
+        {
             try await Stage.play(workers: 2) { stage in
                 let sleeper = stage.workers[0]
                 let hung = try await hang(sleeper, moment, stage)

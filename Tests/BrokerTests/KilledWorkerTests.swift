@@ -37,7 +37,7 @@ extension BrokerTests {
         }
 
         @Test(arguments: 0..<3)
-        func `after a kill exactly the events below the committed offsets have an outcome`(_ round: Int) async throws {
+        func `exactly the events below the committed offsets have an outcome after a kill`(_ round: Int) async throws {
             try await Stage.play(workers: 2) { stage in
                 var random = SeededGenerator(seed: Cluster.seed &+ UInt64(round))
                 try await stage.feed.send(5000)

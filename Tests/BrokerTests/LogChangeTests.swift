@@ -76,7 +76,7 @@ extension BrokerTests {
             }
         }
 
-        @Test func `a start that found another log or a loss tells it once, whatever starts come after it`()
+        @Test func `a start that found another log or a loss reports it once, whatever starts come after it`()
             async throws
         {
             try await story { shop in
@@ -173,7 +173,7 @@ extension BrokerTests {
             }
         }
 
-        @Test func `of two workers with one name the older ends with 75, and the newer goes on`() async throws {
+        @Test func `the older of two workers with one name exits with 75, and the newer goes on`() async throws {
             try await story(["instance: twin"]) { shop in
                 let first = try shop.startProgram()
                 try #require(await first.wrote("partitions were assigned"))

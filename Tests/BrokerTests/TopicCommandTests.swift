@@ -22,7 +22,7 @@ extension BrokerTests {
             """
         }
 
-        @Test func `missing topics are planned, created and found as they should be; a bad one is told and left alone`()
+        @Test func `missing topics are planned, created and found as they should be; a bad one is reported and kept`()
             async throws
         {
             let folder = try TemporaryFolder()

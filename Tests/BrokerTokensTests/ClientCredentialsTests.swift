@@ -7,7 +7,7 @@ import StubServer
 import Testing
 import WorkerConfiguration
 
-@Suite(.timeLimit(.minutes(5))) struct ClientCredentialsTests {
+@Suite(.timeLimit(.minutes(10))) struct ClientCredentialsTests {
     private func settings(
         _ url: String, _ folder: Folder, secret: String = TokenServer.secret + "\n"
     ) throws -> Configuration.OAuth.ClientCredentials {
@@ -35,7 +35,9 @@ import WorkerConfiguration
     }
 
     @Test(arguments: Configuration.OAuth.Authentication.allCases)
-    func `asks for the grant as the client it is`(_ authentication: Configuration.OAuth.Authentication) async throws {
+    func `the client asks for the grant with its own id and secret`(
+        _ authentication: Configuration.OAuth.Authentication
+    ) async throws {
         let (stub, folder) = (TokenServer(authentication), try Folder())
         try await with(stub) { server in
             var settings = try settings(server.url, folder)
@@ -82,7 +84,7 @@ import WorkerConfiguration
             (#"{"access_token":"\#(unsecuredJWT(expiry: now.seconds + 30))","expires_in":60}"#, 30),
             (#"{"access_token":"\#(unsecuredJWT(expiry: now.seconds + 90))"}"#, 90),
         ] as [(String, Int64)])
-    func `the life of a token is the shorter of what is said of it`(answer: String, seconds: Int64) async throws {
+    func `the life of a token is the shorter of the two stated ones`(answer: String, seconds: Int64) async throws {
         let (stub, folder) = (TokenServer(), try Folder())
         stub.answer { _ in StubResponse(status: 200, json: answer) }
         try await with(stub) { server in
@@ -98,7 +100,7 @@ import WorkerConfiguration
         (200, "s3cr3t", "something else than a JSON object"), (503, "s3cr3t", "status 503"),
         (400, #"{"error":"S3CR3T s3cr3t"}"#, "status 400"), (302, "{}", "status 302"),
     ])
-    func `what is no answer is said without its words`(status: Int, body: String, says: String) async throws {
+    func `an unusable answer is reported without repeating it`(status: Int, body: String, says: String) async throws {
         let (stub, folder) = (TokenServer(), try Folder())
         stub.answer { _ in StubResponse(status: status, json: body) }
         try await with(stub) { server in
@@ -110,7 +112,7 @@ import WorkerConfiguration
     }
 
     @Test(arguments: [Misbehaviour.hangUp, .reset, .garbage, .truncated, .oversized(bytes: 1 << 20, declared: true)])
-    func `a server that is none is a failure and no more`(_ misbehaviour: Misbehaviour) async throws {
+    func `a broken answer fails one request, and the next one works`(_ misbehaviour: Misbehaviour) async throws {
         let (stub, folder) = (TokenServer(), try Folder())
         try await with(stub) { server in
             server.misbehave(misbehaviour, for: 1)
@@ -120,7 +122,7 @@ import WorkerConfiguration
         }
     }
 
-    @Test func `over TLS, only where the certificate is good`() async throws {
+    @Test func `a token comes over TLS only if the server's certificate is good`() async throws {
         let certificates = try CertificateTestSupport.Certificates()
         try await certificates.make("authority")
         try await certificates.make("localhost", signedBy: "authority")

@@ -6,7 +6,7 @@ import StubServer
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FileTokensTests {
+@Suite(.timeLimit(.minutes(10))) struct FileTokensTests {
     @Test func `a token is read anew when its file changes`() async throws {
         let folder = try Folder()
         let first = unsecuredJWT(subject: "pod", expiry: now.seconds + 60)
@@ -29,7 +29,9 @@ import Testing
         (unsecuredJWT(expiry: now.seconds), 0o600, "ended at 2027-01-15T08:00:00Z"),
         (unsecuredJWT(expiry: now.seconds + 9), 0o666, "chmod 644"),
     ])
-    func `what is no token that lives is refused`(text: String, mode: Int, says: String) async throws {
+    func `a file without a live token, or open to others, is refused`(text: String, mode: Int, says: String)
+        async throws
+    {
         let folder = try Folder()
         let source = FileTokens(path: try folder.write(text, to: "token", mode: mode))
         let failure = await #expect(throws: TokenFailure.self) { try await source.token(at: now) }
@@ -45,7 +47,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct AWSCredentialTests {
+@Suite(.timeLimit(.minutes(10))) struct AWSCredentialTests {
     /// What a stub was asked, and what it answers.
     private final class Agent: VendorStub {
         private let asked = Mutex<[StubRequest]>([])

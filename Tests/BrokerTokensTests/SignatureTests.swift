@@ -45,7 +45,7 @@ import Testing
             signature: "7ff2b50b376cb4d151970630573d6291dc128cc5c2a12ffb237f73cc53f67b6c"),
     ]
 
-    @Test(arguments: vectors) func `signs as AWS says`(_ vector: Vector) throws {
+    @Test(arguments: vectors) func `signatures match AWS's published vectors`(_ vector: Vector) throws {
         let credentials = AWSCredentials(
             accessKeyID: "AKIDEXAMPLE", secret: SecretBytes(copying: Self.secret.utf8), sessionToken: vector.token)
         let url = try SignatureV4(credentials: credentials, region: "us-east-1", service: "service").presignedURL(
@@ -71,7 +71,7 @@ import Testing
         #expect(try MSKTokens.token(ending, region: "eu-central-1", at: now).expiry == (now.milliseconds + 60_000))
     }
 
-    @Test func `nothing of a secret shows`() {
+    @Test func `a secret shows nowhere`() {
         let credentials = AWSCredentials(accessKeyID: "AKIDEXAMPLE", secret: SecretBytes(copying: Self.secret.utf8))
         var dumped = ""
         dump(credentials, to: &dumped)

@@ -76,7 +76,7 @@ private final class Scripted: TokenSource {
         #expect(!log.lines.contains { "\($0)".contains("s3cr3t") })
     }
 
-    @Test func `a client that asks in vain says why, and hears of the next token`() async throws {
+    @Test func `a client that asks in vain reports why, and hears of the next token`() async throws {
         let (source, tally) = (Scripted([.failure(TokenFailure("the server sleeps")), .success(60_000)]), TokenTally())
         let log = RecordingLog()
         let consumer = try KafkaConsumer(properties(source, tally), topics: ["t"], logger: log.logger())
@@ -96,7 +96,7 @@ private final class Scripted: TokenSource {
         await consumer.close(within: .seconds(20))
     }
 
-    @Test func `a failure is said once, and a token that lives is not taken away`() async throws {
+    @Test func `a failure is reported once, and a live token is kept`() async throws {
         let failure = Result<Int64, TokenFailure>.failure(TokenFailure("the server sleeps"))
         let (source, tally) = (Scripted([.success(3000), failure]), TokenTally())
         let log = RecordingLog()

@@ -10,13 +10,13 @@ import Testing
         return Double(until.microseconds(since: moment)) / 1e6
     }
 
-    @Test func `a token is got at once where there is none`() {
+    @Test func `a token is fetched at once if there is none`() {
         #expect(TokenSchedule().next(at: start) == .fetch)
         #expect(!TokenSchedule().hasToken(at: start))
     }
 
     @Test(arguments: [(0.0, 720.0), (0.5, 675.0), (1.0, 630.0), (7.0, 630.0), (-1.0, 720.0)])
-    func `it is replaced after 70 to 80 percent of its life`(draw: Double, pause: Double) {
+    func `a token is replaced after 70 to 80 percent of its life`(draw: Double, pause: Double) {
         var schedule = TokenSchedule()
         schedule.obtained(expiry: start.advanced(bySeconds: 900), at: start, draw: draw)
         #expect(seconds(schedule.next(at: start), from: start) == pause)
@@ -53,7 +53,7 @@ import Testing
         #expect(schedule.next(at: start) == .fetch)
     }
 
-    @Test func `a predecessor's token is gone on with, unless it is over`() {
+    @Test func `a predecessor's token is kept in use, unless it has expired`() {
         let held = TokenSchedule(holding: start.advanced(bySeconds: 100), at: start, draw: 0)
         #expect(seconds(held.next(at: start), from: start) == 80)
         #expect(TokenSchedule(holding: start, at: start, draw: 0).next(at: start) == .fetch)

@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `what the edge grants stands in both alike`() throws {
+    @Test func `granted claims are the same in both adapters' tokens`() throws {
         let (_, compiled, declared) = try #require(try Self.pairs[1].adapters().first)
         let vouched = Array(#"{"user":"u-42","subscriptions":[{"type":"Email","token":"ann@example.com"}]}"#.utf8)
         let root = try JSONDocument(parsing: vouched).root

@@ -31,7 +31,7 @@ import YAMLReading
         ("zendesk", String(repeating: "x", count: 256)), ("talkjs", "a\u{0}"), ("livekit", "a\nb"),
     ]
 
-    @Test(arguments: refused) func `an id that the vendor reserves or does not take has no token`(
+    @Test(arguments: refused) func `an id that the vendor reserves or refuses has no token`(
         _ name: String, _ id: String
     ) throws {
         let settings = ["sinch": #"{"application_key":"k"}"#, "knock": #"{"explicit_grants":true}"#]
@@ -121,7 +121,7 @@ import YAMLReading
         #expect(found.contains { $0.contains(message) }, "\(found)")
     }
 
-    @Test func `the page says what ids may be`() throws {
+    @Test func `the vendor's page states the rule for ids`() throws {
         let text = try Places.text(ofShipped: "sinch").replacing(
             "  user_limit: 255 bytes\n", with: "  user_limit: 255 bytes\n  user_never: [admin]\n")
         let page = DocsPage(try Places.vendor(text).description).text

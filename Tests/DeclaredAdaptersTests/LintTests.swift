@@ -95,7 +95,7 @@ import YAMLReading
         #expect(found.contains { $0.message.contains(message) && $0.place.line > 1 }, "\(found)")
     }
 
-    @Test func `what may be absent is left out or refused`() throws {
+    @Test func `a member that may be absent is refused unless it is omitted`() throws {
         let found = try mistakes(
             "channel: { $omit_if_absent: \"{{settings.channel}}\" }", "channel: \"{{settings.channel}}\"",
             in: "centrifugo")

@@ -18,7 +18,7 @@ import YAMLReading
         "? ",
     ]
 
-    @Test(.timeLimit(.minutes(10))) func `ten thousand load or are refused with a place`() throws {
+    @Test(.timeLimit(.minutes(10))) func `ten thousand damaged files load or are refused with a place`() throws {
         let texts = try Places.shipped.map { Array(try Places.text(ofShipped: $0).utf8) }
         var random = SplitMix64(seed: 0x28F1)
         var (loaded, refused) = (0, 0)
@@ -54,7 +54,7 @@ import YAMLReading
         #expect(most < 50 << 10)
     }
 
-    @Test func `what would take a machine is refused at once`() throws {
+    @Test func `a file that would exhaust the machine is refused at once`() throws {
         let before = Self.peakMemory()
         var bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n"
         for level in 1..<12 {

@@ -8,14 +8,14 @@ import YAMLReading
 
 /// The vendors that come with the program.
 @Suite struct ShippedFilesTests {
-    @Test func `there are at least twelve, and the manifest lists them`() throws {
+    @Test func `the manifest lists the shipped vendors, at least twelve`() throws {
         let manifest = try String(contentsOf: Places.root.appending(path: "Package.swift"), encoding: .utf8)
         let list = try #require(manifest.firstMatch(of: /let declaredVendors = \[([^\]]*)\]/)).1
         #expect(Set(list.matches(of: /"([a-z-]+)"/).map { String($0.1) }) == Set(Places.shipped))
         #expect(Places.shipped.count >= 12)
     }
 
-    @Test(arguments: Places.shipped) func `its tests pass`(_ name: String) throws {
+    @Test(arguments: Places.shipped) func `the tests of a shipped vendor file pass`(_ name: String) throws {
         let vendor = try Places.vendor(Places.text(ofShipped: name), file: "\(name).yaml")
         #expect(vendor.description.name == name)
         let run = FileTestRun(vendor, file: "\(name).yaml")
@@ -66,7 +66,9 @@ import YAMLReading
         }
     }
 
-    @Test(arguments: Places.shipped) func `its page has everything`(_ name: String) throws {
+    @Test(arguments: Places.shipped) func `the page of a shipped vendor has every section and fact`(_ name: String)
+        throws
+    {
         let vendor = try Places.vendor(Places.text(ofShipped: name))
         let page = DocsPage(vendor.description).text
         for heading in ["## Settings", "## Reports", "## Codes", "## Token", "## Keys", "## Device", "## Sources"] {

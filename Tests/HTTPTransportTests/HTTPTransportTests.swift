@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `a URL that is none is refused`() async {
+    @Test func `a text that is no URL is refused`() async {
         for url in ["", "not a url", "https://"] {
             let request = TransportRequest(url: url, host: "host", reading: .head)
             #expect(await error(request, nil) != nil)

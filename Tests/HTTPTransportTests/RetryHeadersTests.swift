@@ -21,7 +21,7 @@ import Testing
             ("Sun, 06 Brumaire 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 25:49:37 GMT", nil),
             ("Sun, 06 Nov 99999999 08:49:37 GMT", nil), ("1994-11-06T08:49:37Z", nil),
         ] as [(String, Int64?)])
-    func `reads Retry-After, and believes no more than an hour`(value: String, wait: Int64?) {
+    func `the Retry-After header is read, up to an hour`(value: String, wait: Int64?) {
         let headers = RetryHeaders(["retry-after": value], now: Self.example.advanced(bySeconds: -10))
         #expect(headers.retryAfter == wait)
         #expect(headers.exhaustedFor == nil)
@@ -34,7 +34,7 @@ import Testing
             ("", "7", nil),
             ("none", "7", nil),
         ] as [(String, String, Int64?)])
-    func `reads how long nothing is left of the limit`(remaining: String, reset: String, wait: Int64?) {
+    func `the reset header counts if nothing remains of the limit`(remaining: String, reset: String, wait: Int64?) {
         let headers: HTTPHeaders = ["X-RateLimit-Remaining": remaining, "X-RateLimit-Reset": reset]
         #expect(RetryHeaders(headers, now: Self.example).exhaustedFor == wait)
     }
@@ -44,12 +44,12 @@ import Testing
             ("1800000030", 30_000_000), ("1800000030.5", 30_500_000), ("1799999990", 0), ("1800007200", 3_600_000_000),
             ("99999999999999999999", 3_600_000_000),
         ] as [(String, Int64)])
-    func `reads a large number as a moment`(reset: String, wait: Int64) {
+    func `a large number in the reset header is read as a moment`(reset: String, wait: Int64) {
         let headers: HTTPHeaders = ["x-ratelimit-remaining": "0", "x-ratelimit-reset": reset]
         #expect(RetryHeaders(headers, now: UnixTime(seconds: 1_800_000_000)).exhaustedFor == wait)
     }
 
-    @Test func `finds nothing where nothing is said`() {
+    @Test func `headers without a wait give no wait`() {
         let headers = RetryHeaders(["x-ratelimit-remaining": "0", "content-type": "text/plain"], now: Self.example)
         #expect(headers.retryAfter == nil && headers.exhaustedFor == nil)
     }
@@ -61,7 +61,7 @@ import Testing
             ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
             ("Fri, 15 Jan 2027 08:00:00 GMT", 1_800_000_000), ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
         ] as [(String, Int64)])
-    func `reads all forms of a date`(text: String, seconds: Int64) {
+    func `every form of an HTTP date is read`(text: String, seconds: Int64) {
         #expect(HTTPDate.parse(text, now: UnixTime(seconds: 1_800_000_000)) == UnixTime(seconds: seconds))
     }
 }

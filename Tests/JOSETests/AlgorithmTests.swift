@@ -10,14 +10,16 @@ struct AlgorithmTests {
         "none".enumerated().map { bits >> $0.offset & 1 == 1 ? $0.element.uppercased() : String($0.element) }.joined()
     }
 
-    @Test func `none is no algorithm, whatever its capitals`() {
+    @Test func `the name none is no algorithm in any capitalization`() {
         #expect(Set(Self.spellingsOfNone).count == 16)
         for spelling in Self.spellingsOfNone { #expect(Algorithm(rawValue: spelling) == nil) }
         #expect(Algorithm.allCases.count == 13)
     }
 
     @Test(arguments: Algorithm.allCases)
-    func `refuses none in every capitalisation, with and without a signature`(_ algorithm: Algorithm) throws {
+    func `a token with alg none in any capitalization is refused, with and without a signature`(_ algorithm: Algorithm)
+        throws
+    {
         let key = try SampleKeys.make(algorithm)
         let good = try SampleToken.make(key).parts
         for spelling in Self.spellingsOfNone + ["", " none", "none ", "n\u{F6}ne"] {
@@ -32,7 +34,7 @@ struct AlgorithmTests {
     }
 
     @Test(arguments: Algorithm.allCases)
-    func `takes no spelling of an algorithm but its own`(_ algorithm: Algorithm) throws {
+    func `an algorithm's name is accepted in its own spelling alone`(_ algorithm: Algorithm) throws {
         let key = try SampleKeys.make(algorithm)
         let name = algorithm.rawValue
         for other in [
@@ -47,8 +49,7 @@ struct AlgorithmTests {
     }
 
     @Test(arguments: Algorithm.allCases)
-    func `a key takes no token of another algorithm, even where the signature is its own`(_ algorithm: Algorithm) throws
-    {
+    func `a key accepts no token of another algorithm, even with its own signature`(_ algorithm: Algorithm) throws {
         let key = try SampleKeys.make(algorithm)
         for other in Algorithm.allCases where other != algorithm {
             let renamed = try CompactJWS(text: SampleToken.make(key, header: #"{"alg":"\#(other.rawValue)"}"#))
@@ -101,7 +102,7 @@ struct AlgorithmTests {
         }
     }
 
-    @Test func `finds the key by its id, and among keys without an id by trying`() throws {
+    @Test func `the key is found by its id, and among keys without an id by trying`() throws {
         let keys = try ["a", "b", nil].map { try SigningKey.generate(.es256, keyID: $0) }
         let verifiers = keys.map(\.verificationKey)
         for (index, key) in keys.enumerated() {

@@ -13,7 +13,7 @@ struct Base64Tests {
     ]
 
     @Test(arguments: vectors)
-    func `encodes and decodes the vectors of RFC 4648`(text: String, encoded: String) throws {
+    func `the vectors of RFC 4648 encode and decode`(text: String, encoded: String) throws {
         let bytes = Array(text.utf8), unpadded = encoded.replacing("=", with: "")
         #expect(Base64.standard.encode(bytes) == encoded)
         #expect(Base64.url.encode(bytes) == unpadded)
@@ -23,7 +23,7 @@ struct Base64Tests {
         #expect(Base64.url.encodedCount(of: bytes.count) == unpadded.utf8.count)
     }
 
-    @Test func `agrees with Foundation on random bytes of every length to 200`() throws {
+    @Test func `our Base64 agrees with Foundation's on random bytes of every length to 200`() throws {
         var generator = SeededGenerator(seed: 3)
         for count in 0...200 {
             let bytes = (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -37,7 +37,7 @@ struct Base64Tests {
         }
     }
 
-    @Test func `knows all 64 characters of each alphabet`() throws {
+    @Test func `each alphabet's 64 characters decode and encode`() throws {
         let shared = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
         #expect(try Base64.url.encode(Base64.url.decode(text: shared + "-_")) == shared + "-_")
         #expect(try Base64.standard.encode(Base64.standard.decode(text: shared + "+/")) == shared + "+/")
@@ -53,7 +53,7 @@ struct Base64Tests {
         "Zm\r\n9v", "Zm9v\0", "Zm9+", "Zm9/", "Zm9v.", "Zm9é", "Zm9v!", "Z*9v", "%5Am9v",
         "Zm_",
     ])
-    func `refuses base64url that is not canonical`(_ text: String) {
+    func `base64url that is not canonical is refused`(_ text: String) {
         #expect(throws: InvalidEncoding.self) { try Base64.url.decode(text: text) }
     }
 
@@ -62,7 +62,7 @@ struct Base64Tests {
         "Zm9v====",
         "Zg==Zg==", "Zm9v\n", " Zm9v", "Zm 9", "Zg=A", "Z=g=", "=Zg=", "Zm9-", "Zm9_", "Zm9v\0AAA", "Zm9é",
     ])
-    func `refuses base64 that is not canonical`(_ text: String) {
+    func `base64 that is not canonical is refused`(_ text: String) {
         #expect(throws: InvalidEncoding.self) { try Base64.standard.decode(text: text) }
     }
 
@@ -82,7 +82,7 @@ struct Base64Tests {
         }
     }
 
-    @Test func `reads and writes in the middle of an array`() throws {
+    @Test func `a slice of an array encodes and decodes`() throws {
         let bytes = Array("__foobar__".utf8)
         var output = Array(">".utf8)
         Base64.url.encode(bytes[2..<8], appendingTo: &output)

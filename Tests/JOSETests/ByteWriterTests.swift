@@ -36,7 +36,7 @@ struct ByteWriterTests {
     }
 
     @Test(arguments: [1, 2047, 2048, 2049, 5000, 100_000])
-    func `what is too large for the stack moves to the heap`(_ count: Int) {
+    func `bytes too many for the stack are written whole`(_ count: Int) {
         let piece = Array("0123456789".utf8)
         let bytes = ByteWriter.bytes { writer in
             for _ in 0..<count { writer.append(piece) }
@@ -54,7 +54,7 @@ struct ByteWriterTests {
     }
 
     @Test(arguments: [0, 1, -1, 0x0102_0304, .max, .min] as [Int32])
-    func `numbers stand with their lowest byte first, also where they are written later`(_ value: Int32) {
+    func `numbers are written with their lowest byte first, also if written later`(_ value: Int32) {
         let expected = withUnsafeBytes(of: value.littleEndian) { Array($0) }
         #expect(ByteWriter.bytes { $0.append(littleEndian: value) } == expected)
         let later = ByteWriter.bytes { writer in
@@ -82,7 +82,7 @@ struct ByteWriterTests {
 
 @Suite("Base64 beside Foundation's")
 struct Base64EncodingTests {
-    @Test func `every length up to 200 encodes as elsewhere`() throws {
+    @Test func `bytes of every length up to 200 encode as Foundation's do`() throws {
         var random = BufferedRandom()
         for count in 0...200 {
             let bytes = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }

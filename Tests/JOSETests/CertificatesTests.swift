@@ -26,12 +26,12 @@ import Testing
     ]
 
     @Test(arguments: whole)
-    func `counts certificates and leaves comments alone`(_ text: String, _ count: Int) throws {
+    func `certificates are counted, and comments are ignored`(_ text: String, _ count: Int) throws {
         #expect(try Certificates.count(inPEM: text) == count)
     }
 
     @Test(arguments: ["", "\n", "a root", "-----BEGIN CERTIFICATE", "\u{0}"])
-    func `a text without one is refused`(_ text: String) {
+    func `a text without a certificate is refused`(_ text: String) {
         #expect(throws: JOSEError(.invalidKey, "no certificate in PEM")) { try Certificates.count(inPEM: text) }
     }
 
@@ -46,7 +46,7 @@ import Testing
         String(root.prefix(300)), "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n",
     ]
 
-    @Test(arguments: broken) func `one that cannot be read is refused, wherever it stands`(_ text: String) {
+    @Test(arguments: broken) func `a certificate that cannot be read is refused with its position`(_ text: String) {
         for count in 0...2 {
             let before = String(repeating: Self.root, count: count)
             #expect(throws: JOSEError(.invalidKey, "the certificate after the first \(count) cannot be read")) {

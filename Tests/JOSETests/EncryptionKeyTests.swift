@@ -117,7 +117,7 @@ struct EncryptionKeyTests {
     }
 
     @Test(arguments: SpoiltRecipient.all)
-    func `refuses a spoilt recipient`(_ spoilt: SpoiltRecipient) throws {
+    func `a spoiled recipient is refused`(_ spoilt: SpoiltRecipient) throws {
         expectRefusal(spoilt.code) { try JWERecipient(publicJWK: spoilt.text) }
     }
 
@@ -132,7 +132,7 @@ struct EncryptionKeyTests {
     }
 
     @Test(arguments: ["", "null", "[]", "{", "{}", #"{"keys":[]}"#, #"{"kty":7}"#])
-    func `refuses a text that is no JWK`(_ text: String) {
+    func `a text that is no JWK is refused`(_ text: String) {
         expectRefusal(.invalidKey) { try JWERecipient(publicJWK: SecretBytes(text: text)) }
         #expect(throws: JOSEError.self) { try JWEDecryptionKey(privateJWK: SecretBytes(text: text)) }
     }
@@ -153,7 +153,7 @@ struct EncryptionKeyTests {
     }
 
     @Test(arguments: try EncryptionVector.offered())
-    func `refuses a private JWK whose halves are two keys'`(_ vector: EncryptionVector) throws {
+    func `a private JWK whose halves belong to two keys is refused`(_ vector: EncryptionVector) throws {
         var members = try #require(vector.key)
         members["d"] = "AQAB"
         expectRefusal(.invalidKey) {
@@ -166,7 +166,7 @@ struct EncryptionKeyTests {
         }
     }
 
-    @Test func `refuses to make an RSA key that is too short`() {
+    @Test func `an RSA key that is too short is not generated`() {
         expectRefusal(.weakKey) { try JWEDecryptionKey.generate(.rsaOAEP256, rsaBits: 2047) }
     }
 }

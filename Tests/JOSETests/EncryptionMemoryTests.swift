@@ -32,7 +32,7 @@ import Testing
     }
 
     /// The search above comes too late for a stack, most of which is soon another call's.
-    @Test func `what a message's key was written to is overwritten at once`() throws {
+    @Test func `the scratch memory of a message's key is overwritten at once`() throws {
         let memory = try StackMemory()
         // Twice each: with the first call the linker looks for functions, and needs some of the same stack.
         let plain = (0..<2).map { _ in

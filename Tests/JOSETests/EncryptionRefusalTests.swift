@@ -96,7 +96,7 @@ struct EncryptionRefusalTests {
         parts = token.parts
     }
 
-    @Test func `the headers these tests spoil are good`() throws {
+    @Test func `the unspoiled headers of these tests are good`() throws {
         for header in [
             #"{"alg":"ALG","enc":"A256GCM","epk":EPK}"#, #"{"x":{"y":[1]},"enc":"A256GCM","alg":"ALG","epk":EPK}"#,
             #" {"alg":"ALG" , "enc":"A256GCM","epk":EPK,"typ":"JWT","cty":"JWT","kid":"nobody's"} "#,
@@ -109,7 +109,7 @@ struct EncryptionRefusalTests {
     }
 
     @Test(arguments: BadEncryptionHeader.all)
-    func `refuses a bad header, though it is authentic`(_ header: BadEncryptionHeader) throws {
+    func `a bad header is refused even if it is authentic`(_ header: BadEncryptionHeader) throws {
         let agreed = try ForgedJWE.make(header.text, to: key)
         expectRefusal(header.code) { try key.open(text: agreed) }
         let rsa = try SampleRecipient.rsa2048.key
@@ -118,7 +118,7 @@ struct EncryptionRefusalTests {
     }
 
     @Test(arguments: BadEncryptionHeader.agreements)
-    func `refuses an agreement without a good ephemeral key or with parties that are none`(
+    func `an agreement with a bad ephemeral key or bad parties is refused`(
         _ header: BadEncryptionHeader
     ) throws {
         let token = try ForgedJWE.make(header.text, to: key)
@@ -126,7 +126,7 @@ struct EncryptionRefusalTests {
     }
 
     @Test(arguments: [#""epk":{}"#, #""apu":"AAAA""#, #""apv":"AAAA""#])
-    func `refuses members of an agreement beside an encrypted key`(_ member: String) throws {
+    func `members of an agreement beside an encrypted key are refused`(_ member: String) throws {
         let rsa = try SampleRecipient.rsa2048.key
         let token = try ForgedJWE.make(#"{"alg":"ALG","enc":"A256GCM",\#(member)}"#, to: rsa)
         expectRefusal(.malformedHeader) { try rsa.open(text: token) }
@@ -153,7 +153,7 @@ struct EncryptionRefusalTests {
         expectRefusal(.decryptionFailed) { try key.open(text: reversed) }
     }
 
-    @Test func `refuses every number of parts but five`() throws {
+    @Test func `a text of any number of parts but five is refused`() throws {
         let signed = try SampleToken.make(SampleKeys.make(.hs256))
         for text in [
             "", "a", "....." + token, token + ".", token + "." + parts[4], "." + token, signed,
@@ -165,7 +165,7 @@ struct EncryptionRefusalTests {
         expectRefusal(.notThreeParts) { try CompactJWS(text: token) }
     }
 
-    @Test func `refuses an empty part`() throws {
+    @Test func `an empty part is refused`() throws {
         let codes: [JOSEError.Code] = [
             .malformedHeader, .decryptionFailed, .malformedCiphertext, .decryptionFailed, .malformedCiphertext,
         ]
@@ -177,7 +177,7 @@ struct EncryptionRefusalTests {
     }
 
     @Test(arguments: [0, 1, 8, 11, 13, 16, 24, 4096])
-    func `refuses an initialization vector or a tag of any other width`(count: Int) {
+    func `an initialization vector or a tag of any other width is refused`(count: Int) {
         let part: String = Base64.url.encode([UInt8](repeating: 0, count: count))
         for (index, width) in [(2, 12), (4, 16)] where count != width {
             var spoilt = parts
@@ -187,7 +187,7 @@ struct EncryptionRefusalTests {
     }
 
     @Test(arguments: [" ", "\n", "\t", "\0", "=", "==", "A", "!", "%3D", "\u{FEFF}", "é", "+", "/"])
-    func `refuses anything added at either end of a part`(_ extra: String) {
+    func `a character added at either end of a part is refused`(_ extra: String) {
         for index in parts.indices {
             for part in [extra + parts[index], parts[index] + extra] {
                 var spoilt = parts
@@ -198,7 +198,7 @@ struct EncryptionRefusalTests {
         }
     }
 
-    @Test func `refuses every second spelling of a part's last character`() throws {
+    @Test func `every second spelling of a part's last character is refused`() throws {
         // 1 and 2 bytes beyond a multiple of 3 leave 4 and 2 bits of the last character unused.
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         var spellings = 0
@@ -218,7 +218,7 @@ struct EncryptionRefusalTests {
         #expect(spellings > 40)
     }
 
-    @Test func `refuses a token longer than the limit before reading it`() throws {
+    @Test func `a token longer than the limit is refused before it is read`() throws {
         let count = token.utf8.count
         _ = try CompactJWE(text: token, limits: .init(bytes: count))
         expectRefusal(.tokenTooLarge) { try CompactJWE(text: token, limits: .init(bytes: count - 1)) }

@@ -80,7 +80,7 @@ struct EncryptionTamperingTests {
     }
 
     @Test(arguments: SampleRecipient.all)
-    func `a header that says the same in other bytes is another header`(_ recipient: SampleRecipient) throws {
+    func `a header of the same members in other bytes is another header`(_ recipient: SampleRecipient) throws {
         let key = try recipient.key
         let parts = try key.recipient.seal(text: ForgedJWE.plaintext).parts
         let header = String(decoding: try Base64.url.decode(text: parts[0]), as: UTF8.self)
@@ -114,7 +114,7 @@ struct EncryptionTamperingTests {
         }
     }
 
-    @Test func `no error of libcrypto's is left behind by a refusal`() throws {
+    @Test func `a refusal leaves no error of libcrypto behind`() throws {
         let key = try SampleRecipient.rsa2048.key
         let token = try key.recipient.seal(text: "{}")
         var spoilt = token.parts

@@ -6,7 +6,7 @@ import Testing
 @Suite("Encrypted tokens", .timeLimit(.minutes(10)))
 struct EncryptionTests {
     @Test(arguments: SampleRecipient.all)
-    func `what is sealed to a key is opened with it`(_ recipient: SampleRecipient) throws {
+    func `a text sealed to a key is opened with that key`(_ recipient: SampleRecipient) throws {
         let key = try recipient.key
         for count in [0, 1, 15, 16, 17, 600, 8000] {
             let plaintext = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -39,7 +39,7 @@ struct EncryptionTests {
     }
 
     @Test(arguments: SampleRecipient.all)
-    func `no two seals of one text have a part in common but what the header says of the key`(
+    func `no two seals of one text share a part except the header's members about the key`(
         _ recipient: SampleRecipient
     ) throws {
         let tokens = try (0..<8).map { _ in try recipient.key.recipient.seal(text: ForgedJWE.plaintext).parts }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Published vectors of encryption")
 struct EncryptionVectorTests {
-    @Test func `the folder of vectors holds one file for each published example of encryption`() throws {
+    @Test func `the folder of vectors has one file for each published example of encryption`() throws {
         let vectors = try EncryptionVector.all()
         #expect(vectors.count == 12)
         #expect(Set(vectors.map(\.origin)).count == 12)
@@ -14,7 +14,7 @@ struct EncryptionVectorTests {
     }
 
     @Test(arguments: try EncryptionVector.offered())
-    func `opens the published token with the published key`(_ vector: EncryptionVector) throws {
+    func `the published token is opened with the published key`(_ vector: EncryptionVector) throws {
         let token = try CompactJWE(text: try #require(vector.token))
         #expect(token.algorithm.rawValue == vector.algorithm)
         #expect(try token.open(with: vector.decryptionKey) == Array(try #require(vector.plaintext).utf8))
@@ -24,7 +24,7 @@ struct EncryptionVectorTests {
     }
 
     @Test(arguments: try EncryptionVector.foreign())
-    func `refuses the published token of an algorithm that is not offered`(_ vector: EncryptionVector) throws {
+    func `the published token of an algorithm that is not offered is refused`(_ vector: EncryptionVector) throws {
         let token = try #require(vector.token)
         expectRefusal(.unsupportedAlgorithm) { try CompactJWE(text: token) }
     }
@@ -53,7 +53,7 @@ struct EncryptionVectorTests {
         #expect(try key == vector.bytes(\.derivedKey))
     }
 
-    @Test func `what is mixed into the key of RFC 7518 is what stands there`() {
+    @Test func `the bytes mixed into the key of RFC 7518 are the published ones`() {
         // Appendix C: the algorithm's name, the sender, the recipient, each after its length, and 128 bits.
         let published: [UInt8] = [
             0, 0, 0, 7, 65, 49, 50, 56, 71, 67, 77, 0, 0, 0, 5, 65, 108, 105, 99, 101, 0, 0, 0, 3, 66, 111, 98, 0, 0, 0,
@@ -72,7 +72,7 @@ struct EncryptionVectorTests {
         #expect(!isDerived)
     }
 
-    @Test func `wraps and unwraps the key of RFC 3394`() throws {
+    @Test func `the key of RFC 3394 is wrapped and unwrapped`() throws {
         let vector = try EncryptionVector.published("RFC 3394, section 4.6")
         let wrappingKey = try vector.bytes(\.wrappingKey), contentKey = try vector.bytes(\.contentKey)
         let encryptedKey = try vector.bytes(\.encryptedKey)
@@ -94,7 +94,7 @@ struct EncryptionVectorTests {
     }
 
     @Test(arguments: ["RFC 7516, appendix A.1", "RFC 7520, section 5.2"])
-    func `encrypts and decrypts the published content`(origin: String) throws {
+    func `the published content is encrypted and decrypted`(origin: String) throws {
         let vector = try EncryptionVector.published(origin)
         let parts = try #require(vector.token).parts
         let header = Array(parts[0].utf8), contentKey = try vector.bytes(\.contentKey)

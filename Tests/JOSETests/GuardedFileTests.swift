@@ -117,7 +117,7 @@ struct Guard: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func `what is wrong is said with the remedy`() {
+    @Test func `the complaint about a file names the command that fixes it`() {
         let open = Guard(0o644, owner: 1000, reader: 1000, secret: false, instructions: true)
         #expect(
             complaint(open, .secret) == "has mode 644, so others than its owner can use it; run: chmod 600 /k")
@@ -127,7 +127,7 @@ struct Guard: Sendable, CustomTestStringConvertible {
                 == "belongs to user 1001, who could change it, and this runs as user 1000; run: chown 1000 /k")
     }
 
-    @Test func `no pipe, no folder, nothing that is not there`() throws {
+    @Test func `a pipe, a folder and a missing file are not read`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "GuardedFile-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -107,7 +107,7 @@ struct JSONFuzzTests {
     }
 
     @Test(arguments: JSONText.valid)
-    func `Foundation takes the valid texts, numbers too large for it apart`(_ text: JSONText) {
+    func `Foundation accepts the valid texts, numbers too large for it apart`(_ text: JSONText) {
         #expect(Self.foundationTakes(text.bytes) == (text.bytes != Array("1e400".utf8)))
     }
 
@@ -116,7 +116,7 @@ struct JSONFuzzTests {
         JSONText("[1,]"), JSONText(#"{"a":1,}"#), JSONText(#"{"a":1,"a":2}"#), JSONText("\u{FEFF}1"),
         JSONText("UTF-16LE", [0x31, 0]), JSONText("UTF-16BE", [0, 0x31]),
     ])
-    func `Foundation takes a few texts that are refused here`(_ text: JSONText) {
+    func `Foundation accepts a few texts that are refused here`(_ text: JSONText) {
         #expect(Self.foundationTakes(text.bytes))
         #expect(throws: JSONError.self) { try JSONDocument(parsing: text.bytes) }
     }

@@ -80,12 +80,12 @@ struct JSONText: Sendable, CustomTestStringConvertible {
 @Suite("JSON texts")
 struct JSONTextTests {
     @Test(arguments: JSONText.valid)
-    func `takes what RFC 8259 takes`(_ text: JSONText) throws {
+    func `every text that RFC 8259 accepts is parsed`(_ text: JSONText) throws {
         _ = try JSONDocument(parsing: text.bytes)
     }
 
     @Test(arguments: JSONText.invalid)
-    func `refuses what RFC 8259 refuses`(_ text: JSONText) {
+    func `every text that RFC 8259 refuses is refused`(_ text: JSONText) {
         let error = #expect(throws: JSONError.self) { try JSONDocument(parsing: text.bytes) }
         switch error {
         case .empty: #expect(text.bytes.allSatisfy { $0 == 0x20 || $0 == 0x0A })
@@ -95,7 +95,7 @@ struct JSONTextTests {
     }
 
     @Test(arguments: JSONText.notUTF8)
-    func `refuses strings that are not UTF-8`(_ text: JSONText) {
+    func `strings that are not UTF-8 are refused`(_ text: JSONText) {
         let error = #expect(throws: JSONError.self) { try JSONDocument(parsing: text.bytes) }
         guard case .invalidUTF8(let offset) = error else {
             Issue.record("refused for another reason: \(String(describing: error))")
@@ -110,7 +110,7 @@ struct JSONTextTests {
         #"[{"a":1,"a":2}]"#, #"{"a/b":1,"a\/b":2}"#, #"{"😀":1,"\ud83d\ude00":2}"#, #"{"\n":1,"\u000a":2}"#,
         #"{"a":{"b":1},"c":[{"d":1}],"a":{}}"#,
     ])
-    func `refuses an object that names a member twice`(_ text: String) {
+    func `an object that names a member twice is refused`(_ text: String) {
         let error = #expect(throws: JSONError.self) { try JSONDocument(parsing: Array(text.utf8)) }
         guard case .duplicateMember = error else {
             Issue.record("refused for another reason: \(String(describing: error))")
@@ -119,7 +119,7 @@ struct JSONTextTests {
     }
 
     @Test(arguments: [2, 11, 12, 13, 14, 100, 2000])
-    func `finds a repeated name among many`(count: Int) throws {
+    func `a repeated name is found among many`(count: Int) throws {
         func object(_ names: [String]) -> [UInt8] {
             Array("{\(names.map { "\"\($0)\":0" }.joined(separator: ","))}".utf8)
         }
@@ -144,7 +144,7 @@ struct JSONTextTests {
     }
 
     @Test(arguments: [("[", "]"), (#"{"a":"#, "}")])
-    func `goes as deep as the limit and no deeper`(open: String, close: String) throws {
+    func `nesting as deep as the limit is parsed, and one level more is refused`(open: String, close: String) throws {
         func nested(_ depth: Int) -> [UInt8] {
             let inner = open == "[" ? "" : "0"
             return Array((String(repeating: open, count: depth) + inner + String(repeating: close, count: depth)).utf8)
@@ -172,7 +172,7 @@ struct JSONTextTests {
         #expect(try JSONDocument(parsing: Array(text.utf8), limits: .init(depth: 3)).root.elements.count == 2000)
     }
 
-    @Test func `refuses more bytes than the limit before reading them`() throws {
+    @Test func `a text longer than the limit is refused before it is read`() throws {
         let text = Array(#""abc""#.utf8)
         _ = try JSONDocument(parsing: text, limits: .init(bytes: 5))
         #expect(throws: JSONError.tooLarge(limit: 4)) { try JSONDocument(parsing: text, limits: .init(bytes: 4)) }
@@ -181,7 +181,7 @@ struct JSONTextTests {
         #expect(JSONDocument.Limits(bytes: .max).bytes == Int(Int32.max))
     }
 
-    @Test(.timeLimit(.minutes(10))) func `reads 2 MB where the limit allows it`() throws {
+    @Test(.timeLimit(.minutes(10))) func `a text of 2 MB is read where the limit allows it`() throws {
         let string = [0x22] + [UInt8](repeating: UInt8(ascii: "a"), count: 2 << 20) + [0x22]
         let document = try JSONDocument(parsing: string, limits: .init(bytes: 4 << 20))
         #expect(document.root.rawBytes.count == 2 << 20)
@@ -196,7 +196,7 @@ struct JSONTextTests {
     ]
 
     @Test(arguments: JSONText.valid + JSONText.invalid + JSONText.notUTF8)
-    func `what stands around a text does not matter`(_ text: JSONText) throws {
+    func `bytes around a text do not change its parsing`(_ text: JSONText) throws {
         let alone = Result { () throws(JSONError) in try JSONDocument(parsing: text.bytes) }
         for (before, after) in Self.surroundings {
             let part = before.count..<before.count + text.bytes.count

@@ -7,7 +7,7 @@ import Testing
 struct JSONValueTests {
     private func parse(_ text: String) throws -> JSONValue { try JSONDocument(parsing: Array(text.utf8)).root }
 
-    @Test func `says what each value is, and nothing else about it`() throws {
+    @Test func `each value reports its own type and no other`() throws {
         let values = try parse(#"[{}, [], "", 0, true, false, null]"#).elements
         #expect(values.map(\.isObject) == [true, false, false, false, false, false, false])
         #expect(values.map(\.isArray) == [false, true, false, false, false, false, false])
@@ -49,7 +49,7 @@ struct JSONValueTests {
         (#""\uFFFF\uFEFF""#, "\u{FFFF}\u{FEFF}"), (#""é😀""#, "é😀"), (#""\\""#, "\\"), (#""\\\"""#, "\\\""),
         ("\"e\u{301}\"", "e\u{301}"), (#""e\u0301""#, "e\u{301}"),
     ])
-    func `decodes the escapes of a string`(text: String, expected: String) throws {
+    func `the escapes of a string are decoded`(text: String, expected: String) throws {
         // By code unit: Swift's == takes "é" and "e" with an accent for the same text.
         #expect(try parse(text).string.map { Array($0.utf8) } == Array(expected.utf8))
         let object = try parse("{\(text):1}")
@@ -58,7 +58,7 @@ struct JSONValueTests {
         #expect(object[expected + "x"] == nil)
     }
 
-    @Test func `finds a member by its name, byte for byte`() throws {
+    @Test func `a member is found by its name, byte for byte`() throws {
         let object = try parse(#"{"a":1,"b":{"a":2,"x":[{"c":3}]},"c":[4],"\u0064":5,"":6,"\u00e9":7}"#)
         #expect(object["a"]?.integer == 1)
         #expect(object["b"]?["a"]?.integer == 2)
@@ -72,7 +72,7 @@ struct JSONValueTests {
         #expect(object.members[1].value.members.map(\.name) == ["a", "x"])
     }
 
-    @Test func `gives every value's own bytes`() throws {
+    @Test func `each value keeps its own bytes`() throws {
         let text = #" { "a" : [ 1 , "x\n" ] , "b":1.50e1, "c" : "\u0041" , "d":{ } , "e" : null } "#
         let root = try parse(text)
         let raw = root.members.map { String(decoding: $0.value.rawBytes, as: UTF8.self) }
@@ -83,7 +83,7 @@ struct JSONValueTests {
         for member in root.members { _ = try JSONDocument(parsing: member.value.json) }
     }
 
-    @Test func `says on which line and in which column a value begins`() throws {
+    @Test func `a value's position is its line and column`() throws {
         let root = try parse("\n {\"a\":1,\r\n\"é\": \"x\",\n\n  \"c\":[\ntrue]}")
         #expect(root.position == (2, 2))
         #expect(try #require(root["a"]).position == (2, 7))
@@ -99,7 +99,7 @@ struct JSONValueTests {
         #expect(try value()?["b"]?.string == "c")
     }
 
-    @Test func `every refusal says where, and none what`() {
+    @Test func `every refusal has the place, and none the text`() {
         let errors: [JSONError] = [
             .empty, .tooLarge(limit: 5), .tooDeep(limit: 6), .syntax(at: 7), .invalidUTF8(at: 8),
             .duplicateMember(at: 9),

@@ -36,7 +36,7 @@ struct JSONWriterTests {
         #expect(object.values.first.map { Array($0.utf8) } == units)
     }
 
-    @Test func `places commas and brackets`() {
+    @Test func `commas and brackets are placed by the writer`() {
         let text = written { json in
             json.beginObject()
             json.member("a", 1)
@@ -66,7 +66,7 @@ struct JSONWriterTests {
             text == #"{"a":1,"b":[-1,true,false,null,{},[],"x","y",[1,2],3.5],"c":{"d":"e"},"f":-9223372036854775808}"#)
     }
 
-    @Test func `writes the shortest escapes and leaves the rest alone`() {
+    @Test func `strings are written with the shortest escapes`() {
         #expect(
             written { $0.string("\"\\/\n\r\t\u{8}\u{C}\u{1}\u{1F}\u{7F}é😀") }
                 == "\"\\\"\\\\/\\n\\r\\t\\u0008\\u000c\\u0001\\u001f\u{7F}é😀\"")
@@ -77,7 +77,7 @@ struct JSONWriterTests {
         #expect(try JSONDocument(parsing: Array(written { $0.integer(value) }.utf8)).root.integer == value)
     }
 
-    @Test func `starts afresh where it is told to forget`() {
+    @Test func `a cleared writer starts afresh`() {
         var json = JSONWriter()
         json.beginArray()
         json.integer(1)

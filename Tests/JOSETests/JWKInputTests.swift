@@ -11,7 +11,7 @@ struct JWKInputTests {
     }
 
     @Test(arguments: SpoiltJWK.all)
-    func `refuses a spoilt JWK`(_ jwk: SpoiltJWK) throws {
+    func `a spoiled JWK is refused`(_ jwk: SpoiltJWK) throws {
         let algorithm = try algorithm(of: jwk.origin)
         expectRefusal(jwk.code) { try JWK.signingKey(from: jwk.text(), algorithm: algorithm) }
         guard jwk.spoilsPublicKey else { return }
@@ -26,14 +26,14 @@ struct JWKInputTests {
         #"{"keys":[{"kty":"oct","k":"AAAA"},{"kty":"oct","k":"BBBB"}]}"#,
         "{\"kty\":\"oct\",\"k\":\"AAAA\",\"x\":\(String(repeating: "[", count: 10_000))}",
     ])
-    func `refuses a text that is no JWK`(_ text: String) {
+    func `a text that is no JWK is refused`(_ text: String) {
         for algorithm in [Algorithm.hs256, .rs256, .es256, .eddsa] {
             expectRefusal(.invalidKey) { try JWK.signingKey(from: SecretBytes(text: text), algorithm: algorithm) }
             expectRefusal(.invalidKey) { try JWK.verificationKey(from: SecretBytes(text: text), algorithm: algorithm) }
         }
     }
 
-    @Test func `reads a shared secret`() throws {
+    @Test func `a JWK of a shared secret is read`() throws {
         let text = SecretBytes(text: #"{"kty":"oct","kid":"a","alg":"HS384","k":"-_-_"}"#)
         let key = try JWK.signingKey(from: text)
         #expect(key.algorithm == .hs384)
@@ -79,7 +79,7 @@ struct JWKInputTests {
     }
 
     @Test(arguments: try Vector.all())
-    func `refuses a key for every algorithm that needs another kind`(_ vector: Vector) throws {
+    func `a key is refused for every algorithm that needs another kind`(_ vector: Vector) throws {
         var key = vector.key
         key["alg"] = nil
         let text = SecretBytes(copying: try JSONEncoder().encode(key))
@@ -133,7 +133,7 @@ struct JWKInputTests {
         expectRefusal(.invalidKey) { try JWK.signingKey(from: SecretBytes(text: #"{"keys":[\#(secret),\#(secret)]}"#)) }
     }
 
-    @Test func `a private number that is not as wide as RFC 7518 says is refused with the reason`() throws {
+    @Test func `a private number that is not as wide as RFC 7518 requires is refused with the reason`() throws {
         let p256 = try #require(try Vector.all().first { $0.origin == "RFC 7515, appendix A.3" })
         let rsa = try #require(try Vector.all().first { $0.origin == "RFC 7520, section 3.4" })
         for (vector, algorithm, words) in [

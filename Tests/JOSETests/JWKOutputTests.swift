@@ -23,8 +23,9 @@ struct JWKOutputTests {
     }
 
     @Test(arguments: asymmetric)
-    func `holds the public members, the id, the use and the algorithm, and nothing else`(_ algorithm: Algorithm) throws
-    {
+    func `a public JWK has the public members, the id, the use and the algorithm, and nothing else`(
+        _ algorithm: Algorithm
+    ) throws {
         let named = try SampleKeys.make(algorithm, keyID: #"key "1""#).verificationKey
         let members = try object(try #require(try JWK.publicJSON(of: named)))
         #expect(Set(members.keys) == publicNames(algorithm).union(["kid", "use", "alg"]))
@@ -73,7 +74,7 @@ struct JWKOutputTests {
         #expect(try JWK.setJSON(of: [key]) == Array(#"{"keys":[]}"#.utf8))
     }
 
-    @Test func `a set holds every public key in order and leaves the secrets out`() throws {
+    @Test func `a set has every public key in order and leaves the secrets out`() throws {
         let keys = try Algorithm.allCases.map { try SampleKeys.make($0, keyID: $0.rawValue).verificationKey }
         let root = try JSONDocument(parsing: JWK.setJSON(of: keys)).root
         #expect(root.members.map(\.name) == ["keys"])

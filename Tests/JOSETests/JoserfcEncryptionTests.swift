@@ -12,7 +12,7 @@ struct JoserfcEncryptionTests {
     ]
 
     @Test(arguments: sizes)
-    func `each opens what the other seals`(_ algorithm: String, _ size: String) async throws {
+    func `a token sealed here or by joserfc is opened by the other`(_ algorithm: String, _ size: String) async throws {
         let joserfc = try JoserfcEncryption()
         let text = #"{"sub":"Frodo – u-42"}"#
         let theirs = try await joserfc.seal(text, algorithm, size: size, header: #"{"kid":"theirs","cty":"JWT"}"#)

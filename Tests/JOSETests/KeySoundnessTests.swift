@@ -25,21 +25,21 @@ struct KeySoundnessTests {
     }
 
     @Test
-    func `reads an RSA key from a JWK`() throws {
+    func `an RSA key is read from a JWK`() throws {
         let key = try JWK.verificationKey(from: rsaJWK { _ in #""e":"AQAB""# }, algorithm: .rs256)
         #expect(try key.hasSameMaterial(as: SampleKeys.make(.rs256).verificationKey))
     }
 
     /// With an exponent of one, the padded digest is its own signature: anybody can make it.
     @Test(arguments: ["AQ", "Ag", "AA"])
-    func `refuses an RSA key whose exponent is one, even or zero`(exponent: String) throws {
+    func `an RSA key whose exponent is one, even or zero is refused`(exponent: String) throws {
         expectRefusal(.invalidKey) {
             try JWK.verificationKey(from: rsaJWK { _ in #""e":"\#(exponent)""# }, algorithm: .rs256)
         }
     }
 
     @Test
-    func `refuses an RSA JWK of another key's d, though it names no factors`() throws {
+    func `an RSA JWK with another key's d is refused without factors, too`() throws {
         let other = Base64.url.encode([UInt8](repeating: 0x11, count: 255))
         expectRefusal(.invalidKey) {
             try JWK.signingKey(from: rsaJWK { _ in #""e":"AQAB","d":"\#(other)""# }, algorithm: .rs256)
@@ -47,13 +47,13 @@ struct KeySoundnessTests {
     }
 
     @Test
-    func `refuses a PEM key whose public point belongs to another key`() throws {
+    func `a PEM key whose public point belongs to another key is refused`() throws {
         let pem = try pem(of: .generate(.es256), withPointOf: .generate(.es256))
         expectRefusal(.invalidKey) { try SigningKey(pem: pem, algorithm: .es256) }
     }
 
     @Test
-    func `knows a public key with Windows line ends and a remark before it`() throws {
+    func `a public key with Windows line ends and a remark is recognized, and refused as no private key`() throws {
         let pem = try #require(try SampleKeys.make(.es256).verificationKey.publicKeyPEM())
         let edited = "The key of staging.\r\n" + pem.replacing("\n", with: "\r\n")
         expectRefusal(.privateKeyRequired) { try SigningKey(pem: SecretBytes(text: edited), algorithm: .es256) }
@@ -68,7 +68,7 @@ struct KeySoundnessTests {
     }
 
     @Test
-    func `a number too large to hold is no number`() throws {
+    func `a number too large for its type is no number`() throws {
         #expect(try JSONDocument(parsing: Array("1e400".utf8)).root.number == nil)
     }
 }

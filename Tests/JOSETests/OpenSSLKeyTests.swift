@@ -91,7 +91,7 @@ struct OpenSSLKeyTests {
     }
 
     @Test(arguments: KeyFile.plain)
-    func `reads a plain private key`(_ file: KeyFile) async throws {
+    func `a plain private key signs for its public key`(_ file: KeyFile) async throws {
         let (text, publicKey) = try await file.make()
         try expectSigns(SigningKey(pem: SecretBytes(text: text), algorithm: file.algorithm), for: publicKey)
         // A passphrase that nobody asks for does no harm.
@@ -101,14 +101,15 @@ struct OpenSSLKeyTests {
     }
 
     @Test(arguments: KeyFile.plain)
-    func `reads a private key whose file has Windows line ends and a remark before it`(_ file: KeyFile) async throws {
+    func `a private key is read from a file with Windows line ends and a remark before it`(_ file: KeyFile) async throws
+    {
         let (text, publicKey) = try await file.make()
         let edited = "The key of staging.\r\n" + text.replacing("\n", with: "\r\n") + "\r\n"
         try expectSigns(SigningKey(pem: SecretBytes(text: edited), algorithm: file.algorithm), for: publicKey)
     }
 
     @Test(arguments: KeyFile.encrypted)
-    func `opens an encrypted private key with its passphrase and no other`(_ file: KeyFile) async throws {
+    func `an encrypted private key is opened with its passphrase and no other`(_ file: KeyFile) async throws {
         let (text, publicKey) = try await file.make()
         let pem = SecretBytes(text: text)
         let right = SecretBytes(text: KeyFile.passphrase)
@@ -123,7 +124,7 @@ struct OpenSSLKeyTests {
     }
 
     @Test(arguments: KeyFile.plain)
-    func `a key it wrote reads back as the same key`(_ file: KeyFile) async throws {
+    func `a key that JOSE wrote reads back as the same key`(_ file: KeyFile) async throws {
         let (text, publicKey) = try await file.make()
         let key = try SigningKey(pem: SecretBytes(text: text), algorithm: file.algorithm)
         let written = try #require(try key.privateKeyPEM())
@@ -168,7 +169,7 @@ struct OpenSSLKeyTests {
     }
 
     @Test(arguments: [0, 1024, 2047, 16385, -1])
-    func `does not generate an RSA key of a length outside 2048 to 16384`(bits: Int) {
+    func `an RSA key of a length outside 2048 to 16384 is not generated`(bits: Int) {
         expectRefusal(.weakKey) { try SigningKey.generate(.rs256, rsaBits: bits) }
     }
 }

@@ -85,12 +85,14 @@ struct PublicJWKTests {
     }
 
     @Test(arguments: UnwelcomeJWK.all)
-    func `refuses a JWK that is no modest public key`(_ unwelcome: UnwelcomeJWK) throws {
+    func `a JWK that is no modest public key is refused`(_ unwelcome: UnwelcomeJWK) throws {
         let value = try jwk(SampleKeys.make(.rs256), unwelcome.changes)
         expectRefusal(unwelcome.code) { try JWK.publicKeys(from: value, for: [.rs256, .ps256, .es256]) }
     }
 
-    @Test(arguments: ["[]", "7", "null", #""text""#, "{}"]) func `refuses what is no JWK`(text: String) throws {
+    @Test(arguments: ["[]", "7", "null", #""text""#, "{}"]) func `a JSON value that is no JWK is refused`(text: String)
+        throws
+    {
         let value = try JSONDocument(parsing: Array(text.utf8)).root
         expectRefusal(.invalidKey) { try JWK.publicKeys(from: value, for: Set(Algorithm.allCases)) }
     }

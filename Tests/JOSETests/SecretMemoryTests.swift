@@ -31,7 +31,7 @@ private final class WatchedStorage: Sendable {
 @Suite("Secrets in memory") struct SecretMemoryTests {
     private func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
 
-    @Test func `what a secret was written to is overwritten at once, where it stays at its end`() {
+    @Test func `the buffer a secret was written to is zeroed at once, and the secret's own at its end`() {
         let watched = WatchedStorage()
         var secret: SecretBytes? = SecretBytes(capacity: 9, in: watched.storage) { target in
             target.copyBytes(from: Array("hunter2!?".utf8))
@@ -45,7 +45,7 @@ private final class WatchedStorage: Sendable {
         #expect(watched.open == 0)
     }
 
-    @Test func `so is what was written before an error`() {
+    @Test func `the buffer written before an error is zeroed`() {
         let watched = WatchedStorage()
         #expect(throws: JOSEError.self) {
             try SecretBytes(capacity: 7, in: watched.storage) { target throws(JOSEError) -> Int in
@@ -57,7 +57,7 @@ private final class WatchedStorage: Sendable {
         #expect(watched.open == 0)
     }
 
-    @Test func `an array for the parser is overwritten where it lies, whoever holds it`() {
+    @Test func `an array for the parser is overwritten in place, even if shared`() {
         var array: SecretArray? = SecretArray(copying: SecretBytes(copying: Array("hunter2-hunter2".utf8)))
         let shared = array?.bytes ?? []
         #expect(shared == Array("hunter2-hunter2".utf8))

@@ -49,7 +49,7 @@ struct SecretText: Sendable, CustomTestStringConvertible {
 @Suite("Secrets")
 struct SecretTests {
     @Test(arguments: SecretText.all)
-    func `a secret's text stands for its bytes in the stated encoding`(_ secret: SecretText) throws {
+    func `a secret's text is its bytes in the stated encoding`(_ secret: SecretText) throws {
         guard let expected = secret.expected else {
             expectRefusal(.invalidEncoding) { try secret.encoding.decode(SecretBytes(text: secret.text)) }
             return
@@ -58,7 +58,7 @@ struct SecretTests {
     }
 
     @Test(arguments: SecretEncoding.allCases, ["", " ", "\n", " \t\r\n\u{B}\u{C}"])
-    func `an empty secret is none`(_ encoding: SecretEncoding, _ text: String) {
+    func `an empty secret is refused`(_ encoding: SecretEncoding, _ text: String) {
         expectRefusal(.invalidKey) { try encoding.decode(SecretBytes(text: text)) }
     }
 
@@ -82,7 +82,7 @@ struct SecretTests {
         #expect(text.array.allSatisfy { $0 > 0x20 && $0 < 0x7F })
     }
 
-    @Test func `writes a secret's text as it is read`() {
+    @Test func `a secret is written in each encoding as it is read`() {
         let secret = SecretBytes(copying: [0x00, 0xFB, 0xFF, 0xBF])
         #expect(SecretEncoding.hex.encode(secret).text == "00fbffbf")
         #expect(SecretEncoding.base64.encode(secret).text == "APv/vw==")
@@ -99,7 +99,7 @@ struct SecretTests {
         #expect(SecretBytes(text: text).trimmingLineEnd().array == Array(expected.utf8))
     }
 
-    @Test func `holds what it was given, and compares by it`() {
+    @Test func `a secret keeps its bytes, and equals only a secret of the same bytes`() {
         let secret = SecretBytes(text: "hunter2")
         #expect(secret.count == 7)
         #expect(secret.text == "hunter2")
@@ -112,7 +112,7 @@ struct SecretTests {
     }
 
     @Test(arguments: [(5, 5), (5, 3), (5, 0), (5, 9), (5, -1), (0, 0)])
-    func `keeps as many bytes as were written, never more than fit`(capacity: Int, written: Int) {
+    func `a secret keeps as many bytes as were written, never more than fit`(capacity: Int, written: Int) {
         let secret = SecretBytes(capacity: capacity) { target in
             for index in target.indices { target[index] = UInt8(index + 1) }
             return written
@@ -120,13 +120,13 @@ struct SecretTests {
         #expect(secret.array == Array([1, 2, 3, 4, 5].prefix(max(min(written, capacity), 0))))
     }
 
-    @Test func `an initialiser's error is passed on`() {
+    @Test func `an initializer's error is passed on`() {
         expectRefusal(.libcrypto) {
             try SecretBytes(capacity: 8) { _ throws(JOSEError) -> Int in throw JOSEError(.libcrypto, "refused") }
         }
     }
 
-    @Test func `neither description nor dump reveals a secret, nor does a key that holds one`() throws {
+    @Test func `neither description nor dump reveals a secret, nor does a key that contains one`() throws {
         let text = "hunter2-hunter2-hunter2-hunter2!"
         let secret = SecretBytes(text: text)
         #expect("\(secret)" == "SecretBytes(32 bytes)")
@@ -143,7 +143,7 @@ struct SecretTests {
         #expect(Mirror(reflecting: secret).children.isEmpty)
     }
 
-    @Test func `a secret behind a prefix`() {
+    @Test func `a secret can be written behind a prefix`() {
         #expect(SecretBytes("user:".utf8, followedBy: SecretBytes(text: "hunter2")).text == "user:hunter2")
         #expect(SecretBytes("".utf8, followedBy: SecretBytes(text: "")).count == 0)
     }
@@ -155,7 +155,7 @@ struct SecretTests {
         #expect(try SecretBytes.random(count: 0).count == 0)
     }
 
-    @Test func `refusals say nothing of the refused text`() {
+    @Test func `a refusal contains nothing of the refused text`() {
         for encoding in SecretEncoding.allCases where encoding != .utf8 {
             let error = #expect(throws: JOSEError.self) { try encoding.decode(SecretBytes(text: "hunter2!")) }
             #expect(error.map { "\($0)".contains("hunter") } == false)

@@ -51,23 +51,23 @@ struct TokenRefusalTests {
         parts = token.parts
     }
 
-    @Test func `the token these tests spoil is good`() throws {
+    @Test func `the unspoiled token of these tests is good`() throws {
         try CompactJWS(text: token).verify(with: key.verificationKey)
     }
 
     @Test(arguments: BadHeader.all)
-    func `refuses a bad header, though it is signed`(_ header: BadHeader) throws {
+    func `a bad header is refused even if it is signed`(_ header: BadHeader) throws {
         let token = try SampleToken.make(key, header: header.text)
         expectRefusal(header.code) { try CompactJWS(text: token) }
     }
 
-    @Test func `refuses a header that is not UTF-8`() throws {
+    @Test func `a header that is not UTF-8 is refused`() throws {
         let header = Base64.url.encode(Array(#"{"alg":"HS256","x":""#.utf8) + [0xFF] + Array(#""}"#.utf8))
         let token = try SampleToken.make(key, encodedHeader: header, payload: "{}")
         expectRefusal(.malformedHeader) { try CompactJWS(text: token) }
     }
 
-    @Test func `takes a header as deep as the limit and no deeper`() throws {
+    @Test func `a header as deep as the limit is accepted, and one level more is refused`() throws {
         func header(_ depth: Int) -> String {
             #"{"alg":"HS256","x":"# + String(repeating: "[", count: depth - 1)
                 + String(repeating: "]", count: depth - 1) + "}"
@@ -84,7 +84,7 @@ struct TokenRefusalTests {
         }
     }
 
-    @Test func `refuses every number of parts but three`() {
+    @Test func `a text of any number of parts but three is refused`() {
         for text in [
             "", "a", parts[0], parts[0] + "." + parts[1], token + ".", token + "." + parts[2], "." + token,
             parts[0] + "." + token, String(repeating: ".", count: 10_000),
@@ -104,7 +104,7 @@ struct TokenRefusalTests {
     }
 
     @Test(arguments: [" ", "\n", "\r\n", "\t", "\0", "=", "==", "A", "!", "%3D", "\u{FEFF}", "é"])
-    func `refuses anything added at either end of the token or of one of its parts`(_ extra: String) {
+    func `a character added at either end of the token or of one of its parts is refused`(_ extra: String) {
         for index in parts.indices {
             for spoilt in [extra + parts[index], parts[index] + extra] {
                 var parts = parts
@@ -118,13 +118,13 @@ struct TokenRefusalTests {
     }
 
     @Test(arguments: [Base64.standard.encode([0xFB, 0xFF, 0xFE]), "a b", "a\nb", "a=bc", "a+bc", "a/bc"])
-    func `refuses the alphabet of plain base64`(_ part: String) {
+    func `the alphabet of plain base64 is refused`(_ part: String) {
         expectRefusal(.malformedHeader) { try CompactJWS(text: [part, parts[1], parts[2]].joined(separator: ".")) }
         expectRefusal(.notThreeParts) { try CompactJWS(text: [parts[0], part, parts[2]].joined(separator: ".")) }
         expectRefusal(.malformedSignature) { try CompactJWS(text: [parts[0], parts[1], part].joined(separator: ".")) }
     }
 
-    @Test func `refuses every second spelling of a part's last character`() throws {
+    @Test func `every second spelling of a part's last character is refused`() throws {
         // 1 and 2 bytes beyond a multiple of 3 leave 4 and 2 bits of the last character unused.
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         for (header, payload) in [
@@ -145,7 +145,7 @@ struct TokenRefusalTests {
         }
     }
 
-    @Test func `refuses a token longer than the limit before reading it`() throws {
+    @Test func `a token longer than the limit is refused before it is read`() throws {
         let count = token.utf8.count
         _ = try CompactJWS(text: token, limits: .init(bytes: count))
         expectRefusal(.tokenTooLarge) { try CompactJWS(text: token, limits: .init(bytes: count - 1)) }
@@ -154,7 +154,7 @@ struct TokenRefusalTests {
     }
 
     @Test(arguments: ["", "null", "[]", "7", #""text""#, "{", #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, "\u{FEFF}{}"])
-    func `refuses claims that are not an object with unique members`(payload: String) throws {
+    func `claims that are not an object with unique members are refused`(payload: String) throws {
         let token = try CompactJWS(text: SampleToken.make(key, payload: payload))
         try token.verify(with: key.verificationKey)
         #expect(token.payload == Array(payload.utf8))

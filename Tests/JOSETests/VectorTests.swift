@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Published vectors")
 struct VectorTests {
-    @Test func `the folder of vectors holds one file for each published example`() throws {
+    @Test func `the folder of vectors has one file for each published example`() throws {
         let files = try Vector.files()
         #expect(files.count == 15)
         #expect(files.allSatisfy { $0.pathExtension == "json" })
@@ -17,7 +17,7 @@ struct VectorTests {
     }
 
     @Test(arguments: try Vector.signed())
-    func `verifies the published token with the published key`(_ vector: Vector) throws {
+    func `the published token is verified with the published key`(_ vector: Vector) throws {
         let token = try CompactJWS(text: try #require(vector.token))
         #expect(token.algorithmName == vector.algorithm)
         #expect(token.keyID == vector.key["kid"])
@@ -26,7 +26,7 @@ struct VectorTests {
     }
 
     @Test(arguments: try Vector.signed())
-    func `signs the published input so that the published key verifies it`(_ vector: Vector) throws {
+    func `the published input is signed so that the published key verifies it`(_ vector: Vector) throws {
         let published = try #require(vector.token)
         let parts = published.parts
         let token = try SampleToken.make(
@@ -36,7 +36,7 @@ struct VectorTests {
         #expect((token == published) == (vector.deterministic == true))
     }
 
-    @Test func `reads the claims of RFC 7515 A_1, whose white space is part of what was signed`() throws {
+    @Test func `the claims of RFC 7515 A_1 are read though white space is part of the signed bytes`() throws {
         let vector = try #require(try Vector.signed().first { $0.origin == "RFC 7515, appendix A.1" })
         let token = try CompactJWS(text: try #require(vector.token))
         #expect(token.header["typ"]?.string == "JWT")
@@ -48,7 +48,7 @@ struct VectorTests {
     }
 
     @Test(arguments: ["RFC 7515, appendix A.4", "RFC 7520, section 4.1", "RFC 8037, appendices A.1 to A.5"])
-    func `gives the bytes of a payload that is no object and refuses to call them claims`(origin: String) throws {
+    func `a payload that is no object keeps its bytes and is refused as claims`(origin: String) throws {
         let vector = try #require(try Vector.signed().first { $0.origin == origin })
         let token = try CompactJWS(text: try #require(vector.token))
         #expect(!token.payload.isEmpty)
@@ -56,7 +56,7 @@ struct VectorTests {
     }
 
     @Test(arguments: try Vector.all().filter { $0.thumbprint != nil })
-    func `computes the published thumbprint`(_ vector: Vector) throws {
+    func `the thumbprint of the published key is the published one`(_ vector: Vector) throws {
         #expect(try JWK.thumbprint(of: vector.verificationKey) == vector.thumbprint)
     }
 
@@ -68,7 +68,7 @@ struct VectorTests {
     }
 
     @Test(arguments: try Vector.all())
-    func `writes the public members of the published JWK as they were read`(_ vector: Vector) throws {
+    func `the public members of the published JWK are written as they were read`(_ vector: Vector) throws {
         let key = try vector.verificationKey
         #expect(key.keyID == vector.key["kid"])
         guard let json = try JWK.publicJSON(of: key) else {
@@ -83,7 +83,7 @@ struct VectorTests {
     }
 
     @Test(arguments: try Vector.all().filter { $0.key["kty"] != "oct" && $0.key["d"] == nil })
-    func `asks for a private key where the published JWK is a public one`(_ vector: Vector) {
+    func `a published public JWK is refused as a signing key`(_ vector: Vector) {
         expectRefusal(.privateKeyRequired) { try vector.signingKey }
     }
 }

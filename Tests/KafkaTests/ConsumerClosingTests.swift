@@ -2,7 +2,7 @@ import Kafka
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ConsumerClosingTests {
-    @Test func `closes twice`() async throws {
+    @Test func `a consumer closes twice`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             let consumer = try KafkaConsumer(consumerProperties(broker, group: "g"), topics: ["t"], logger: silent)
             async let first = consumer.close(within: patience)
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test func `says nothing and refuses everything once it is closed`() async throws {
+    @Test func `a closed consumer reports no events and refuses every call`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             let consumer = try KafkaConsumer(consumerProperties(broker, group: "g"), topics: ["t"], logger: silent)
             let assigned = try await rebalance(of: consumer)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `closes while a rebalance is unanswered`() async throws {
+    @Test func `a consumer closes while a rebalance is unanswered`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             let consumer = try KafkaConsumer(consumerProperties(broker, group: "g"), topics: ["t"], logger: silent)
             #expect(try await rebalance(of: consumer).kind == .assigned)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `closes while a revocation is unanswered`() async throws {
+    @Test func `a consumer closes while a revocation is unanswered`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             let consumer = try KafkaConsumer(consumerProperties(broker, group: "g"), topics: ["t"], logger: silent)
             try await join(consumer)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `closes while the broker is down`() async throws {
+    @Test func `a consumer closes while the broker is down`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             let consumer = try KafkaConsumer(consumerProperties(broker, group: "g"), topics: ["t"], logger: silent)
             try await join(consumer)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `closes without a broker`() async throws {
+    @Test func `a consumer closes without a broker`() async throws {
         let properties: ClientProperties = ["bootstrap.servers": "127.0.0.1:1", "group.id": "g"]
         let consumer = try KafkaConsumer(properties, topics: ["t"], logger: silent)
         #expect(await consumer.close(within: patience))

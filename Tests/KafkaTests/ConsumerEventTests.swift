@@ -2,7 +2,7 @@ import Kafka
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ConsumerEventTests {
-    @Test func `waits as long as it was told where nothing happens`() async throws {
+    @Test func `a consumer waits its full time if nothing happens`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             try await withConsumer(of: broker) { consumer in
                 try await join(consumer)
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `wakes up for a record instead of waiting`() async throws {
+    @Test func `a waiting consumer wakes up for a record`() async throws {
         try await withProducer { broker, producer in
             try await withConsumer(of: broker) { consumer in
                 try await join(consumer)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `stops waiting when its task is cancelled`() async throws {
+    @Test func `a consumer stops waiting when its task is canceled`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             try await withConsumer(of: broker) { consumer in
                 try await join(consumer)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `stops waiting when it is closed`() async throws {
+    @Test func `a consumer stops waiting when it is closed`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             try await withConsumer(of: broker) { consumer in
                 try await join(consumer)
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `returns no more than the limit, and loses nothing`() async throws {
+    @Test func `a consumer returns no more than the limit, and loses nothing`() async throws {
         try await withProducer { broker, producer in
             #expect(await producer.deliver(numbered(50)).allSatisfy { $0 == nil })
             try await withConsumer(of: broker) { consumer in
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `says that no broker can be reached`() async throws {
+    @Test func `a consumer reports that no broker can be reached`() async throws {
         let properties: ClientProperties = ["bootstrap.servers": "127.0.0.1:1", "group.id": "g"]
         let consumer = try KafkaConsumer(properties, topics: ["t"], logger: silent)
         let code = try await error(of: consumer).code
@@ -82,7 +82,7 @@ import Testing
         #expect(await consumer.close(within: patience))
     }
 
-    @Test func `seeks back and forth, with nothing stale in between`() async throws {
+    @Test func `a consumer seeks back and forth, with no stale record in between`() async throws {
         try await withProducer { broker, producer in
             #expect(await producer.deliver(numbered(100)).allSatisfy { $0 == nil })
             try await withConsumer(of: broker) { consumer in
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `refuses to seek a partition that is not its own`() async throws {
+    @Test func `a consumer refuses to seek a partition that is not its own`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             try await withConsumer(of: broker) { consumer in
                 try await join(consumer)

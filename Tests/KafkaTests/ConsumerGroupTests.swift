@@ -5,7 +5,7 @@ import Testing
     private let partition = TopicPartition(topic: "t", partition: 0)
 
     @Test(arguments: ["range", "cooperative-sticky"])
-    func `shares the partitions between two members and hands them on when one leaves`(strategy: String) async throws {
+    func `two members share the partitions, and one gets all when the other leaves`(strategy: String) async throws {
         try await withBroker(topics: ["t": 4]) { broker in
             let properties: ClientProperties = ["partition.assignment.strategy": strategy]
             try await withConsumer(of: broker, properties) { stays in
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `says which partitions come and go, and that an assignment was lost`() async throws {
+    @Test func `a consumer reports assigned and revoked partitions, and a lost assignment`() async throws {
         try await withBroker(topics: ["t": 2]) { broker in
             try await withConsumer(of: broker) { consumer in
                 let both = (0..<2).map { TopicPartition(topic: "t", partition: $0) }
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `resumes where the group committed`() async throws {
+    @Test func `a consumer resumes where its group committed`() async throws {
         try await withProducer { broker, producer in
             #expect(await producer.deliver(numbered(10)).allSatisfy { $0 == nil })
             try await withConsumer(of: broker) { consumer in
@@ -77,7 +77,7 @@ import Testing
         (.unknownMemberID, .unknownMemberID), (.rebalanceInProgress, .rebalanceInProgress),
         (.topicAuthorizationFailed, .topicAuthorizationFailed),
     ])
-    func `says why offsets were not committed`(
+    func `a consumer reports why offsets were not committed`(
         injected: EmbeddedBroker.ResponseError, code: KafkaError.Code
     ) async throws {
         try await withBroker(topics: ["t": 1]) { broker in
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [EmbeddedBroker.ResponseError.coordinatorNotAvailable, .notCoordinator])
-    func `commits after a passing error`(error: EmbeddedBroker.ResponseError) async throws {
+    func `a consumer commits after a passing error`(error: EmbeddedBroker.ResponseError) async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             try await withConsumer(of: broker) { consumer in
                 try await join(consumer)

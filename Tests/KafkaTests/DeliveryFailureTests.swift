@@ -2,7 +2,7 @@ import Kafka
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct DeliveryFailureTests {
-    @Test func `delivers more than the producer's queue holds`() async throws {
+    @Test func `a producer delivers more records than its queue holds`() async throws {
         try await withProducer(["queue.buffering.max.messages": "10"]) { _, producer in
             let outcome = await producer.deliver(numbered(1000))
             #expect(outcome.count == 1000)
@@ -16,7 +16,9 @@ import Testing
         (.errors(.produce, [.topicAuthorizationFailed]), .topicAuthorizationFailed),
         (.errors(.produce, [.messageTooLarge]), .messageTooLarge),
     ])
-    func `says why a record was not delivered`(fault: EmbeddedBroker.Fault, code: KafkaError.Code) async throws {
+    func `a producer reports why a record was not delivered`(fault: EmbeddedBroker.Fault, code: KafkaError.Code)
+        async throws
+    {
         try await withProducer(["topic.metadata.propagation.max.ms": "0"]) { broker, producer in
             try await broker.inject(fault)
             let outcome = await producer.deliver([ProducerRecord(topic: "t", key: nil, value: [1])])
@@ -24,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `delivers again once a topic's fault is over`() async throws {
+    @Test func `a producer delivers again once a topic's fault is over`() async throws {
         try await withProducer { broker, producer in
             let record = ProducerRecord(topic: "t", key: nil, value: [1])
             try await broker.inject(.errors(.produce, [.messageTooLarge]))
@@ -34,14 +36,14 @@ import Testing
     }
 
     @Test(arguments: [EmbeddedBroker.ResponseError.notLeader, .requestTimedOut, .connectionDropped])
-    func `delivers after a passing error`(error: EmbeddedBroker.ResponseError) async throws {
+    func `a producer delivers after a passing error`(error: EmbeddedBroker.ResponseError) async throws {
         try await withProducer(["retry.backoff.ms": "10", "reconnect.backoff.ms": "10"]) { broker, producer in
             try await broker.inject(.errors(.produce, [error]))
             #expect(await producer.deliver([ProducerRecord(topic: "t", key: nil, value: [1])]) == [nil])
         }
     }
 
-    @Test func `gives up on a record after message.timeout.ms while the broker is down`() async throws {
+    @Test func `a producer gives up on records after message.timeout.ms while the broker is down`() async throws {
         try await withProducer(["message.timeout.ms": "300"]) { broker, producer in
             try await broker.inject(.brokerDown(1))
             let outcome = await producer.deliver(numbered(10))
@@ -49,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `gives up on records that find no room while the broker is down`() async throws {
+    @Test func `a producer gives up on records that find no room while the broker is down`() async throws {
         let properties: ClientProperties = ["message.timeout.ms": "300", "queue.buffering.max.messages": "10"]
         try await withProducer(properties) { broker, producer in
             try await broker.inject(.brokerDown(1))
@@ -58,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `delivers what waited for a broker that comes back`() async throws {
+    @Test func `a producer delivers records that waited for a broker that comes back`() async throws {
         try await withProducer(["reconnect.backoff.ms": "10", "reconnect.backoff.max.ms": "50"]) { broker, producer in
             #expect(await producer.deliver(numbered(1)) == [nil])
             try await broker.inject(.brokerDown(1))

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `nothing of an assignment that was lost`() async throws {
+    @Test func `offsets of a lost assignment are refused`() async throws {
         try await withBroker(topics: ["t": 2]) { broker in
             try await withConsumer(of: broker) { consumer in
                 try await join(consumer)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `nothing of a closed consumer`() async throws {
+    @Test func `offsets of a closed consumer are refused`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             let consumer = try KafkaConsumer(consumerProperties(broker, group: "g"), topics: ["t"], logger: silent)
             try await join(consumer)

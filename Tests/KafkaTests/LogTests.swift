@@ -4,7 +4,7 @@ import Logging
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct LogTests {
-    @Test func `hands a producer's library log to the logger`() async throws {
+    @Test func `a producer's library log goes to the logger`() async throws {
         try await withBroker { broker in
             let log = RecordingLog()
             let producer = try KafkaProducer(
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `hands a consumer's library log to the logger`() async throws {
+    @Test func `a consumer's library log goes to the logger`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             let log = RecordingLog()
             let properties = consumerProperties(broker, group: "g").merging(["debug": "cgrp"])
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `logs a producer's errors`() async throws {
+    @Test func `the errors of a producer are logged`() async throws {
         let log = RecordingLog()
         let producer = try KafkaProducer(["bootstrap.servers": "127.0.0.1:1"], logger: log.logger(.trace))
         let line = await log.line { $0.message == "the producer reports an error" }
@@ -38,7 +38,7 @@ import Testing
         #expect(await producer.close(within: patience))
     }
 
-    @Test func `logs no password`() async throws {
+    @Test func `a password is never logged`() async throws {
         let log = RecordingLog()
         let properties: ClientProperties = [
             "bootstrap.servers": "127.0.0.1:1", "security.protocol": "sasl_plaintext", "sasl.mechanism": "PLAIN",

@@ -2,7 +2,7 @@ import Kafka
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct MetadataTests {
-    @Test func `says how many partitions a topic has`() async throws {
+    @Test func `the metadata of a topic has its number of partitions`() async throws {
         try await withProducer(topics: ["t": 3]) { broker, producer in
             let found = try await producer.metadata(of: "t", within: patience)
             #expect(found.name == "t")
@@ -16,7 +16,7 @@ import Testing
     }
 
     /// The embedded broker knows every topic that is asked for, so its absence is injected.
-    @Test func `says that a topic does not exist`() async throws {
+    @Test func `the metadata of a missing topic has the error`() async throws {
         try await withProducer { broker, producer in
             try await broker.inject(.topic("missing", .unknownTopicOrPartition))
             let found = try await producer.metadata(of: "missing", within: patience)
@@ -25,14 +25,14 @@ import Testing
         }
     }
 
-    @Test func `says that a topic may not be used`() async throws {
+    @Test func `the metadata of a forbidden topic has the error`() async throws {
         try await withProducer { broker, producer in
             try await broker.inject(.topic("t", .topicAuthorizationFailed))
             #expect(try await producer.metadata(of: "t", within: patience).error?.code == .topicAuthorizationFailed)
         }
     }
 
-    @Test func `lists topics with what is wrong with them, and creates none`() async throws {
+    @Test func `the list of topics has each topic's error`() async throws {
         try await withProducer(topics: ["t": 3, "u": 1]) { broker, producer in
             try await broker.inject(.topic("u", .topicAuthorizationFailed))
             let found = try await producer.topics(within: patience).sorted { $0.name < $1.name }
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `says what went wrong while nobody answered`() async throws {
+    @Test func `the last error of a producer without a broker names the refused connection`() async throws {
         let producer = try KafkaProducer(["bootstrap.servers": "127.0.0.1:1"], logger: silent)
         await #expect(throws: KafkaError.self) { try await producer.topics(within: .seconds(5)) }
         #expect(producer.lastError?.code == .transport)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.milliseconds(200), .zero, .milliseconds(-1)])
-    func `gives up within the limit without a broker`(limit: Duration) async throws {
+    func `a metadata query without a broker ends within its limit`(limit: Duration) async throws {
         let producer = try KafkaProducer(["bootstrap.servers": "127.0.0.1:1"], logger: silent)
         let elapsed = await ContinuousClock().measure {
             let error = await #expect(throws: KafkaError.self) { try await producer.metadata(of: "t", within: limit) }
@@ -62,14 +62,14 @@ import Testing
         #expect(await producer.close(within: patience))
     }
 
-    @Test func `creates no topic twice`() async throws {
+    @Test func `the embedded broker creates no topic twice`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             let taken = await #expect(throws: KafkaError.self) { try await broker.createTopic("t", partitions: 1) }
             #expect(taken != nil)
         }
     }
 
-    @Test func `knows no broker beyond its own, and nothing once it is closed`() async throws {
+    @Test func `the embedded broker refuses an unknown broker, and everything once it is closed`() async throws {
         let broker = try EmbeddedBroker(brokers: 3, logger: silent)
         #expect(broker.bootstrapServers.split(separator: ",").count == 3)
         await #expect(throws: KafkaError.self) { try await broker.inject(.brokerDown(9)) }

@@ -4,7 +4,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct OffsetTests {
     private let partitions = (0..<2).map { TopicPartition(topic: "t", partition: $0) }
 
-    @Test func `knows the ends of what it fetched from, and grows with them`() async throws {
+    @Test func `a consumer knows the ends of the partitions it fetched from, and they grow`() async throws {
         try await withProducer { broker, producer in
             #expect(await producer.deliver(numbered(10)).allSatisfy { $0 == nil })
             try await withConsumer(of: broker) { consumer in
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `asks for bounds and for what a group committed`() async throws {
+    @Test func `a consumer returns a partition's bounds and its group's committed offsets`() async throws {
         try await withProducer(topics: ["t": 2]) { broker, producer in
             let records = (0..<6).map { ProducerRecord(topic: "t", key: text("one key"), value: text("\($0)")) }
             #expect(await producer.deliver(records).allSatisfy { $0 == nil })
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `says that nobody answers`() async throws {
+    @Test func `a consumer's query of offsets fails if nobody answers`() async throws {
         let properties: ClientProperties = ["bootstrap.servers": "127.0.0.1:1", "group.id": "g"]
         let consumer = try KafkaConsumer(properties, topics: ["t"], logger: silent)
         await #expect(throws: KafkaError.self) {

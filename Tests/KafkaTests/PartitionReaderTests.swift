@@ -28,7 +28,7 @@ import Testing
         return records
     }
 
-    @Test func `reads partitions to their ends, also empty ones`() async throws {
+    @Test func `a reader reads partitions to their ends, also empty ones`() async throws {
         try await withProducer(topics: ["t": 3]) { broker, producer in
             let records = (0..<40).map { ProducerRecord(topic: "t", key: text("one key"), value: text("\($0)")) }
             #expect(await producer.deliver(records).allSatisfy { $0 == nil })
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 1, 39, 40] as [Int64]) func `begins where it is told`(offset: Int64) async throws {
+    @Test(arguments: [0, 1, 39, 40] as [Int64]) func `a reader begins at the given offset`(offset: Int64) async throws {
         try await withProducer { broker, producer in
             #expect(await producer.deliver(numbered(40)).allSatisfy { $0 == nil })
             let found = try await read(broker, from: [PartitionOffset(partitions[0], offset: offset)])
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `belongs to no group`() async throws {
+    @Test func `a reader belongs to no group`() async throws {
         try await withProducer { broker, producer in
             #expect(await producer.deliver(numbered(4)).allSatisfy { $0 == nil })
             let properties = consumerProperties(broker, group: "g")
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `says again that a partition ends after more was read`() async throws {
+    @Test func `a reader reports a partition's end again after more was read`() async throws {
         try await withProducer { broker, producer in
             let properties = consumerProperties(broker, group: "r").merging(["enable.partition.eof": "true"])
             let reader = try KafkaConsumer(
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `may pause and seek`() async throws {
+    @Test func `a reader can pause and seek`() async throws {
         try await withProducer { broker, producer in
             #expect(await producer.deliver(numbered(10)).allSatisfy { $0 == nil })
             let reader = try KafkaConsumer(
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `is told once what to read`() async throws {
+    @Test func `a reader accepts its partitions once`() async throws {
         try await withProducer { broker, producer in
             #expect(await producer.deliver(numbered(4)).allSatisfy { $0 == nil })
             let start = [PartitionOffset(partitions[0], offset: 0)]
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `needs a group's name`() {
+    @Test func `a reader needs a group's name`() {
         let start = [PartitionOffset(partitions[0], offset: 0)]
         #expect(throws: KafkaError.self) {
             try KafkaConsumer(["bootstrap.servers": "127.0.0.1:1"], reading: start, logger: silent)

@@ -9,7 +9,7 @@ import Testing
         try await consume(count, from: consumer)
     }
 
-    @Test(arguments: [1, 7, 1000]) func `over many pauses no record is lost or doubled`(limit: Int) async throws {
+    @Test(arguments: [1, 7, 1000]) func `no record is lost or doubled over many pauses`(limit: Int) async throws {
         try await withProducer(topics: ["t": 2]) { broker, producer in
             #expect(await producer.deliver(numbered(400)).allSatisfy { $0 == nil })
             try await withConsumer(of: broker) { consumer in
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `nothing of a paused partition comes, also nothing that was fetched before`() async throws {
+    @Test func `no record of a paused partition comes, not even a fetched one`() async throws {
         try await withProducer(topics: ["t": 2]) { broker, producer in
             #expect(await producer.deliver(numbered(200)).allSatisfy { $0 == nil })
             try await withConsumer(of: broker) { consumer in
@@ -99,7 +99,7 @@ import Testing
         events.compactMap { if case .record(let record) = $0 { record } else { nil } }
     }
 
-    @Test func `a partition that is not its own is left alone`() async throws {
+    @Test func `a pause of a partition that is not the consumer's own changes nothing`() async throws {
         try await withProducer(topics: ["t": 2]) { broker, producer in
             #expect(await producer.deliver(numbered(10)).allSatisfy { $0 == nil })
             try await withConsumer(of: broker) { consumer in
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `keeps alive without taking anything`() async throws {
+    @Test func `a consumer kept alive keeps its partitions without taking records`() async throws {
         try await withProducer(topics: ["t": 1]) { broker, producer in
             #expect(await producer.deliver(numbered(3)).allSatisfy { $0 == nil })
             let properties: ClientProperties = ["session.timeout.ms": "6000", "max.poll.interval.ms": "6000"]

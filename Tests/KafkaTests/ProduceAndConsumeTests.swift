@@ -2,7 +2,7 @@ import Kafka
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ProduceAndConsumeTests {
-    @Test func `carries every mix of missing, empty and filled keys, values and headers there and back`() async throws {
+    @Test func `missing, empty and filled keys, values and headers arrive unchanged`() async throws {
         let fillings: [[UInt8]?] = [nil, [], [0], text("überall")]
         let headers: [[RecordHeader]] = [
             [], [.init("a", nil)], [.init("a", [])],
@@ -28,11 +28,11 @@ import Testing
         }
     }
 
-    @Test func `delivers nothing at once`() async throws {
+    @Test func `the delivery of no records ends at once`() async throws {
         try await withProducer { _, producer in #expect(await producer.deliver([]).isEmpty) }
     }
 
-    @Test func `carries a record of two megabytes where the properties allow it`() async throws {
+    @Test func `a record of two megabytes is carried where the properties allow it`() async throws {
         let large = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         try await withProducer(["message.max.bytes": "3000000"]) { broker, producer in
             #expect(await producer.deliver([ProducerRecord(topic: "t", key: nil, value: large)]) == [nil])
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a record larger than the producer takes, and delivers the others`() async throws {
+    @Test func `a record larger than the producer's limit is refused, and the others are delivered`() async throws {
         try await withProducer { _, producer in
             let large = ProducerRecord(topic: "t", key: nil, value: Array(repeating: 0, count: 1_100_000))
             let small = ProducerRecord(topic: "t", key: nil, value: [1])
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `keeps the order of ten thousand records in each of four partitions`() async throws {
+    @Test func `the order of ten thousand records is kept in each of four partitions`() async throws {
         let count = 10_000
         try await withProducer(topics: ["t": 4], ["linger.ms": "5"]) { broker, producer in
             let outcome = await producer.deliver(numbered(count))
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `gives each of many calls at once its own outcome`() async throws {
+    @Test func `each of many concurrent calls gets its own outcome`() async throws {
         try await withProducer(topics: ["t": 4]) { _, producer in
             let counts = await withTaskGroup(of: (Int, Int).self) { group in
                 for size in 1...100 {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `keeps two topics of one consumer apart`() async throws {
+    @Test func `the two topics of one consumer are kept apart`() async throws {
         try await withProducer(topics: ["a": 1, "b": 1]) { broker, producer in
             let records = (0..<100).map {
                 ProducerRecord(topic: $0.isMultiple(of: 2) ? "a" : "b", key: nil, value: text("\($0)"))
@@ -100,7 +100,7 @@ import Testing
     }
 
     /// A C callback that inherited the isolation of where it was written would stop the process here.
-    @MainActor @Test func `works from the main actor`() async throws {
+    @MainActor @Test func `producer and consumer work from the main actor`() async throws {
         let broker = try EmbeddedBroker(logger: silent)
         try await broker.createTopic("t", partitions: 1)
         let producer = try KafkaProducer(producerProperties(broker), logger: silent)

@@ -2,7 +2,7 @@ import Kafka
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ProducerClosingTests {
-    @Test func `delivers what is on its way before it closes`() async throws {
+    @Test func `a producer delivers the records under way before it closes`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             let producer = try KafkaProducer(producerProperties(broker).merging(["linger.ms": "200"]), logger: silent)
             async let outcome = producer.deliver(numbered(100))
@@ -12,7 +12,9 @@ import Testing
     }
 
     @Test(arguments: [nil, "5"])
-    func `closes within its limit while the broker is down, and settles every record`(queueSize: String?) async throws {
+    func `a producer closes within its limit while the broker is down, and settles every record`(queueSize: String?)
+        async throws
+    {
         try await withBroker(topics: ["t": 1]) { broker in
             var properties = producerProperties(broker)
             properties["queue.buffering.max.messages"] = queueSize
@@ -35,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `closes twice`() async throws {
+    @Test func `a producer closes twice`() async throws {
         try await withBroker { broker in
             let producer = try KafkaProducer(producerProperties(broker), logger: silent)
             async let first = producer.close(within: patience)
@@ -45,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `refuses records, questions and transactions once it is closed`() async throws {
+    @Test func `a closed producer refuses records, queries and transactions`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             let producer = try KafkaProducer(producerProperties(broker), logger: silent)
             #expect(await producer.close(within: patience))
@@ -56,12 +58,12 @@ import Testing
         }
     }
 
-    @Test func `closes without a broker`() async throws {
+    @Test func `a producer closes without a broker`() async throws {
         let producer = try KafkaProducer(["bootstrap.servers": "127.0.0.1:1"], logger: silent)
         #expect(await producer.close(within: .milliseconds(100)))
     }
 
-    @Test func `closes at once within no time at all`() async throws {
+    @Test func `a producer with a negative limit closes at once`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             let producer = try KafkaProducer(producerProperties(broker), logger: silent)
             try await broker.inject(.brokerDown(1))

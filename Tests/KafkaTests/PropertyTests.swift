@@ -2,7 +2,7 @@ import Kafka
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct PropertyTests {
-    @Test func `names an unknown property`() throws {
+    @Test func `the error about an unknown property names it`() throws {
         let error = #expect(throws: KafkaError.self) {
             try KafkaProducer(["bootstrap.severs": "secret"], logger: silent)
         }
@@ -15,7 +15,7 @@ import Testing
         ("queue.buffering.max.messages", "s3cr3t"), ("security.protocol", "s3cr3t"),
         ("acks", "s3cr3t"), ("sasl.oauthbearer.method", "oidc"),
     ])
-    func `names a property whose value is refused, but not the value`(name: String, value: String) throws {
+    func `the error about a property's value names the property and not the value`(name: String, value: String) throws {
         var properties: ClientProperties = ["sasl.password": "p4ssw0rd", "ssl.key.password": "p4ssw0rd"]
         properties[name] = value
         let problems = properties.problems()
@@ -27,7 +27,7 @@ import Testing
         #expect(texts.allSatisfy { !$0.contains("s3cr3t") && !$0.contains("p4ssw0rd") })
     }
 
-    @Test func `lists every problem, and none where there is none`() {
+    @Test func `every problem of the properties is listed, and good ones have none`() {
         let properties: ClientProperties = [
             "bootstrap.servers": "localhost", "no.such.thing": "1", "acks": "many", "sasl.password": "p4ssw0rd",
         ]
@@ -40,7 +40,7 @@ import Testing
         #expect(ClientProperties().problems().isEmpty)
     }
 
-    @Test func `lets later properties win`() {
+    @Test func `later properties override earlier ones, and defaults override nothing`() {
         var properties: ClientProperties = ["a": "1", "b": "2", "a": "3"]
         #expect(properties["a"] == "3")
         #expect(properties.merging(["b": "4"])["b"] == "4")
@@ -50,7 +50,7 @@ import Testing
         #expect(properties["a"] == nil)
     }
 
-    @Test func `refuses properties that do not go together`() throws {
+    @Test func `properties that contradict each other are refused`() throws {
         let properties: ClientProperties = [
             "transactional.id": "x", "transaction.timeout.ms": "5000", "message.timeout.ms": "60000",
         ]
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
-    func `takes passwords over TLS`(mechanism: String) async throws {
+    func `passwords over TLS are accepted`(mechanism: String) async throws {
         let properties: ClientProperties = [
             "bootstrap.servers": "127.0.0.1:1", "security.protocol": "sasl_ssl", "sasl.mechanism": mechanism,
             "sasl.username": "u", "sasl.password": "p4ssw0rd",
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: ["ssl.ca.location", "ssl.certificate.location", "ssl.key.location"])
-    func `refuses a missing file at once`(name: String) {
+    func `a missing file is refused at once`(name: String) {
         var properties: ClientProperties = ["security.protocol": "ssl", "sasl.password": "p4ssw0rd"]
         properties[name] = "/nonexistent/file.pem"
         let error = #expect(throws: KafkaError.self) { try KafkaProducer(properties, logger: silent) }
@@ -79,7 +79,7 @@ import Testing
         #expect(error?.message.contains("p4ssw0rd") == false)
     }
 
-    @Test func `refuses a consumer without a group or without topics`() {
+    @Test func `a consumer without a group or without topics is refused`() {
         let servers: ClientProperties = ["bootstrap.servers": "127.0.0.1:1"]
         #expect(throws: KafkaError.self) { try KafkaConsumer(servers, topics: ["t"], logger: silent) }
         #expect(throws: KafkaError.self) {

@@ -17,7 +17,7 @@ import Testing
     }
 
     /// Whoever holds events of these partitions must learn that they are gone.
-    @Test func `a group that cannot agree takes every partition away at once`() {
+    @Test func `a group that cannot agree revokes every partition at once`() {
         for code in [KafkaError.Code.illegalGeneration, .topicAuthorizationFailed, .unknownMemberID] {
             let rebalance = Rebalance(code, [], assigned: [second, first], isLost: false)
             #expect(rebalance == Rebalance(kind: .revoked(isLost: true), partitions: [first, second]))

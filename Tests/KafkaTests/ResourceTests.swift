@@ -4,7 +4,7 @@ import Testing
 
 /// In a process of its own, for other tests open and close descriptors too.
 @Suite(.timeLimit(.minutes(10))) struct ResourceTests {
-    @Test func `gives back every descriptor and thread`() async {
+    @Test func `closed clients give back every descriptor and thread`() async {
         await #expect(processExitsWith: .success) {
             try await useClients(1)
             let before = try counts()
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `gives back the descriptors of clients that could not be made`() async {
+    @Test func `clients that could not be made give back their descriptors`() async {
         await #expect(processExitsWith: .success) {
             let refused: ClientProperties = ["security.protocol": "ssl", "ssl.ca.location": "/nonexistent"]
             func refuse(_ times: Int) {

@@ -22,7 +22,7 @@ import Testing
         ]
     }
 
-    @Test func `completes the handshake with a server its authority signed`() async throws {
+    @Test func `a client completes the handshake with a server its authority signed`() async throws {
         let certificates = try await makeCertificates()
         let server = try await TLSServer(certificates)
         defer { server.stop() }
@@ -33,7 +33,7 @@ import Testing
         #expect(await consumer.close(within: patience))
     }
 
-    @Test func `shows its certificate to a server that asks`() async throws {
+    @Test func `a client shows its certificate to a server that asks`() async throws {
         let certificates = try await makeCertificates()
         let server = try await TLSServer(
             certificates, arguments: ["-Verify", "1", "-verify_return_error", "-CAfile", "authority.pem"])
@@ -49,7 +49,9 @@ import Testing
     }
 
     @Test(arguments: [("localhost", "stranger"), ("elsewhere", "authority")])
-    func `refuses a server of an unknown authority, or for another host`(server name: String, authority: String)
+    func `a client refuses a server of an unknown authority, or for another host`(
+        server name: String, authority: String
+    )
         async throws
     {
         let certificates = try await makeCertificates()

@@ -2,7 +2,7 @@ import Kafka
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct TopicListingTests {
-    @Test func `lists topics with their partitions and copies, and creates none`() async throws {
+    @Test func `the list of topics has partitions and copies, and creates no topic`() async throws {
         try await withProducer(topics: ["a": 3, "b": 1]) { _, producer in
             for _ in 0..<2 {
                 let found = try await producer.topics(within: patience)
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `the embedded broker knows no settings, which is said within the limit`() async throws {
+    @Test func `the embedded broker has no topic settings, which is an error within the limit`() async throws {
         try await withProducer(topics: ["a": 1]) { _, producer in
             let error = await #expect(throws: KafkaError.self) {
                 _ = try await producer.settings(of: ["a"], within: .milliseconds(300))

@@ -122,7 +122,8 @@ import Testing
         Case(.abort, .endTransaction, .topicAuthorizationFailed, .abort(.topicAuthorizationFailed)),
     ]
 
-    @Test(arguments: table) func `says what a worker must do`(_ row: Case) async throws {
+    @Test(arguments: table) func `a transaction's error is classified as its table row states`(_ row: Case) async throws
+    {
         let properties: ClientProperties = [
             "transactional.id": "x", "retry.backoff.ms": "20", "reconnect.backoff.ms": "10",
         ]

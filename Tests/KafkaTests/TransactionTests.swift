@@ -2,7 +2,7 @@ import Kafka
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct TransactionTests {
-    @Test func `commits records together with the offsets of a subscribed consumer`() async throws {
+    @Test func `records are committed together with the offsets of a subscribed consumer`() async throws {
         try await withProducer(topics: ["t": 1, "out": 1], ["transactional.id": "x"]) { broker, producer in
             try await producer.initTransactions(within: patience)
             try await producer.beginTransaction()
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `begins anew after an abort`() async throws {
+    @Test func `a producer begins a new transaction after an abort`() async throws {
         try await withProducer(["transactional.id": "x"]) { _, producer in
             try await producer.initTransactions(within: patience)
             for _ in 0..<3 {
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `refuses calls out of order`() async throws {
+    @Test func `transaction calls out of order are refused`() async throws {
         try await withProducer(["transactional.id": "x"]) { _, producer in
             let before = await #expect(throws: KafkaError.self) { try await producer.beginTransaction() }
             #expect(before?.code == .invalidState)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `refuses transactions without a transactional id`() async throws {
+    @Test func `transactions without a transactional id are refused`() async throws {
         try await withProducer { _, producer in
             let error = await #expect(throws: KafkaError.self) { try await producer.initTransactions(within: patience) }
             #expect(error != nil)
@@ -64,14 +64,15 @@ import Testing
         }
     }
 
-    @Test func `refuses records outside a transaction`() async throws {
+    @Test func `records outside a transaction are refused`() async throws {
         try await withProducer(["transactional.id": "x"]) { _, producer in
             try await producer.initTransactions(within: patience)
             #expect(await producer.deliver(numbered(1)).map { $0?.code } == [.invalidState])
         }
     }
 
-    @Test func `gives up registering within its limit while the broker is down, and may try again`() async throws {
+    @Test func `a producer gives up registering within its limit while the broker is down, and may retry`() async throws
+    {
         try await withBroker { broker in
             let properties: ClientProperties = ["transactional.id": "x", "reconnect.backoff.max.ms": "100"]
             let producer = try KafkaProducer(producerProperties(broker).merging(properties), logger: silent)

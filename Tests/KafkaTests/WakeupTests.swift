@@ -3,7 +3,7 @@ import Testing
 @testable import Kafka
 
 @Suite(.timeLimit(.minutes(10))) struct WakeupTests {
-    @Test func `keeps a signal for the next wait, and only one`() async {
+    @Test func `a wakeup keeps a signal for the next wait, and only one`() async {
         let wakeup = Wakeup()
         wakeup.signal()
         wakeup.signal()
@@ -12,7 +12,7 @@ import Testing
         #expect(elapsed >= .milliseconds(95))
     }
 
-    @Test func `is not woken by the time limits of earlier waits`() async {
+    @Test func `a wakeup is not woken by the time limits of earlier waits`() async {
         let wakeup = Wakeup()
         for _ in 0..<100 {
             wakeup.signal()
@@ -22,7 +22,7 @@ import Testing
         #expect(elapsed >= .milliseconds(390))
     }
 
-    @Test func `lets every waiter go when there are several`() async {
+    @Test func `every one of several waiters returns`() async {
         let wakeup = Wakeup()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<10 { group.addTask { await wakeup.wait(atMost: .milliseconds(100)) } }
@@ -30,14 +30,14 @@ import Testing
     }
 
     @Test(arguments: [Duration.zero, .milliseconds(-1), .seconds(Int64.max), .seconds(Int64.min)])
-    func `takes any limit`(limit: Duration) async {
+    func `a wait accepts any limit`(limit: Duration) async {
         let wakeup = Wakeup()
         wakeup.signal()
         await wakeup.wait(atMost: limit)
         #expect(limit.kafkaMilliseconds >= 0)
     }
 
-    @Test func `loses no signal`() async {
+    @Test func `a wakeup loses no signal`() async {
         let wakeup = Wakeup()
         let rounds = 10_000
         // Two tasks wake each other in turn; one lost signal and the test's time limit ends it.

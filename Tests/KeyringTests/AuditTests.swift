@@ -73,7 +73,7 @@ struct AuditTests {
         #expect(lines.count == 2 && lines[0] == #"{"time":"2026-"# && lines[1].hasSuffix("}"))
     }
 
-    @Test(.enabled(if: geteuid() == 0)) func `what root makes in a ring belongs to the folder's owner`() throws {
+    @Test(.enabled(if: geteuid() == 0)) func `files that root makes in a ring belong to the folder's owner`() throws {
         let ring = try RingFolder()
         try #require(chown(ring.url.path, 12_345, 23_456) == 0)
         do {

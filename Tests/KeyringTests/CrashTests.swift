@@ -47,7 +47,9 @@ import Testing
         },
     ]
 
-    @Test(arguments: changes) private func `leaves the old ring or the new one`(_ change: Change) throws {
+    @Test(arguments: changes) private func `a crash at any step leaves the old ring or the new one`(_ change: Change)
+        throws
+    {
         var outcomes: Set<[String: KeyVersion.State]> = []
         for step in 0... {
             let ring = try Self.ring()

@@ -7,7 +7,7 @@ import Testing
     private static let time = UnixTime(seconds: 1_800_000_000)
 
     @Test(arguments: [Algorithm.rs256, .ps512, .es256, .es384, .es512, .eddsa])
-    func `makes a ring of a key pair that loads again`(_ algorithm: Algorithm) throws {
+    func `a ring created with a key pair loads again`(_ algorithm: Algorithm) throws {
         let ring = try RingFolder()
         let key = try SigningKey.generate(algorithm)
         try ring.directory.create(key, id: "2026-11", secretEncoding: .hex, at: Self.time)
@@ -20,7 +20,7 @@ import Testing
         #expect(try ring.read("2026-11.pem").hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
     }
 
-    @Test(arguments: SecretEncoding.allCases) func `makes a ring of a secret that loads again`(
+    @Test(arguments: SecretEncoding.allCases) func `a ring created with a secret loads again`(
         _ encoding: SecretEncoding
     ) throws {
         let ring = try RingFolder()
@@ -32,7 +32,8 @@ import Testing
         #expect(try ring.names() == ["a.secret", "keyring.json"])
     }
 
-    @Test(arguments: [SecretEncoding.hex, .base64, .base64url]) func `keeps random secrets as they are`(
+    @Test(arguments: [SecretEncoding.hex, .base64, .base64url])
+    func `a random secret reads back in every binary encoding`(
         _ encoding: SecretEncoding
     ) throws {
         for _ in 0..<20 {
@@ -43,13 +44,13 @@ import Testing
         }
     }
 
-    @Test func `writes a secret as base64url where nothing is said`() throws {
+    @Test func `a secret without a stated encoding is written as base64url`() throws {
         let ring = try RingFolder()
         try ring.directory.create(SigningKey.generate(.hs256), id: "a", secretEncoding: nil, at: Self.time)
         #expect(try ring.load().active?.secretEncoding == .base64url)
     }
 
-    @Test func `gives every file mode 600`() throws {
+    @Test func `every file of a new ring has mode 600`() throws {
         let pairs = try RingFolder()
         try pairs.directory.create(SigningKey.generate(.es256), id: "a", secretEncoding: nil, at: Self.time)
         let secrets = try RingFolder()
@@ -59,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `lists what it made, without the key`() throws {
+    @Test func `a new ring's listing has the version and not the key`() throws {
         let ring = try RingFolder()
         let key = try SigningKey(secret: SecretBytes(text: "letters-and-digits"), algorithm: .hs512)
         try ring.directory.create(key, id: "k_1", secretEncoding: .utf8, at: Self.time)
@@ -73,7 +74,7 @@ import Testing
         #expect(try ring.load().active?.signingKey?.keyID == "k_1")
     }
 
-    @Test func `says which file cannot be written`() throws {
+    @Test func `the error about a file that cannot be written names it`() throws {
         let ring = try RingFolder()
         let directory = KeyRingDirectory(path: ring.path("missing"))
         let error = #expect(throws: KeyRingError.self) {
@@ -83,7 +84,7 @@ import Testing
         #expect(error?.message.contains("No such file") == true)
     }
 
-    @Test func `replaces a file whole and leaves nothing beside it`() throws {
+    @Test func `a file is replaced whole, with nothing left beside it`() throws {
         let ring = try RingFolder()
         try ring.write("old and longer than the new one", to: "s", mode: 0o644)
         try KeyFile.write(SecretBytes(text: "new"), to: ring.path("s"))
@@ -92,7 +93,7 @@ import Testing
         #expect(try ring.names() == ["s"])
     }
 
-    @Test func `leaves nothing behind where the name is taken by a folder`() throws {
+    @Test func `a write to a name that is a folder leaves no file behind`() throws {
         let ring = try RingFolder()
         try FileManager.default.createDirectory(
             at: ring.url.appending(path: "s/inner"), withIntermediateDirectories: true)

@@ -40,7 +40,7 @@ struct FileMode: CustomTestStringConvertible {
         return ring
     }
 
-    @Test(arguments: modes) func `refuses a key that others can read or change`(_ mode: FileMode) throws {
+    @Test(arguments: modes) func `a key that others can read or change is refused`(_ mode: FileMode) throws {
         let ring = try makeRing()
         try ring.setMode(mode.mode, of: "k")
         guard !mode.isFitForKeys else {
@@ -53,7 +53,7 @@ struct FileMode: CustomTestStringConvertible {
         #expect(error.message.contains("so others than its owner can use it; run: chmod 600 \(ring.path("k"))"))
     }
 
-    @Test(arguments: modes) func `refuses a passphrase that others can read or change`(_ mode: FileMode) throws {
+    @Test(arguments: modes) func `a passphrase that others can read or change is refused`(_ mode: FileMode) throws {
         let ring = try RingFolder()
         try ring.write(SamplePEM.encryptedP256, to: "k")
         try ring.write(SamplePEM.passphrase, to: "p", mode: mode.mode)
@@ -65,7 +65,7 @@ struct FileMode: CustomTestStringConvertible {
         #expect(try ring.refusal().message.contains("chmod 600 \(ring.path("p"))"))
     }
 
-    @Test(arguments: modes) func `refuses a listing that others can change`(_ mode: FileMode) throws {
+    @Test(arguments: modes) func `a listing that others can change is refused`(_ mode: FileMode) throws {
         let ring = try makeRing()
         try ring.setMode(mode.mode, of: "keyring.json")
         guard !mode.isFitForListings else {
@@ -78,7 +78,7 @@ struct FileMode: CustomTestStringConvertible {
         #expect(error.message.contains("chmod"))
     }
 
-    @Test func `reads a secret file for whoever asks by name, under the same rule`() throws {
+    @Test func `a secret file read by name is under the same rule of modes`() throws {
         let ring = try RingFolder()
         try ring.write("secret\n", to: "s")
         #expect(try KeyFile.read(ring.path("s")).text == "secret\n")

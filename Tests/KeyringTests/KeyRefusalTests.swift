@@ -57,7 +57,9 @@ struct BadKey: CustomTestStringConvertible {
         .init("a secret of white space", "HS512", " \n", utf8, "empty"),
     ]
 
-    @Test(arguments: keys) func `says at the file's name what is wrong with a key`(_ key: BadKey) throws {
+    @Test(arguments: keys) func `the refusal of a bad key points at its file's name and never quotes the key`(
+        _ key: BadKey
+    ) throws {
         let ring = try RingFolder()
         try ring.write(key.contents, to: "k")
         try ring.list(#"{"id": "a", "file": "k", "state": "active", "algorithm": "\#(key.algorithm)"\#(key.more)}"#)
@@ -82,7 +84,8 @@ struct BadKey: CustomTestStringConvertible {
         }
     }
 
-    @Test(arguments: ["wrong", ""]) func `refuses a passphrase that does not open the key`(_ passphrase: String) throws
+    @Test(arguments: ["wrong", ""]) func `a passphrase that does not open the key is refused`(_ passphrase: String)
+        throws
     {
         let ring = try RingFolder()
         try ring.write(SamplePEM.encryptedP256, to: "k")
@@ -94,7 +97,7 @@ struct BadKey: CustomTestStringConvertible {
         expectSilence(error, about: SamplePEM.encryptedP256)
     }
 
-    @Test func `names a passphrase file that is missing`() throws {
+    @Test func `the refusal of a missing passphrase file points at its member`() throws {
         let ring = try RingFolder()
         try ring.write(SamplePEM.encryptedP256, to: "k")
         try ring.list(#"{"id": "a", "passphrase_file": "p", "file": "k", "state": "active", "algorithm": "ES256"}"#)
@@ -104,7 +107,7 @@ struct BadKey: CustomTestStringConvertible {
         #expect(error.message.contains("No such file"))
     }
 
-    @Test func `refuses a secret that is not text where text is stated`() throws {
+    @Test func `a secret that is not UTF-8 is refused where text is stated`() throws {
         let ring = try RingFolder()
         try ring.write([0xFF, 0xF0, 0x00, 0x41], to: "k")
         try ring.list(#"{"id": "a", "file": "k", "state": "active", "algorithm": "HS256"\#(Self.utf8)}"#)
@@ -113,7 +116,8 @@ struct BadKey: CustomTestStringConvertible {
         #expect(error.message.contains("hex, base64 or base64url"))
     }
 
-    @Test(arguments: ["prepared", "active", "passive"]) func `needs the file of every version that counts`(
+    @Test(arguments: ["prepared", "active", "passive"])
+    func `the missing file of a version that still counts is refused`(
         _ state: String
     ) throws {
         let ring = try RingFolder()
@@ -124,7 +128,7 @@ struct BadKey: CustomTestStringConvertible {
         #expect(error.message.contains("No such file"))
     }
 
-    @Test func `refuses a folder, a dangling link and a file too large for a key`() throws {
+    @Test func `a folder, a dangling link and a file too large for a key are refused`() throws {
         let ring = try RingFolder()
         try FileManager.default.createDirectory(
             at: ring.url.appending(path: "folder"), withIntermediateDirectories: true)

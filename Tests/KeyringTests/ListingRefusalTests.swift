@@ -81,7 +81,7 @@ struct BadListing: CustomTestStringConvertible {
                 """, place: "1:14", "0 active", "exactly one"),
     ]
 
-    @Test(arguments: listings) func `says where a listing is wrong and what would be right`(_ listing: BadListing)
+    @Test(arguments: listings) func `the refusal of a bad listing has the place and the fix`(_ listing: BadListing)
         throws
     {
         let ring = try RingFolder()
@@ -94,7 +94,7 @@ struct BadListing: CustomTestStringConvertible {
         #expect(!error.message.contains("\n"))
     }
 
-    @Test func `refuses two active versions`() throws {
+    @Test func `a listing with two active versions is refused`() throws {
         let ring = try RingFolder()
         for file in ["s", "t"] { try ring.write("secret of \(file)", to: file) }
         try ring.list(
@@ -106,14 +106,14 @@ struct BadListing: CustomTestStringConvertible {
         #expect(error.message.contains("exactly one"))
     }
 
-    @Test func `names the listing that is missing`() throws {
+    @Test func `the refusal of a missing listing names it`() throws {
         let ring = try RingFolder()
         let error = try ring.refusal()
         #expect(error.file == ring.path("keyring.json"))
         #expect(error.message.contains("No such file"))
     }
 
-    @Test func `names the folder that is missing or is a file`() throws {
+    @Test func `the refusal names the listing of a folder that is missing or is a file`() throws {
         let ring = try RingFolder()
         try ring.write("", to: "file")
         for name in ["missing", "file"] {
@@ -127,7 +127,7 @@ struct BadListing: CustomTestStringConvertible {
     @Test(arguments: [
         "", " \n", "{", #"{"versions": [}"#, #"{"versions": [],}"#, #"{"versions": [], "versions": []}"#, "\u{FEFF}{}",
     ])
-    func `refuses what is not JSON`(_ text: String) throws {
+    func `a listing that is not JSON is refused`(_ text: String) throws {
         let ring = try RingFolder()
         try ring.write(text, to: "keyring.json")
         let error = try ring.refusal()
@@ -135,7 +135,7 @@ struct BadListing: CustomTestStringConvertible {
         #expect(!error.message.isEmpty)
     }
 
-    @Test func `refuses a listing that is larger than any ring`() throws {
+    @Test func `a listing that is larger than any ring is refused`() throws {
         let ring = try RingFolder()
         try ring.write(String(repeating: " ", count: 65_537), to: "keyring.json")
         #expect(try ring.refusal().message.contains("65536"))

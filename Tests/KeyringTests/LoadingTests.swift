@@ -19,7 +19,7 @@ struct SecretFile: CustomTestStringConvertible {
 }
 
 @Suite struct LoadingTests {
-    @Test(arguments: Algorithm.allCases) func `loads a key of every algorithm`(_ algorithm: Algorithm) throws {
+    @Test(arguments: Algorithm.allCases) func `a key of every algorithm is loaded`(_ algorithm: Algorithm) throws {
         let ring = try RingFolder()
         let key = try SigningKey.generate(algorithm)
         let encoding: String
@@ -59,7 +59,7 @@ struct SecretFile: CustomTestStringConvertible {
         .init("base64url", "deadbeef", [0x75, 0xE6, 0x9D, 0x6D, 0xE7, 0x9F]),
     ]
 
-    @Test(arguments: secrets) func `reads a secret in its stated encoding`(_ secret: SecretFile) throws {
+    @Test(arguments: secrets) func `a secret is read in its stated encoding`(_ secret: SecretFile) throws {
         let ring = try RingFolder()
         try ring.write(secret.text, to: "a.secret")
         try ring.list(
@@ -70,7 +70,7 @@ struct SecretFile: CustomTestStringConvertible {
         #expect(active.secretEncoding?.rawValue == secret.encoding)
     }
 
-    @Test func `opens an encrypted key with the passphrase of a file`() throws {
+    @Test func `an encrypted key is opened with the passphrase of a file`() throws {
         let ring = try RingFolder()
         try ring.write(SamplePEM.encryptedP256, to: "a.pem")
         try ring.write("\(SamplePEM.passphrase)\r\n", to: "a.passphrase")
@@ -82,7 +82,7 @@ struct SecretFile: CustomTestStringConvertible {
         #expect(try ring.load().active?.secretEncoding == nil)
     }
 
-    @Test func `keeps the versions in their order, each with its state`() throws {
+    @Test func `the versions of a ring keep their order and states`() throws {
         let ring = try RingFolder()
         for name in ["1", "2", "3"] { try ring.write("secret-\(name)", to: name) }
         func version(_ id: String, _ state: String, _ more: String = "") -> String {
@@ -99,7 +99,7 @@ struct SecretFile: CustomTestStringConvertible {
         #expect(loaded.versions.first?.retireAfter == UnixTime(seconds: 1_796_083_200))
     }
 
-    @Test(arguments: ["retired", "revoked"]) func `needs no file of a version that is of no use any more`(
+    @Test(arguments: ["retired", "revoked"]) func `a retired or revoked version needs no file`(
         _ state: String
     ) throws {
         let ring = try RingFolder()
@@ -116,7 +116,7 @@ struct SecretFile: CustomTestStringConvertible {
         #expect(loaded.verificationKeys.count == 1)
     }
 
-    @Test func `lets several secrets stand under one kid`() throws {
+    @Test func `several secrets under one kid are loaded`() throws {
         let ring = try RingFolder()
         try ring.write("old", to: "1")
         try ring.write("new", to: "2")
@@ -130,7 +130,7 @@ struct SecretFile: CustomTestStringConvertible {
         #expect(loaded.verificationKeys.compactMap { $0.secret?.text } == ["old", "new"])
     }
 
-    @Test func `takes an absolute path, a path below the folder and a symbolic link`() throws {
+    @Test func `a key's file may be an absolute path, a path below the folder or a symbolic link`() throws {
         let ring = try RingFolder()
         let elsewhere = try RingFolder()
         try elsewhere.write("secret", to: "a")
@@ -145,7 +145,7 @@ struct SecretFile: CustomTestStringConvertible {
         }
     }
 
-    @Test func `takes times with fractions and offsets, and null for none`() throws {
+    @Test func `times with fractions and offsets are read, and null counts as absent`() throws {
         let ring = try RingFolder()
         try ring.write("secret", to: "a")
         try ring.list(

@@ -6,7 +6,7 @@ import Testing
 @Suite("The lock of a key ring")
 struct LockTests {
     /// A child process that is being started holds a copy of every descriptor until it runs.
-    @Test func `is given back though a copy of its descriptor lives on`() throws {
+    @Test func `a ring's lock is released even if a copy of its descriptor lives on`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "remint-lock-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
@@ -25,7 +25,7 @@ struct LockTests {
         _ = try KeyRingEditor(directory).listing
     }
 
-    @Test func `is one holder's, and on no symbolic link`() throws {
+    @Test func `a lock has one holder, and is never taken through a symbolic link`() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "remint-lock-\(UUID().uuidString)").path
         let link = "\(path).link"
         defer { for file in [path, link] { try? FileManager.default.removeItem(atPath: file) } }
@@ -40,7 +40,7 @@ struct LockTests {
     }
 
     /// Descriptors are numbers that the next file gets: one that is closed twice was another's the second time.
-    @Test func `that is refused closes nothing of another's`() throws {
+    @Test func `a lock that is refused closes no other descriptor`() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "remint-lock-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         let lock = try FileLock(path)

@@ -10,7 +10,7 @@ import Testing
 @Suite struct MistakeTests {
     private static let time = UnixTime(seconds: 1_800_000_000)
 
-    @Test func `never writes over a ring`() throws {
+    @Test func `a ring is never overwritten by a new one`() throws {
         let ring = try RingFolder()
         let key = try SigningKey.generate(.es256)
         try ring.directory.create(key, id: "a", secretEncoding: nil, at: Self.time)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: [[0xFF, 0xFE], Array(" padded ".utf8), Array("line\n".utf8), Array("\u{FEFF}marked".utf8)])
-    func `writes no secret that would be read back as another`(_ bytes: [UInt8]) throws {
+    func `a secret that would be read back as another is not written`(_ bytes: [UInt8]) throws {
         let ring = try RingFolder()
         let key = try SigningKey(secret: SecretBytes(copying: bytes), algorithm: .hs256)
         let error = #expect(throws: KeyRingError.self) {
@@ -50,7 +50,7 @@ import Testing
         #expect(try ring.names() == before)
     }
 
-    @Test func `a ring on disk with one key twice loads, and both versions are seen to hold it`() throws {
+    @Test func `a ring on disk with one key twice loads, and both versions are seen to have it`() throws {
         let ring = try RingFolder()
         try ring.write("c2VjcmV0", to: "x")
         try ring.write("secret\n", to: "y")
@@ -117,7 +117,7 @@ import Testing
     ]
 
     @Test(arguments: oddIDs)
-    func `an id that is no plain name is refused, repeated and told the remedy, and makes no file`(
+    func `an id that is no plain name is refused with the id and the remedy, and makes no file`(
         _ id: String, _ part: String
     ) throws {
         let ring = try RingFolder()
@@ -164,7 +164,7 @@ import Testing
         #expect(try ring.load().versions.map(\.id) == ["a"])
     }
 
-    @Test func `says at which line a listing stops being JSON`() throws {
+    @Test func `the refusal of a listing that is not JSON has the line`() throws {
         let ring = try RingFolder()
         for (text, place) in [
             ("{\n  \"versions\": [}", "2:16"), ("{", "1:2"), ("{\"a\":1,\n\"a\":2}", "2:2"), (" ", ""),
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func `refuses members that mean nothing`() throws {
+    @Test func `members that mean nothing are refused`() throws {
         let ring = try RingFolder()
         try ring.write(#"{"version": 1, "versions": []}"#, to: "keyring.json")
         #expect(try ring.refusal().message.contains("\"version\""))
@@ -184,7 +184,7 @@ import Testing
         #expect(try ring.refusal().message.contains("\"kid\""))
     }
 
-    @Test func `does not print a key that stands where its file's name belongs`() throws {
+    @Test func `a key in place of its file's name is not printed`() throws {
         let ring = try RingFolder()
         let pem = SamplePEM.p256.split(whereSeparator: \.isNewline).joined(separator: "\\n")
         for member in [#""file": "\#(pem)""#, #""file": "k", "passphrase_file": "\#(pem)""#] {
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func `does not wait at a named pipe`() throws {
+    @Test(.timeLimit(.minutes(10))) func `a named pipe in place of a key is refused without waiting`() throws {
         let ring = try RingFolder()
         try #require(mkfifo(ring.path("pipe"), 0o600) == 0)
         try ring.list(#"{"id": "a", "state": "active", "algorithm": "HS256", "file": "pipe", "encoding": "utf8"}"#)

@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [Rotation.Kind.rotation, .revocation])
-    func `a finished campaign whose old version is in use again says so`(kind: Rotation.Kind) throws {
+    func `a finished campaign whose old version is in use again reports it`(kind: Rotation.Kind) throws {
         let ring = try Self.ring()
         var rotation = Rotation(id: "x", kind: kind, from: "a", to: "b", at: Self.time)
         try rotation.promoted()

@@ -22,7 +22,7 @@ import Testing
         #expect(listing.active?.activated == Self.time)
     }
 
-    @Test func `promoting makes one active and the one before passive`() throws {
+    @Test func `a promotion makes one version active and the one before passive`() throws {
         var listing = try Self.listing("a", "b", "c")
         #expect(try listing.promote("c", at: Self.time))
         #expect(listing.versions.map(\.state) == [.passive, .prepared, .active])
@@ -56,7 +56,7 @@ import Testing
         #expect(throws: KeyRingError.self) { try Self.listing(id) }
     }
 
-    @Test func `an id is given once`() {
+    @Test func `the id of a version is given once`() {
         let refusal = #expect(throws: KeyRingError.self) { try Self.listing("a", "a") }
         #expect(refusal?.message == "has a version \"a\" already; choose another id")
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OTLP
 
-@Suite("What goes to a collector") struct EncodingTests {
+@Suite("The encoding for a collector") struct EncodingTests {
     private static let time = UnixTime(microseconds: 1_763_640_000_123_456)
     private let request = ExportRequest(resource: [EndedSpan.Attribute("service.name", .text("remint"))])
 
@@ -16,7 +16,7 @@ import Testing
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    @Test func `a span is what OTLP's JSON has for it`() throws {
+    @Test func `a span is encoded as OTLP's JSON has it`() throws {
         let parent = try context("00f067aa0ba902b7")
         let span = EndedSpan(
             "process events", try context("0000000000000001", state: "a=1"), below: parent, kind: .consumer,
@@ -46,7 +46,7 @@ import Testing
         #expect(text(request.json(of: [span])) == expected)
     }
 
-    @Test func `what a span does not have is left out, and its end is never before its start`() throws {
+    @Test func `absent members of a span are left out, and its end is never before its start`() throws {
         let span = EndedSpan(
             "sign", try context("0000000000000001"), below: nil, from: Self.time,
             to: Self.time.advanced(bySeconds: -1))
@@ -63,7 +63,7 @@ import Testing
         #expect(text(request.json(of: [span])).contains(#""startTimeUnixNano":"\#(nanoseconds)""#))
     }
 
-    @Test func `metrics are cumulative, each kind as what it is`() throws {
+    @Test func `metrics are cumulative, each in the form of its kind`() throws {
         let registry = MetricsRegistry()
         registry.counter("c_total", "Counted.", labels: ["app"]).add(3, "shop")
         registry.gauge("g", "Now.").set(-1.5)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import OTLP
 
-@Suite("What a collector is sent when") struct ExportPlanTests {
+@Suite("The export plan for a collector") struct ExportPlanTests {
     private static let spansAtOnce = ExportPlan.spansAtOnce
 
     private func plan(interval: Duration = .seconds(60)) -> ExportPlan { ExportPlan(interval: interval, at: .zero) }
@@ -67,7 +67,7 @@ import Testing
         #expect(plan.next(at: .zero, spans: 1000) == .wait(until: .seconds(seconds)))
     }
 
-    @Test func `what is refused is lost at once, and the next waits as after any trouble`() {
+    @Test func `refused spans are lost at once, and the next ones wait as after any trouble`() {
         var plan = plan()
         #expect(plan.answered(.refused, to: .traces, at: .zero, chance: 0) == .lost(.refused))
         #expect(plan.next(at: .milliseconds(999), spans: 1000) == .wait(until: .seconds(1)))

@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `spans come with the headers, and at the end so does what is left`() async throws {
+    @Test func `spans come with the headers, and the rest comes at the end`() async throws {
         let export = try await Export(lastWord: .seconds(300))
         export.end("first")
         try await eventually("the first was taken") {
@@ -113,7 +113,9 @@ import Testing
     }
 
     @Test(arguments: [Misbehaviour.status(503), .throttled(retryAfter: 1), .reset, .hangUp, .garbage])
-    func `what a collector does not take is sent again, which is told once`(_ misbehaviour: Misbehaviour) async throws {
+    func `spans that a collector does not accept are sent again, with one warning`(_ misbehaviour: Misbehaviour)
+        async throws
+    {
         let export = try await Export(misbehaving: misbehaviour, for: 2)
         export.end("stubborn")
         await export.log.line("the collector takes what it is sent again")
@@ -127,7 +129,9 @@ import Testing
         #expect(trouble.first?.metadata["remint.detail"]?.contains("127.0.0.1") == true)
     }
 
-    @Test(arguments: [400, 401, 404, 413, 500]) func `what a collector refuses is dropped and counted`(_ status: Int)
+    @Test(arguments: [400, 401, 404, 413, 500]) func `spans that a collector refuses are dropped and counted`(
+        _ status: Int
+    )
         async throws
     {
         let export = try await Export(misbehaving: .status(status), for: 1)
@@ -139,14 +143,14 @@ import Testing
         #expect(export.value("remint_telemetry_dropped_spans_total", #"reason="refused""#) == 1)
     }
 
-    @Test func `what a collector says that it left out is counted`() async throws {
+    @Test func `spans that a collector reports as rejected are counted`() async throws {
         let export = try await Export(
             "one", "two", answer: #"{"partialSuccess":{"rejectedSpans":"1","errorMessage":"no"}}"#)
         await export.stop()
         #expect(export.value("remint_telemetry_dropped_spans_total", #"reason="refused""#) == 1)
     }
 
-    @Test func `a collector that says nothing keeps nobody waiting at the end, and what is left is counted`()
+    @Test func `a silent collector does not delay the end, and the spans left are counted`()
         async throws
     {
         let export = try await Export(

@@ -52,7 +52,7 @@ import WorkerTestSupport
         #expect(try shop.state(of: "a") == .active)
     }
 
-    @Test func `a campaign of before that says nothing of its key judges by the version's age`() throws {
+    @Test func `a campaign without a record of its key's origin judges by the version's age`() throws {
         let old = Rotation(id: "old", from: "a", to: "b", at: Self.time)
         func version(_ id: String, after seconds: Int64) -> ListedVersion {
             ListedVersion(id: id, algorithm: .hs256, file: "b", created: Self.time.advanced(bySeconds: seconds))

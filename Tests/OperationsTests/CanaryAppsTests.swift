@@ -27,7 +27,7 @@ import Testing
 
     // MARK: Who is asked
 
-    @Test func `users whose token ended are in no canary, so a refusal is heard`() async throws {
+    @Test func `users whose token expired are in no canary, so a refusal is heard`() async throws {
         let shop = try Self.shop { cluster in
             for user in 0..<30 {
                 // It ended within the clock tolerance: its user is asked for, and is the first whose token ends.
@@ -80,7 +80,7 @@ import Testing
         #expect(shop.cluster.events == 0)
     }
 
-    @Test func `a user whom live traffic answers while the ledger is read is superseded and stops nothing`()
+    @Test func `a user that live traffic answers while the ledger is read is superseded and stops nothing`()
         async throws
     {
         let shop = try Self.shop { cluster in

@@ -64,7 +64,7 @@ import Testing
         #expect(tally.reasons(lag: 0) == "2 superseded by another event of the user")
     }
 
-    @Test func `what keeps a canary from being answered is counted by its reason`() {
+    @Test func `the reasons that keep a canary unanswered are counted`() {
         var tally = Self.tally(6, firstRow: 10)
         tally.retry(eventID: "c-1.1-11", reason: "app_suspended")
         tally.retry(eventID: "c-1.1-12", reason: "app_suspended")

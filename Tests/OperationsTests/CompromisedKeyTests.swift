@@ -68,7 +68,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a successor that holds the compromised key is refused, and nothing changes`() throws {
+    @Test func `a successor that has the compromised key is refused, and nothing changes`() throws {
         let shop = try Shop()
         try shop.add("b")
         try shop.copyKey(of: "a", to: "b")
@@ -94,7 +94,7 @@ import WorkerTestSupport
         try ring.requireRevokedEverywhere("a")
     }
 
-    @Test func `a signer that holds the compromised key is revoked first, as the refusal says`() throws {
+    @Test func `a signer that has the compromised key is revoked first, as the refusal advises`() throws {
         let shop = try Shop()
         try shop.add("b")
         _ = try shop.ring("push").promote("b", isForced: true)
@@ -192,7 +192,7 @@ import WorkerTestSupport
 
     // MARK: Campaigns
 
-    @Test func `a second rotation is refused while the first is unfinished, and says the two ways on`() throws {
+    @Test func `a second rotation is refused while the first is unfinished, with the two ways on`() throws {
         let shop = try Shop()
         let first = try shop.campaign.prepare(nil, why: nil)
         try shop.campaign.addMissingKey(of: first, rsaBits: 2048)

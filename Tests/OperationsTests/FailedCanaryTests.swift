@@ -9,7 +9,7 @@ import WorkerConfiguration
 /// A canary that did not pass is never passed by.
 @Suite struct FailedCanaryTests {
     @Test(arguments: [ModelCluster.Mood.refuses, .doesNotKnowTheKey])
-    func `where a canary was rejected and nobody is left for another, the campaign stays paused`(
+    func `a campaign stays paused if its canary was rejected and no user is left for another`(
         _ mood: ModelCluster.Mood
     ) async throws {
         let shop = try ModelShop(users: 5)

@@ -142,7 +142,7 @@ import WorkerTestSupport
         #expect(hidden.contains(Self.hidden.fact) && hidden.contains("kafka-transactions.sh"), "\(hidden)")
     }
 
-    @Test func `a revocation that anything ends says what is left and the next command`() async throws {
+    @Test func `an interrupted revocation reports what is left and the next command`() async throws {
         let shop = try Shop()
         shop.issue(1, "a")
         try shop.revoke("a", promoting: "b")
@@ -160,7 +160,7 @@ import WorkerTestSupport
         #expect(unknown.contains("an unknown number of live tokens of a is left in the ledger"), "\(unknown)")
     }
 
-    @Test func `a version that no ring and no token knows is refused with those that the ledger holds`() throws {
+    @Test func `a version that no ring and no token knows is refused with the ledger's versions`() throws {
         var table = LedgerTable()
         table.take("ios/ann", key: "old", expires: 2000, version: 1, offset: 0)
         table.take("ios/ben", key: "ended", expires: 900, version: 1, offset: 1)

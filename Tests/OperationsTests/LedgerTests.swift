@@ -25,7 +25,7 @@ import Testing
         #expect(table.subjectCount == 2)
     }
 
-    @Test func `what has ended does not live`() {
+    @Test func `a token that has expired is not live`() {
         var table = LedgerTable()
         table.take("shop/ann", key: "k", expires: 1000, version: 1, offset: 0)
         table.take("shop/ben", key: "k", expires: 1001, version: 1, offset: 1)
@@ -34,7 +34,7 @@ import Testing
         #expect(holdings(table).map(\.firstEnd) == [1001])
     }
 
-    @Test func `a tombstone takes the token away, and an older version may come after it`() {
+    @Test func `a tombstone removes the token, and an older version may come after it`() {
         var table = LedgerTable()
         table.take("shop/ann", key: "k", expires: 2000, version: 5, offset: 0)
         for offset in 1...2 {
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// A worker encodes whatever would end a line.
-    @Test func `a record whose key holds a control character is counted and left`() {
+    @Test func `a record whose key has a control character is counted and ignored`() {
         var table = LedgerTable()
         table.take("shop/ann\nshop", key: "k", expires: 2000, version: 1, offset: 0, named: #"ann\nshop"#)
         #expect(table.unreadable == 1 && table.subjectCount == 0)
@@ -101,7 +101,7 @@ import Testing
     }
 
     /// Against a dictionary, through growth, replacements and tombstones.
-    @Test func `a table that grows holds what a dictionary holds`() {
+    @Test func `a table that grows has what a dictionary has`() {
         var table = LedgerTable(subjects: 16)
         var newest: [String: (version: Int64, key: String)] = [:]
         for offset in 0..<20_000 {
@@ -123,7 +123,7 @@ import Testing
     }
 
     /// Slices are disjoint, and together they are everything, whatever is in none of them included.
-    @Test(arguments: [1, 2, 7]) func `slices together hold what one table holds`(count: Int) {
+    @Test(arguments: [1, 2, 7]) func `the slices of a ledger together have what one table has`(count: Int) {
         func fill(_ table: inout LedgerTable) {
             table.take(RecordBody(key: nil, value: [], headers: []), offset: 0, at: Self.now)
             for number in 0..<2000 {
@@ -273,7 +273,7 @@ extension LedgerTable {
     }
 
     @Test(arguments: ["", "shop", "shop/", "shop/ann/nonce", "shop/%4", "shop/%ff", "/ann"])
-    func `anything else names nobody`(_ key: String) { #expect(SubjectKey(Array(key.utf8)) == nil) }
+    func `a key that is no subject's names nobody`(_ key: String) { #expect(SubjectKey(Array(key.utf8)) == nil) }
 
     @Test(arguments: ["shop/a\nshop/ben", "shop/%61nn", "shop/a%2fb", "shop/Zoë", "sh\u{0}p/ann", "shop/a=b\n"])
     func `a user in another spelling than a worker's names nobody`(_ key: String) {

@@ -66,7 +66,7 @@ import WorkerTestSupport
         if case .refused(let reason) = step { reason } else { nil }
     }
 
-    @Test func `a parked letter is the letter with when, by whom and why, and its copy is the mark`() throws {
+    @Test func `a parked letter has the time, the operator and the reason, and its copy is the mark`() throws {
         let letter = try Self.written(Self.step(.park(Self.parking), Self.letter()))
         #expect(letter.record.topic == "remint.dead-letters.parked" && letter.mark == nil)
         let copy = Self.read(letter.record)
@@ -119,7 +119,7 @@ import WorkerTestSupport
         #expect(again.name != back.name)
     }
 
-    @Test func `what cannot be parked or sent says why`() throws {
+    @Test func `a letter that cannot be parked or sent is refused with the reason`() throws {
         #expect(Self.refusal(try Self.step(.park(Self.parking), Self.letter(code: nil))) == .noDeadLetter)
         let large = Self.read(try Self.written(Self.step(.park(Self.parking), Self.letter(size: "9000000"))).record)
         #expect(Self.refusal(try Self.step(.redrive(maximumRedrives: 3), large)) == .byReference)
@@ -134,9 +134,9 @@ import WorkerTestSupport
     }
 
     @Test(arguments: ["", "1/7", "1/7/", "-1/7/x", "1/-7/x", "1/7/x/y", "a/7/x", "1/99999999999999999999/x"])
-    func `what is no name is none`(_ text: String) { #expect(LetterName(text: text) == nil) }
+    func `a text that is no letter's name is refused`(_ text: String) { #expect(LetterName(text: text) == nil) }
 
-    @Test func `those within the topic's bounds are taken off its count`() throws {
+    @Test func `finished letters within the topic's bounds are subtracted from its count`() throws {
         var states = LetterStates()
         for text in ["0/4/a", "0/9/a", "1/9/a", "2/1/a"] { states.finish(try #require(LetterName(text: text))) }
         let bounds = [

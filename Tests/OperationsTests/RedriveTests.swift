@@ -96,7 +96,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a letter that is none, or no whole event, or went too often, stays`() throws {
+    @Test func `a letter that is none, is by reference, or was redriven too often is not redriven`() throws {
         #expect(Self.refusal(try Self.redrive(Self.letter(from: nil))) == .noDeadLetter)
         #expect(Self.refusal(try Self.redrive(Self.letter(from: "events", code: nil))) == .noDeadLetter)
         #expect(Self.refusal(try Self.redrive(Self.letter(from: "events", code: "new_code"))) == .noDeadLetter)

@@ -78,7 +78,7 @@ import WorkerTestSupport
         #expect(Set(lane.events.map(\.id)).count == 10 && lane.events.count == 10, "\(lane.events)")
     }
 
-    @Test func `a job that cannot read the lane sends the whole batch again, and says so`() async throws {
+    @Test func `a job that cannot read the lane sends the whole batch again, and reports it`() async throws {
         let lane = FailingLane()
         (lane.failures, lane.taken, lane.isReadable) = (1, 7, false)
         let progress = try await run(10, lane)

@@ -152,7 +152,8 @@ import Testing
         #expect(try plan("b", revoked, try Self.rotation(.waves, kind: .revocation)) == ["b", "zero"])
     }
 
-    @Test func `of several versions that could sign the operator names one, and the commands are named`() throws {
+    @Test func `the operator names one of several versions that could sign, and the remedy lists the commands`() throws
+    {
         let two = try Self.ring([("c", .prepared), ("b", .prepared), ("a", .active)])
         let plan = try RevocationPlan("a", promoting: nil, in: two, open: nil)
         #expect(plan.successor == nil && plan.candidates.map(\.id) == ["zero", "c", "b"])

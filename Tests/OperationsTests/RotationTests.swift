@@ -52,7 +52,9 @@ import Testing
     ]
 
     @Test(arguments: table)
-    func `from this phase the steps lead there`(_ phase: Rotation.Phase, _ expected: [Rotation.Phase?]) throws {
+    func `each step from a phase leads to the phase of the table`(
+        _ phase: Rotation.Phase, _ expected: [Rotation.Phase?]
+    ) throws {
         for (step, phaseAfter) in zip(Step.allCases, expected) {
             var rotation = try Self.rotation(in: phase)
             do throws(RotationError) {
@@ -78,7 +80,7 @@ import Testing
         try rotation.reissuing(isCautious: true)
     }
 
-    @Test func `without a canary the waves come at once`() throws {
+    @Test func `a campaign without a canary begins its waves at once`() throws {
         var rotation = try Self.rotation(in: .promoted)
         try rotation.reissuing(isCautious: false)
         #expect(rotation.phase == .waves)
@@ -121,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: ["", "{}", "[]", #"{"from":"a","to":"b","phase":"over","begun":"2026-11-01T00:00:00Z"}"#])
-    func `anything else is no campaign`(_ text: String) { #expect(Rotation(Array(text.utf8)) == nil) }
+    func `a text that is no campaign is refused`(_ text: String) { #expect(Rotation(Array(text.utf8)) == nil) }
 
     private static func rotation(in phase: Rotation.Phase) throws -> Rotation {
         var rotation = Rotation(id: "c-1", from: "a", to: "b", at: time, by: "ann", why: "yearly")

@@ -54,7 +54,7 @@ import WorkerConfiguration
         #expect(try client(.forwarded, [("Forwarded", value)], from: "10.0.0.1") == expected)
     }
 
-    @Test func `a peer that is no trusted proxy is the caller, whatever it says`() throws {
+    @Test func `a peer that is no trusted proxy is the caller, whatever its headers claim`() throws {
         for header in [Configuration.Pickup.ProxyHeader.forwarded, .xForwardedFor] {
             let lies = [
                 ("X-Forwarded-For", "1.1.1.1, 10.0.0.1"), ("Forwarded", "for=1.1.1.1"), ("X-Real-IP", "1.1.1.1"),

@@ -41,21 +41,21 @@ import WorkerConfiguration
 
     private func pass(seconds: Int64) { channel.embeddedEventLoop.advanceTime(by: .seconds(seconds)) }
 
-    @Test func `a first head that does not come`() {
+    @Test func `a connection whose first head does not come is closed`() {
         pass(seconds: 29)
         #expect(channel.isActive)
         pass(seconds: 1)
         #expect(!channel.isActive && reasons.noted == [.headTimeout])
     }
 
-    @Test func `a body that does not end, answered or not`() throws {
+    @Test func `a connection whose body does not end is closed, even after the answer`() throws {
         try receiveHead()
         try answer()
         pass(seconds: 30)
         #expect(!channel.isActive && reasons.noted == [.bodyTimeout])
     }
 
-    @Test func `a body without an end`() throws {
+    @Test func `a connection whose body is too large is closed`() throws {
         try receiveHead()
         for _ in 0..<17 { try receive(.body(ByteBuffer(repeating: 0, count: 64 << 10))) }
         #expect(!channel.isActive && reasons.noted == [.bodyTooLarge])

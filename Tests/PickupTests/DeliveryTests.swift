@@ -33,7 +33,7 @@ import Testing
         #expect(await other.value == "taken")
     }
 
-    @Test func `an ask whose event was not taken is under way no more, and its calls hear of it`() async {
+    @Test func `an ask whose event was not accepted is under way no more, and its calls hear of it`() async {
         let now = UnixTime(seconds: 1_800_000_000)
         let desk = TokenDesk(capacity: 1 << 20) { now }
         let ask = AsksUnderWay.Ask(event: "e-1", after: 0, sentAt: now)
@@ -51,7 +51,7 @@ import Testing
         #expect(desk.asks.withLock { $0.current([1], version: 0, at: now) } == nil)
     }
 
-    @Test func `a call that shares an event that was taken hears so at once`() async {
+    @Test func `a call that shares an accepted event hears of it at once`() async {
         let now = UnixTime(seconds: 1_800_000_000)
         let desk = TokenDesk(capacity: 1 << 20) { now }
         let ask = AsksUnderWay.Ask(event: "e-1", after: 0, sentAt: now)

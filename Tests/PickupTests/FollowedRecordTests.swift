@@ -50,7 +50,7 @@ import WorkerConfiguration
     }
 
     @Test(arguments: [0, .min, .max, now.seconds] as [Int64])
-    func `a life that is none is refused`(_ end: Int64) {
+    func `a token with an impossible end is refused`(_ end: Int64) {
         #expect(throws: RecordFault.time) { try read(Self.token(expires: end)) }
     }
 

@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: ["Connection: close", "Connection: TE, Close", "Connection: Upgrade\r\nUpgrade: h2c"])
-    func `a connection that cannot go on says so`(_ field: String) throws {
+    func `a connection that cannot go on announces its close`(_ field: String) throws {
         let connection = try WireConnection()
         try connection.send("GET / HTTP/1.1", "Host: a", field)
         #expect(try connection.heads().map { $0.headers["connection"] } == [["close"]])
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func `a chunk that cannot be read is refused, and whoever reads the body hears of it`() throws {
+    @Test func `a chunk that cannot be read is refused, and the body's reader hears of it`() throws {
         let connection = try WireConnection()
         try connection.send("POST / HTTP/1.1", "Host: a", "Transfer-Encoding: chunked")
         #expect(throws: HTTPParserError.self) {

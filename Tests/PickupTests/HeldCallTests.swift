@@ -72,7 +72,7 @@ import Testing
         #expect(calls.count == 0)
     }
 
-    @Test func `whoever closes the connection waits for the answer`() async throws {
+    @Test func `the closing of a connection waits for the answer`() async throws {
         let call = calls.call()
         try await write(call)
         let closing = channel.testingEventLoop.makePromise(of: Void.self)

@@ -77,7 +77,7 @@ import Testing
 
     @Test(arguments: 0..<60 as Range<UInt64>)
     func
-        `no answer is older than the newest token at the start, whatever partitions were added and in whatever order they are read`(
+        `no answer is older than the newest token at the start, whatever partitions were added`(
             _ seed: UInt64
         )
     {
@@ -175,7 +175,7 @@ import Testing
         #expect(reach.certain == base + PastReach.disorder)
     }
 
-    @Test func `what is too old to be wanted is not read, and nothing as old counts`() {
+    @Test func `records too old to be wanted are not read, and no older token counts`() {
         var reach = Self.reach(2)
         let base = Self.now.microseconds
         reach.since = base

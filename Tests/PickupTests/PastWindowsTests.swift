@@ -49,14 +49,14 @@ import Testing
         #expect(found.windows < 60, "windows grow where there is little: \(found.windows)")
     }
 
-    @Test func `a window that holds too much is made smaller`() {
+    @Test func `a window that has too many bytes is made smaller`() {
         let offsets = Array(Int64(0)..<2000) + Array(stride(from: Int64(2000), to: 100_000, by: 1000))
         let found = read(offsets, 0..<100_000, size: 10)
         #expect(found.records == offsets.reversed())
         #expect(found.largest <= 40, "\(found.largest)")
     }
 
-    @Test func `nothing is wanted of an empty partition`() {
+    @Test func `an empty partition needs no window`() {
         #expect(read([], 5..<5, size: 10).windows == 0)
     }
 }
@@ -78,7 +78,7 @@ import Testing
         #expect(patient == .after(.milliseconds(1010)) && later == .now)
     }
 
-    @Test func `whoever does not wait is sent at once or refused`() {
+    @Test func `a call that does not wait is served at once or refused`() {
         var budget = ColdBudget(rate: 10)
         let turns = (0..<5).map { _ in budget.turn(at: Self.start, within: .zero) }
         #expect(turns == [.now, .now, .now, .tooLate(.milliseconds(100)), .tooLate(.milliseconds(100))])

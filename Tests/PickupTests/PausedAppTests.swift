@@ -35,7 +35,9 @@ import Testing
     }
 
     @Test(arguments: [(nil, 60), (5, 5), (0, 1), (100_000, 60)] as [(Int64?, Int)])
-    func `a paused app is told apart, and its devices come back within two minutes`(_ end: Int64?, _ wait: Int) {
+    func `a paused app is told apart from a suspended one, and its devices come back within two minutes`(
+        _ end: Int64?, _ wait: Int
+    ) {
         let pause = Suspension(
             app: "shop", cause: .paused, since: Self.start, until: end.map { Self.start.advanced(bySeconds: $0) })
         let problem = Self.problem(pause, after: 0)
@@ -48,7 +50,7 @@ import Testing
         #expect(problem.status == .serviceUnavailable && problem.retryAfter == 15)
     }
 
-    @Test func `of a suspended app's asks one every two seconds reaches a worker`() {
+    @Test func `one ask of a suspended app every two seconds reaches a worker`() {
         var probes = ProbeAsks()
         var admitted: [Int64] = []
         for tenth in 0..<61 where probes.admits("shop", at: Self.start.advanced(byMicroseconds: Int64(tenth) * 100_000))

@@ -54,7 +54,7 @@ import Testing
         #expect(connection.gate.count == 0)
     }
 
-    @Test func `what waits on a connection is bounded, whatever the system has received`() throws {
+    @Test func `requests that wait on a connection are bounded`() throws {
         let overflows = Atomic(0)
         let connection = try WireConnection { overflows.add(1, ordering: .relaxed) }
         try connection.send("GET / HTTP/1.1", "Host: a")

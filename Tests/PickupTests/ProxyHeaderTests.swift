@@ -45,7 +45,7 @@ import WorkerConfiguration
         header(0x21, 0x11, [1, 2, 3]), header(0x21, 0x21, [UInt8](repeating: 0, count: 12)),
         header(0x21, 0x11, [UInt8](repeating: 0, count: 5000)),
     ])
-    func `what is no header is malformed`(bytes: [UInt8]) {
+    func `bytes that are no PROXY header are malformed`(bytes: [UInt8]) {
         #expect(throws: ProxyHeader.Malformed.self) { try ProxyHeader.read(bytes) }
     }
 

@@ -96,7 +96,7 @@ import Testing
         #expect(Readiness(Self.facts { $0.sessions = [stale] }, at: Self.now).isReady)
     }
 
-    @Test func `a gateway without sessions or certificate does not speak of them`() {
+    @Test func `a gateway without sessions or certificate does not report on them`() {
         let readiness = Readiness(Readiness.Facts(tail: TailState(partitions: 1, followed: [0])), at: Self.now)
         #expect(readiness.isReady)
         #expect(readiness.dependencies.map(\.dependency) == [.brokers, .tokens, .workers, .clock, .gateway])

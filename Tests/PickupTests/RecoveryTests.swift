@@ -32,11 +32,11 @@ import Testing
         #expect(token(reportedAt: nil).recovery == nil)
     }
 
-    @Test func `a clock behind makes it no time at all`() {
+    @Test func `a clock that is behind makes a recovery take no time`() {
         #expect(token().recovery?.end(at: Self.reported.advanced(bySeconds: -5)) == 0)
     }
 
-    @Test func `who comes later than that was away, or has the token already`() {
+    @Test func `a token fetched later than the limit counts as no recovery`() {
         let last = Self.published.advanced(byMicroseconds: Recovery.patience)
         #expect(token().recovery?.end(at: last.advanced(byMicroseconds: 1)) == nil)
         #expect(token().recovery?.end(at: last) == 300.25)
@@ -45,7 +45,7 @@ import Testing
         #expect(late.recovery?.end(at: Self.reported.advanced(bySeconds: 7201)) == 7201)
     }
 
-    @Test func `the metrics count it for its app, once`() {
+    @Test func `the metrics count a recovery for its app, once`() {
         let metrics = PickupMetrics()
         let token = token()
         for _ in 0..<3 { metrics.handedOver(token, "shop", at: Self.reported.advanced(bySeconds: 1)) }

@@ -41,7 +41,7 @@ import Testing
 
     private static let start: Int64 = 1_800_000_000
 
-    @Test func `two thousand that came at once are renewed evenly, each time`() {
+    @Test func `two thousand devices that connect at once are renewed evenly, each time`() {
         var fleet = Fleet(lifetime: 120)
         fleet.connect(0..<2000, at: Self.start)
         for second in 1...600 { fleet.second(Self.start + Int64(second)) }
@@ -51,7 +51,7 @@ import Testing
         #expect((16...24).contains(mean), "about one for each life: \(mean)")
     }
 
-    @Test func `those who come one after the other are renewed evenly as well`() {
+    @Test func `devices that connect one after the other are renewed evenly as well`() {
         var fleet = Fleet(lifetime: 120)
         for second in 1...900 {
             if second <= 100 { fleet.connect((second - 1) * 20..<second * 20, at: Self.start + Int64(second)) }
@@ -91,7 +91,7 @@ import Testing
         #expect((10...45).contains { !renewals.due(streamed, at: UnixTime(seconds: Self.start + $0)).isEmpty })
     }
 
-    @Test func `a renewal that lives no longer is the last one`() {
+    @Test func `a stream whose new token lives no longer is not renewed again`() {
         var renewals = Renewals(lifetime: 120)
         let key = Array("shop/u".utf8)
         func token(_ version: Int64) -> HeldToken {

@@ -24,7 +24,7 @@ import Testing
         #expect(cache.count == 1)
     }
 
-    @Test func `what ended is forgotten, and what is too much, the oldest first`() {
+    @Test func `expired tokens are forgotten, and the oldest ones when the memory is full`() {
         var cache = TokenCache(capacity: 100 << 10)
         for number in 0..<500 { cache.put(token(Int64(number + 1)), for: key(number), at: Self.now) }
         #expect(cache.bytes <= 100 << 10)
@@ -44,7 +44,7 @@ import Testing
         #expect(cache.forgotten == 1, "a worker may know it")
     }
 
-    @Test func `a token that ended on its way takes its predecessor's place, and is not kept`() {
+    @Test func `a token that expired on its way replaces its predecessor, and is not kept`() {
         var cache = TokenCache(capacity: 1 << 20)
         cache.put(token(1), for: [1], at: Self.now)
         let isNewer = cache.put(token(2, lives: 0), for: [1], at: Self.now)
@@ -53,7 +53,7 @@ import Testing
         #expect(!isTaken, "an older one is no newer for that")
     }
 
-    @Test func `a token of 370 bytes takes at most 1.4 times as much`() {
+    @Test func `a token of 370 bytes needs at most 1.4 times its size`() {
         var cache = TokenCache(capacity: 256 << 20)
         for number in 0..<100_000 { cache.put(token(1, bytes: 370), for: key(number), at: Self.now) }
         #expect(Double(cache.bytes) / 100_000 <= 1.4 * 370, "\(cache.bytes / 100_000)")
@@ -71,7 +71,7 @@ import Testing
         #expect(isNewer)
     }
 
-    @Test func `what is older than an erasure or an ended token is not recalled`() {
+    @Test func `a token older than an erasure or an expired token is not recalled`() {
         var cache = TokenCache(capacity: 1 << 20)
         cache.remove([1])
         cache.recallErasure(of: [2])
@@ -118,7 +118,7 @@ import Testing
 
     @Test
     func
-        `a newer record out of another partition takes the older token with it, whether it has ended or is an erasure`()
+        `a newer record of another partition removes the older token, even if expired or an erasure`()
     {
         var cache = TokenCache(capacity: 1 << 20)
         cache.recall(token(5), for: [1], at: Self.now)
@@ -135,7 +135,7 @@ import Testing
         #expect(isTaken == [false, false], "minted anew, rather than doubtful")
     }
 
-    @Test func `where the memory is full, tokens of the past that never count make room`() {
+    @Test func `tokens of the past that never count make room in a full memory`() {
         var cache = TokenCache(capacity: 64 << 10)
         cache.openPast()
         var number = 0

@@ -87,14 +87,14 @@ import Testing
         guard case .deadLetter(.userGone) = await waiting.value else { Issue.record("not told"); return }
     }
 
-    @Test func `what came in between is not missed`() async {
+    @Test func `a token that arrives while a call enters the waiting room is not missed`() async {
         let room = WaitingRoom()
         let arrival = await Self.arrival(room, [1], unless: { .token(token(3)) })
         guard case .token = arrival else { Issue.record("missed"); return }
         #expect(room.count == 0)
     }
 
-    @Test func `a gateway that stops lets everybody go, some at a time, and takes nobody in`() async {
+    @Test func `a gateway that stops answers all waiting calls, some at a time, and accepts no more`() async {
         let room = WaitingRoom()
         let all = (0..<10).map { wait(room, [UInt8($0)]) }
         await settled(room, 10)

@@ -11,7 +11,7 @@ import Testing
     ]
 
     @Test(arguments: [nil, [], Array("key".utf8)] as [[UInt8]?], [nil, [], Array("value".utf8)] as [[UInt8]?])
-    func `give back what was put in`(key: [UInt8]?, value: [UInt8]?) {
+    func `record bodies return the key, value and headers put in`(key: [UInt8]?, value: [UInt8]?) {
         for headers in [[], Self.headers] {
             let contents = RecordBody(key: key, value: value, headers: headers)
             #expect(contents.key == key)

@@ -114,7 +114,7 @@ extension Scenarios {
         }
 
         @Test(arguments: allowed.keys.sorted())
-        func `imports nothing but what the map allows`(module: String) throws {
+        func `a module imports only what the map allows`(module: String) throws {
             let adapters = ["remint", "Vendors", "Bench"].contains(module) ? try vendors().map { "\($0)Adapter" } : []
             let permitted = (Self.allowed[module] ?? []).union(Self.outside[module] ?? []).union(adapters)
             let files = Repository.files(under: "Sources/\(module)", ending: "swift")
@@ -126,7 +126,7 @@ extension Scenarios {
         }
 
         /// Signing is behind an interface of its own; these say that they use it. All others can verify and hash.
-        @Test func `it is known who may sign`() throws {
+        @Test func `only the listed modules import the signing interface`() throws {
             let signers = try Repository.files(under: "Sources", ending: "swift").filter {
                 try String(contentsOf: $0, encoding: .utf8).contains("@_spi(Signing) import")
             }
@@ -213,7 +213,7 @@ extension Scenarios {
             #expect(folders.circle.isEmpty, "\(module): \(folders.circle.joined(separator: " → "))")
         }
 
-        @Test func `a circle is found`() {
+        @Test func `a circle of folders is found`() {
             let graph = FolderGraph(texts: [
                 "A": ["struct One {\n    let two: Two\n}"], "B": ["struct Two {}\nlet text = \"One\" // One"],
                 "C": ["struct Three {\n    let four: Four\n}"], "D": ["enum Four {\n    case three(Three)\n}"],
@@ -232,7 +232,7 @@ extension Scenarios {
             }
         }
 
-        @Test func `the top level holds what it should`() throws {
+        @Test func `the repository's top level has no unknown entry`() throws {
             let known: Set<String> = [
                 "Package.swift", "Package.resolved", "Makefile", "README.md", "LICENSE", "Sources", "Tests", "adapters",
                 "config",

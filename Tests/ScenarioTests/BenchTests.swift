@@ -19,7 +19,8 @@ extension Scenarios {
         }
 
         @Test(arguments: ["RS256", "ES256", "HS256"])
-        func `mint sets tokens beside signatures, on one core and on all`(_ algorithm: String) async throws {
+        func `bench mint compares tokens with raw signatures, on one core and on all`(_ algorithm: String) async throws
+        {
             let result = try await json(["mint", "--algorithm", algorithm, "--rounds", "3", "--seconds", "0.05"])
             #expect(result["algorithm"] as? String == algorithm)
             let rows = try #require(result["results"] as? [[String: Any]])
@@ -31,7 +32,7 @@ extension Scenarios {
             }
         }
 
-        @Test func `decode measures every form of every vendor`() async throws {
+        @Test func `bench decode measures every form of every vendor`() async throws {
             let result = try await json(["decode", "--rounds", "1", "--seconds", "0.02"])
             let rows = try #require(result["results"] as? [[String: Any]])
             let vendors = Set(rows.compactMap { $0["vendor"] as? String })
@@ -42,13 +43,13 @@ extension Scenarios {
             for row in rows { #expect(try median(row, "events_per_second") > 0) }
         }
 
-        @Test func `pickup tells what devices wait for, and that nobody has another's token`() async throws {
+        @Test func `bench pickup reports devices' waits, and that nobody has another's token`() async throws {
             let result = try await json(["pickup", "--devices", "60", "--answered", "20", "--returning", "10"])
             #expect(result["answered"] as? Int == 20)
             #expect(try #require(result["shortest_life_seconds"] as? Int) > 3000)
         }
 
-        @Test func `admission tells time and bytes by apps and subjects`() async throws {
+        @Test func `bench admission reports time and bytes by apps and subjects`() async throws {
             let result = try await json([
                 "admission", "--rounds", "1", "--events", "1000", "--apps", "1", "--apps", "10", "--subjects", "0",
                 "--subjects", "1000",
@@ -63,7 +64,7 @@ extension Scenarios {
             }
         }
 
-        @Test func `worker drains its backlogs on an embedded broker and times a steady rate`() async throws {
+        @Test func `bench worker drains its backlogs on an embedded broker and times a steady rate`() async throws {
             let result = try await json([
                 "worker", "--algorithm", "HS256", "--events", "2000", "--rounds", "1", "--rate", "50", "--seconds", "1",
             ])
@@ -75,7 +76,7 @@ extension Scenarios {
             #expect(try #require(waits["p50"]) <= #require(waits["p99"]))
         }
 
-        @Test func `growth measures the whole worker with more of each`() async throws {
+        @Test func `bench growth measures the whole worker with more of each`() async throws {
             let result = try await json([
                 "growth", "--rounds", "1", "--events", "500", "--backlog", "1000", "--apps", "3", "--subjects", "2000",
             ])
@@ -99,7 +100,8 @@ extension Scenarios {
             (["growth", "--delivery", "exactly_once"], "the embedded broker isolates no transaction"),
             (["growth", "--backlog", "0"], "--events and --backlog are at least 1"),
         ])
-        func `a wrong option is a line, and exit code 2`(_ arguments: [String], _ words: String) async throws {
+        func `a wrong option of bench is one line, and exit code 2`(_ arguments: [String], _ words: String) async throws
+        {
             let program = try await Program.run(Repository.remint, ["bench"] + arguments)
             #expect(program.status == 2)
             #expect(program.errorText.contains(words), "\(program.errorText)")

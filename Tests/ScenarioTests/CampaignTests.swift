@@ -27,7 +27,7 @@ extension CampaignScenarios {
         }
 
         @Test(arguments: Trouble.allCases)
-        func `a canary without tokens pauses the campaign, says why, and another one passes`(
+        func `a canary without tokens pauses the campaign with the reason, and another one passes`(
             _ trouble: Trouble
         ) async throws {
             let shop = try await Shop.open()

@@ -17,7 +17,7 @@ extension CampaignScenarios {
         private static let android = Campaigners(
             app: "braze-android", expired: Self.braze.expired, refused: Self.braze.refused)
 
-        @Test func `users whose token ended are in no canary, so a refusal by the rest is heard`() async throws {
+        @Test func `users whose token expired are in no canary, so a refusal by the rest is heard`() async throws {
             let shop = try await Shop.open(admission: "suspend_after: 100000", partitions: 1)
             let worker = try await shop.startWorker()
             let operatorOf = Operator(shop: shop, ring: Self.braze.app)

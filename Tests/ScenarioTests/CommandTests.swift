@@ -83,7 +83,7 @@ extension OperatorScenarios {
             }
         }
 
-        @Test func `config shows what holds, and the schema of what may stand`() async throws {
+        @Test func `the config command shows the effective configuration, and the schema`() async throws {
             let schema = try await Program.run(Repository.remint, ["config", "schema"])
             let written = try String(
                 contentsOf: Repository.root.appending(path: "config/remint.schema.json"), encoding: .utf8)
@@ -147,7 +147,7 @@ extension OperatorScenarios {
             #expect(usage.status == 2)
         }
 
-        @Test func `inspect tells a good token from a bad one`() async throws {
+        @Test func `inspect distinguishes a good token from a bad one`() async throws {
             let temporary = try TemporaryFolder()
             let folder = temporary.url.appending(path: "shop")
             let demo = try await prepare(folder)

@@ -110,7 +110,7 @@ extension OperatorScenarios {
             await shop.broker.close()
         }
 
-        @Test func `without a topic for them nothing is parked`() async throws {
+        @Test func `dead letters are not parked if there is no topic for them`() async throws {
             let shop = try await Shop.open()
             let park = try await remint(shop, ["park", "--app", "later", "--reason", "later"])
             #expect(park.status != 0)

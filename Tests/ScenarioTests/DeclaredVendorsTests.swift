@@ -14,7 +14,7 @@ extension DeviceScenarios {
             Repository.root.appending(path: "adapters/declared/\(name).yaml").path
         }
 
-        @Test func `one worker mints for all of them`() async throws {
+        @Test func `one worker mints for all declared vendors`() async throws {
             let demo = try await Program.run(Repository.remint, ["demo", "--json"])
             #expect(demo.status == 0, "\(demo.errorText)")
             let results = try #require(

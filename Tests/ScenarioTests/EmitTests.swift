@@ -29,7 +29,7 @@ extension OperatorScenarios {
             Mistake(arguments: ["--report", "report.json", "--vouched", "u-42"], says: "--vouched: "),
         ]
 
-        @Test func `a user whom the worker would refuse is refused before anything is sent`() async throws {
+        @Test func `a user that the worker would refuse is refused before anything is sent`() async throws {
             let temporary = try TemporaryFolder()
             let folder = temporary.url
             // Nobody listens there: what was sent would be waited for.

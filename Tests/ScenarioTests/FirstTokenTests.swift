@@ -31,7 +31,7 @@ extension KeyScenarios {
             #expect(log.contains("the worker stopped"))
         }
 
-        @Test func `leads to a token on a broker, as often as one likes`() async throws {
+        @Test func `first-token leads to a token on a broker, each time it runs`() async throws {
             let broker = try EmbeddedBroker(logger: quiet)
             let folder = try TemporaryFolder()
             let kept = folder.url.appending(path: "kept")
@@ -52,14 +52,16 @@ extension KeyScenarios {
         }
 
         @Test(.enabled(if: !cluster.isEmpty, "needs a real Kafka: set REMINT_TEST_BROKERS=host:port"))
-        func `leads to a token on a real broker, in a transaction`() async throws {
+        func `first-token leads to a token on a real broker, in a transaction`() async throws {
             let folder = try TemporaryFolder()
             let prefix = "remint-test-first-\(UUID().uuidString.prefix(8))"
             let script = try await run(["KAFKA": Self.cluster, "DIR": folder.url.path, "PREFIX": prefix])
             try expectToken(script, in: folder.url)
         }
 
-        @Test func `says in a line what keeps it from the token, and leaves nothing behind`() async throws {
+        @Test func `first-token reports in one line what keeps it from the token, and leaves nothing behind`()
+            async throws
+        {
             let folder = try TemporaryFolder()
             let missing = folder.url.appending(path: "missing")
             for (settings, expected) in [
@@ -77,7 +79,7 @@ extension KeyScenarios {
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
         }
 
-        @Test func `gives up on a worker that does not come`() async throws {
+        @Test func `first-token gives up on a worker that does not start`() async throws {
             let broker = try EmbeddedBroker(logger: quiet)
             let folder = try TemporaryFolder()
             let script = try await run([

@@ -6,7 +6,7 @@ import Testing
 extension Scenarios {
     /// Another Kafka client on both sides of the worker.
     @Suite(.timeLimit(.minutes(10))) struct KcatTests {
-        @Test func `mints for raw reports fed by kcat, and kcat shows the tokens`() async throws {
+        @Test func `reports fed by kcat are answered, and kcat reads the tokens`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
             let feed = ["-b", shop.broker.bootstrapServers, "-t", "remint.invalidations", "-P", "-H"]

@@ -40,7 +40,7 @@ extension KeyScenarios {
         }
 
         @Test(.enabled(if: canChangeUser, "needs setpriv where the tests run as root"), arguments: ["signer", "run"])
-        func `no core dump, no tracing, no swap`(name: String) async throws {
+        func `a process with keys allows no core dump, no tracing and no swap`(name: String) async throws {
             let shop = try await shop()
             let socket = shop.folder.appending(path: "s").path
             let arguments = [name, "--config", shop.configuration] + (name == "signer" ? ["--socket", socket] : [])
@@ -70,7 +70,7 @@ extension KeyScenarios {
         }
 
         @Test(.enabled(if: canChangeUser, "needs setpriv where the tests run as root"))
-        func `says once that it may not lock its keys, and signs all the same`() async throws {
+        func `a signer that may not lock its keys reports it once, and runs all the same`() async throws {
             let shop = try await shop()
             let socket = shop.folder.appending(path: "s").path
             let signer = try start(["signer", "--config", shop.configuration, "--socket", socket], locking: 0)

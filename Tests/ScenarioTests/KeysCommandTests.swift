@@ -109,7 +109,7 @@ extension KeyScenarios {
             }
         }
 
-        @Test func `a life of a key`() async throws {
+        @Test func `the keys command leads a key through its whole life`() async throws {
             let folder = try TemporaryFolder()
             func keys(_ arguments: String...) async throws -> Program {
                 try await Program.run(

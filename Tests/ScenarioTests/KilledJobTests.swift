@@ -12,7 +12,7 @@ extension OperatorScenarios {
         private static let seed = environment["REMINT_TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)
         private static let app = "infobip-mobile"
 
-        @Test func `a job that is killed as process 1 resumes, and each user's second event says that it is one`()
+        @Test func `a job that is killed as process 1 resumes, and each user's second event is marked as one`()
             async throws
         {
             let count = Self.kills * 300

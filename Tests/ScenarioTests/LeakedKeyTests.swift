@@ -126,8 +126,7 @@ extension KeyScenarios {
             await shop.broker.close()
         }
 
-        @Test func `a revocation is not over while a worker that stands still may hold events of before`() async throws
-        {
+        @Test func `a revocation is not over while a stalled worker may have events from before`() async throws {
             let shop = try await Shop.open(partitions: 4)
             let worker = try await shop.startWorker()
             let operatorOf = Operator(shop: shop, ring: Self.infobip.app)

@@ -7,7 +7,7 @@ import Testing
 
 extension OperatorScenarios {
     /// Batch jobs out of the ledger: what is asked for is what lives now.
-    @Suite(.timeLimit(.minutes(5))) struct LedgerJobTests {
+    @Suite(.timeLimit(.minutes(10))) struct LedgerJobTests {
         private static let app = "braze-ios"
 
         private static func token(_ user: String, _ version: String, endsIn seconds: Int64) -> ProducerRecord {
@@ -25,7 +25,7 @@ extension OperatorScenarios {
                 headers: headers.map { RecordHeader($0.0, $0.1) })
         }
 
-        @Test func `a job out of the ledger asks for whom the ledger has each time it is run`() async throws {
+        @Test func `a job from the ledger asks for the ledger's users each time it is run`() async throws {
             let shop = try await Shop.open()
             let version = try #require(try shop.ring(Self.app).versions.first?.id)
             let state = shop.folder.appending(path: "job.json").path

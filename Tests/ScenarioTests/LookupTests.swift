@@ -74,7 +74,7 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
-        @Test func `a vendor that is down costs no event, and the metrics tell the story`() async throws {
+        @Test func `a vendor that is down costs no event, and the metrics show the outage`() async throws {
             let seconds = ProcessInfo.processInfo.environment["REMINT_TEST_OUTAGE_SECONDS"].flatMap(Int.init) ?? 8
             let shop = try await Shop.open(partitions: 4)
             let server = try await braze()
@@ -144,7 +144,7 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
-        @Test func `the demonstration asks the vendors, and says whom they do not know`() async throws {
+        @Test func `the demonstration asks the vendors, and names the users they do not know`() async throws {
             let demo = try await Program.run(Repository.remint, ["demo", "--with-lookups", "--json"])
             #expect(demo.status == 0, "\(demo.errorText)")
             let lines = try #require(

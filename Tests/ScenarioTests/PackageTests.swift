@@ -120,7 +120,7 @@ extension Scenarios {
         }
 
         @Test(.enabled(if: has("promtool"), "promtool is not installed: make setup-packages"))
-        func `the alerts do what their tests say`() async throws {
+        func `the alerts pass their tests`() async throws {
             let folder = Self.config.appending(path: "prometheus").path
             _ = try await succeeds("promtool", ["check", "rules", "\(folder)/remint.rules.yaml"])
             _ = try await succeeds("promtool", ["test", "rules", "\(folder)/remint.test.yaml"])
@@ -138,7 +138,7 @@ extension Scenarios {
         }
 
         @Test(.enabled(if: has("promtool"), "promtool is not installed: make setup-packages"))
-        func `worker and gateway say their metrics as Prometheus likes them`() async throws {
+        func `worker and gateway write their metrics as Prometheus likes them`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
             let gateway = try await Gateway.start(shop, more: ["metrics: 127.0.0.1:\(try Gateway.freePort())"])
@@ -181,7 +181,7 @@ extension Scenarios {
         }
 
         @Test(.enabled(if: hasCharts, "Python's modules are not installed: make setup-packages"))
-        func `the chart renders to what Kubernetes and remint take`() async throws {
+        func `the chart renders to what Kubernetes and remint accept`() async throws {
             let folder = try TemporaryFolder()
             let validation = try await succeeds(
                 Self.python, [Self.config.appending(path: "helm/validate.py").path, folder.url.path])
@@ -224,7 +224,7 @@ extension Scenarios {
 
         // MARK: What the command line says of itself
 
-        @Test(arguments: ["bash", "zsh", "fish"]) func `a shell takes its completions`(_ shell: String) async throws {
+        @Test(arguments: ["bash", "zsh", "fish"]) func `a shell accepts its completions`(_ shell: String) async throws {
             let script = try await succeeds(Repository.remint, ["--generate-completion-script", shell])
             #expect(script.outputText.contains("dead-letters"))
             guard Self.has(shell) else { return }

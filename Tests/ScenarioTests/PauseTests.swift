@@ -112,7 +112,7 @@ extension OperatorScenarios {
             await shop.broker.close()
         }
 
-        @Test func `the status tells of lag, dead letters and keys without any worker`() async throws {
+        @Test func `the status shows lag, dead letters and keys without any worker`() async throws {
             let shop = try await Shop.open()
             _ = try await remint(shop, "lanes", "pause", "bulk", "--by", "ann", "--reason", "the night")
             try await shop.produce((0..<4).map { report("b-\($0)", topic: "remint.invalidations.bulk") })
@@ -158,7 +158,7 @@ extension OperatorScenarios {
             await shop.broker.close()
         }
 
-        @Test func `what is no lane and no duration is refused`() async throws {
+        @Test func `commands refuse an unknown lane, a bad duration and bad broker addresses`() async throws {
             let shop = try await Shop.open()
             #expect(try await remint(shop, "lanes", "pause", "slow").status == 2)
             #expect(try await remint(shop, "lanes", "pause", "bulk", "--for", "soon").status == 2)

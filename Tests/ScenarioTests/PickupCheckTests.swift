@@ -8,7 +8,7 @@ import Testing
 extension DeviceScenarios {
     /// What `remint check` says of a gateway.
     @Suite(.timeLimit(.minutes(10))) struct PickupCheckTests {
-        @Test func `check says which session opens which app, and the line to add where none does`() async throws {
+        @Test func `check reports which session opens which app, and the line to add where none does`() async throws {
             let shop = try await Shop.open()
             let file = shop.folder.appending(path: "check.yaml")
             let keys = shop.folder.appending(path: "keys.json")

@@ -7,7 +7,7 @@ import Testing
 extension DeviceScenarios {
     /// A gateway that is told to stop, and the devices that it has at that moment.
     @Suite(.timeLimit(.minutes(10))) struct PickupDrainTests {
-        @Test func `a gateway that is told to stop is not ready first, serves on, and then sends its devices away`()
+        @Test func `a stopping gateway is first not ready, serves on, and then sends its devices away`()
             async throws
         {
             let shop = try await Shop.open()

@@ -65,7 +65,7 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
-        @Test func `without brokers calls end within their wait, and tokens that are known are served`() async throws {
+        @Test func `calls end within their wait without brokers, and known tokens are served`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
             let gateway = try await Gateway.start(shop)

@@ -75,7 +75,7 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
-        @Test func `an issuer that withdraws its only key ends its sessions, and says so in readiness and log`()
+        @Test func `an issuer that withdraws its only key ends its sessions, as readiness and log show`()
             async throws
         {
             let key = try SigningKey.generate(.es256, keyID: "session-1")

@@ -29,7 +29,8 @@ extension DeviceScenarios {
             }
         }
 
-        @Test func `a report that the worker calls superseded is answered where its token was forgotten`() async throws
+        @Test func `a report that the worker calls superseded is answered even if its token was forgotten`()
+            async throws
         {
             let shop = try await Shop.open(admission: "coalesce: 60s")
             let worker = try await shop.startWorker()
@@ -90,7 +91,7 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
-        @Test func `without a broker an ask ends at once, and known tokens are served`() async throws {
+        @Test func `an ask ends at once without a broker, and known tokens are served`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
             let gateway = try await Gateway.start(shop)

@@ -91,7 +91,7 @@ extension DeviceScenarios {
             ("infobip-mobile", "return it from getJwt()", false),
         ]
 
-        @Test func `says by which call the SDK takes the token`() async throws {
+        @Test func `an answer names the SDK's call for the token`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
             let gateway = try await Gateway.start(
@@ -113,7 +113,7 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
-        @Test func `who shows no session that counts gets no byte of a token`() async throws {
+        @Test func `a caller without a valid session gets no byte of a token`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
             let gateway = try await Gateway.start(shop)
@@ -229,7 +229,7 @@ extension DeviceScenarios {
                 #"{"crv": "P-256", "x": "4z9SWBCacQpXdElQiW4G7IvlMsZ_2JOE2YJfffc5fJU", "y": "gKBf7AXmuXB_Zzeq9dvIYWG-Zmeb9MjUqFQc-peNFWQ", "kid": "recipient-1", "alg": "ECDH-ES+A256KW", "use": "enc", "kty": "EC"}"#
         )
 
-        @Test func `a sealed token stands on the topic for nobody, and is opened for its device`() async throws {
+        @Test func `a sealed token on the topic is readable to nobody, and is opened for its device`() async throws {
             let shop = try await Shop.open()
             for (name, jwk) in [
                 ("recipient.jwk", Self.recipient.sealed), ("recipient.private.jwk", Self.recipient.open),
@@ -274,7 +274,7 @@ extension DeviceScenarios {
             sys.stdout.write(found.plaintext.decode())
             """
 
-        @Test func `without a worker nobody gets an old token`() async throws {
+        @Test func `nobody gets an old token while there is no worker`() async throws {
             let shop = try await Shop.open()
             let gateway = try await Gateway.start(shop)
             let session = try gateway.session("ann")

@@ -36,7 +36,8 @@ extension Scenarios {
 
         private static let report = Array(#"{"code":22,"userId":"u-1"}"#.utf8)
 
-        @Test func `poison ends in the dead letters byte for byte, and its neighbours are minted`() async throws {
+        @Test func `poison ends in the dead letters byte for byte, and the records around it are minted`() async throws
+        {
             let shop = try await Shop.open()
             var records: [ProducerRecord] = []
             for (index, poison) in Self.poisons.enumerated() {

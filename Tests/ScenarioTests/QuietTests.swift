@@ -7,7 +7,7 @@ import Testing
 extension DeviceScenarios {
     /// SIGUSR1: finish, stay in the group, take nothing new.
     @Suite(.timeLimit(.minutes(10))) struct QuietTests {
-        @Test func `a quiet worker takes nothing new and stays, and goes on when it is told to`() async throws {
+        @Test func `a quiet worker takes nothing new and stays, and goes on when it is resumed`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
             let admin = try await AdminAPI(of: worker)

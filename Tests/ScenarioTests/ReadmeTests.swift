@@ -6,7 +6,7 @@ import Testing
 extension OperatorScenarios {
     /// What README.md tells people to type.
     @Suite(.timeLimit(.minutes(10))) struct ReadmeTests {
-        @Test func `the minute by hand does what it says`() async throws {
+        @Test func `README.md's minute by hand works as written`() async throws {
             let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
             let blocks = readme.split(separator: "```sh\n").dropFirst().compactMap {
                 $0.split(separator: "```", omittingEmptySubsequences: false).first
@@ -47,7 +47,7 @@ extension OperatorScenarios {
         }
 
         @Test(arguments: ["README.md", "config/THREATS.md"])
-        func `every test that is said to hold something is there`(_ page: String) throws {
+        func `every suite of tests that a page names exists`(_ page: String) throws {
             let files = ["Tests", "adapters"].flatMap { Repository.files(under: $0, ending: "swift") }
             let sources = try files.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
             let names = Set(try text(page).matches(of: /`([A-Za-z0-9]+Tests)`/).map { String($0.1) })
@@ -82,7 +82,7 @@ extension OperatorScenarios {
             try text(page).split(separator: "\n").map(String.init).filter { $0.hasPrefix("| `\(start)") }
         }
 
-        @Test func `the table of codes is what the codes say of themselves`() throws {
+        @Test func `the table of codes is the one that remint codes prints`() throws {
             let codes = Set(ErrorCode.allCases.map { "| `\($0.rawValue)` " })
             let written = try rows(of: "Sources/Pipeline/README.md", from: "").filter { row in
                 codes.contains { row.hasPrefix($0) }
@@ -90,7 +90,7 @@ extension OperatorScenarios {
             #expect(written == ErrorCode.table, "write it anew with what this prints: remint codes")
         }
 
-        @Test func `the table of metrics is what the metrics say of themselves`() async throws {
+        @Test func `the table of metrics is the one that remint metrics prints`() async throws {
             let printed = try await Program.run(Repository.remint, ["metrics"]).outputText
             let table = printed.split(separator: "\n").map(String.init)
             #expect(table.count > 30)

@@ -21,7 +21,7 @@ extension DeviceScenarios {
             return (value("count"), value("sum"))
         }
 
-        @Test func `counts once, from the report to the first time the token is got`() async throws {
+        @Test func `a recovery counts once, from the report to the first time the token is fetched`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
             let metrics = "127.0.0.1:\(try Gateway.freePort())"

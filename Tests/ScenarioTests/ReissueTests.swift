@@ -66,7 +66,7 @@ extension OperatorScenarios {
             await shop.broker.close()
         }
 
-        @Test func `a second run of a job says who holds its checkpoint and delivers nothing`() async throws {
+        @Test func `a second run of a job names its checkpoint's holder and delivers nothing`() async throws {
             let shop = try await Shop.open()
             let app = "braze-ios", input = shop.folder.appending(path: "users.csv")
             try Data("user\nann\nben\n".utf8).write(to: input)

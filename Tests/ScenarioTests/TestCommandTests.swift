@@ -19,7 +19,7 @@ extension OperatorScenarios {
             #expect(program.errorText.hasPrefix("keys made for this run, and forgotten: shop-braze, "))
         }
 
-        @Test func `the page's example does what the page says`() async throws {
+        @Test func `the page's example works as written`() async throws {
             let page = try String(
                 contentsOf: Repository.root.appending(path: "config/README.md"), encoding: .utf8)
             let part = try #require(page.split(separator: "## Tests of a configuration").last)
@@ -42,7 +42,7 @@ extension OperatorScenarios {
             #expect(shown.replacing(place, with: "remint.yaml:N:").contains(said.dropLast()), "\(said)")
         }
 
-        @Test func `what is wrong ends it, each in its way`() async throws {
+        @Test func `each kind of mistake ends the test command in its own way`() async throws {
             let folder = try TemporaryFolder()
             let least = """
                 kafka: { bootstrap_servers: "127.0.0.1:9092" }
@@ -89,7 +89,7 @@ extension OperatorScenarios {
                 broken.errorText.contains("remint.yaml:3:25: error: no adapter is called brase; did you mean braze?"))
         }
 
-        @Test func `a ring that is here signs, unless it is not to, and a broken one is an error`() async throws {
+        @Test func `a local ring signs unless told not to, and a broken one is an error`() async throws {
             let temporary = try TemporaryFolder()
             let folder = temporary.url.appending(path: "shop")
             let demo = try await Program.run(Repository.remint, ["demo", "--json", "--dir", folder.path])

@@ -10,14 +10,14 @@ import Testing
         #expect(backoff.pause() == .milliseconds(250))
     }
 
-    @Test func `waits its time where it is wanted`() async {
+    @Test func `a wanted wait lasts its time`() async {
         var backoff = Backoff()
         let start = ContinuousClock.now
         #expect(await backoff.wait { true })
         #expect(.now - start >= .milliseconds(250))
     }
 
-    @Test func `ends when it is wanted no more, or its task is cancelled`() async {
+    @Test func `a wait ends when it is no longer wanted, or its task is canceled`() async {
         var backoff = Backoff()
         for _ in 0..<6 { _ = backoff.pause() }
         #expect(await !backoff.wait { false })

@@ -11,7 +11,7 @@ import WorkerTestSupport
 
     private func seconds(_ count: Int) -> Duration { .seconds(count) }
 
-    @Test func `who may not ask has no place`() {
+    @Test func `an account that is not allowed has no place`() {
         var table = table()
         #expect(table.admit(0, at: .zero) == .refused(.accountNotAllowed))
         #expect(table.admit(4, at: .zero) == .refused(.accountNotAllowed))
@@ -33,7 +33,7 @@ import WorkerTestSupport
         #expect(table.count == 3)
     }
 
-    @Test func `one that is worked for stays`() {
+    @Test func `a connection with work under way keeps its place`() {
         var table = table()
         for number in 1...2 {
             #expect(table.admit(1, at: .zero) == .admitted(number, insteadOf: nil))
@@ -45,7 +45,7 @@ import WorkerTestSupport
         #expect(table.admit(1, at: seconds(3)) == .admitted(4, insteadOf: 2))
     }
 
-    @Test func `where all places are taken, whoever has most gives way`() {
+    @Test func `the account with the most connections gives way when all places are taken`() {
         var table = table(total: 3)
         #expect(table.admit(2, at: seconds(0)) == .admitted(1, insteadOf: nil))
         #expect(table.admit(1, at: seconds(1)) == .admitted(2, insteadOf: nil))
@@ -57,7 +57,7 @@ import WorkerTestSupport
         #expect(table.admit(3, at: seconds(6)) == .admitted(5, insteadOf: nil))
     }
 
-    @Test func `thirty seconds to the first question, five minutes to the next, and no end to work`() {
+    @Test func `a connection has thirty seconds to its first question, five minutes to the next, and all for work`() {
         var table = ConnectionTable(allowing: [1], limits: .init())
         for _ in 1...3 { _ = table.admit(1, at: .zero) }
         table.asked(1, at: seconds(1))

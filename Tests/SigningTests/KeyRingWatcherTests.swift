@@ -56,7 +56,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a broken listing is reported, the old key goes on, and a mended one clears it`() async throws {
+    @Test func `a broken listing is reported, the old key goes on, and a fixed one clears it`() async throws {
         try await watching { watched in
             try await make("k2", in: watched)
             let listing = KeyRingDirectory(path: watched.path).listing
@@ -76,7 +76,7 @@ import WorkerTestSupport
     }
 
     /// The listing says the same as before; someone mended the file it names.
-    @Test func `a key's file that was mended clears it without a change of the listing`() async throws {
+    @Test func `a key's file that was fixed clears the report without a change of the listing`() async throws {
         try await watching { watched in
             try await make("k2", in: watched)
             let file = "\(watched.path)/k3.secret"
@@ -126,7 +126,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a key of a kind the vendor does not take is refused`() async throws {
+    @Test func `a key of a kind the vendor does not accept is refused`() async throws {
         try await watching { watched in
             try await make("k2", in: watched)
             try KeyRings.make(watched.path, version: "wrong", algorithm: .es256)

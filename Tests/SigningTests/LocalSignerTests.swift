@@ -29,7 +29,7 @@ import WorkerTestSupport
     }
 
     @Test(arguments: [1, 2, 7], [0, 1, 2, 13, 100])
-    func `signs a mixed batch in its order, whatever the number of lanes`(lanes: Int, count: Int) async throws {
+    func `a mixed batch is signed in its order by any number of lanes`(lanes: Int, count: Int) async throws {
         let algorithms: [Algorithm] = [.es256, .hs256, .eddsa, .hs512]
         let rings = try rings(algorithms)
         let signer = LocalSigner(rings, lanes: lanes)
@@ -43,7 +43,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `refuses a key it does not have instead of signing with another`() async throws {
+    @Test func `a key the signer does not have is refused, and no other key signs`() async throws {
         let signer = LocalSigner(try rings([.hs256]), lanes: 2)
         #expect(signer.activeKey(of: "other") == nil)
         let stranger = SigningKeyReference(
@@ -73,7 +73,9 @@ import WorkerTestSupport
             try #require(signature).get(), of: request.input.bytes)
     }
 
-    @Test(arguments: [1, 3]) func `switches to another version, and signs what was asked for before`(lanes: Int)
+    @Test(arguments: [1, 3]) func `a signer switches to another version, and signs earlier requests with the old one`(
+        lanes: Int
+    )
         async throws
     {
         let (old, oldKey) = try ring("r", version: "k1"), (new, newKey) = try ring("r", version: "k2")
@@ -94,7 +96,7 @@ import WorkerTestSupport
         #expect(await signer.sign(after, urgency: .live).allSatisfy { (try? $0.get()) != nil })
     }
 
-    @Test func `says that keys changed whenever a ring is replaced`() async throws {
+    @Test func `the keys' revision changes whenever a ring is replaced`() async throws {
         let signer = LocalSigner([try ring("r", version: "k1").ring], lanes: 1)
         var seen = [signer.keysRevision]
         #expect(signer.keysRevision == seen[0])
@@ -133,7 +135,7 @@ import WorkerTestSupport
     }
 
     /// A secret that leaked is replaced under its name; its name must not keep it alive.
-    @Test func `switches to another key of the same version`() async throws {
+    @Test func `a signer switches to another key of the same version`() async throws {
         let (old, _) = try ring("r", version: "k1"), (new, newKey) = try ring("r", version: "k1")
         let signer = LocalSigner([old], lanes: 2)
         let first = try request(signer, "r", 0)
@@ -145,7 +147,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a ring that was replaced leaves the others alone, and may be a new one`() async throws {
+    @Test func `a replaced ring does not change the others, and may be a new one`() async throws {
         let (one, oneKey) = try ring("one", version: "k1"), (two, _) = try ring("two", version: "k1")
         let signer = LocalSigner([one], lanes: 2)
         await signer.replace(two)
@@ -154,7 +156,7 @@ import WorkerTestSupport
         #expect(try isSigned(await signer.sign([request], urgency: .live).first, by: oneKey, request))
     }
 
-    @Test func `never fails while rings are replaced under it`() async throws {
+    @Test func `a signer keeps signing while its rings are replaced`() async throws {
         let rings = try (0..<6).map { try ring("r", version: "k\($0)").ring }
         let signer = LocalSigner([rings[0]], lanes: 2)
         let failures = try await withThrowingTaskGroup { group in

@@ -42,7 +42,7 @@ import WorkerTestSupport
         #expect(trusted.active?.version == "k4")
     }
 
-    @Test func `a signature of a retired version is not taken`() throws {
+    @Test func `a signature of a retired version is not accepted`() throws {
         let ring = try ring(try TemporaryFolder())
         let active = try #require(ring.active?.signingKey)
         let input = SignerBench.input(.es256, "text")

@@ -18,7 +18,7 @@ import WorkerTestSupport
         return try KeyRingDirectory(path: path).load(name: name)
     }
 
-    @Test func `of a ring that was removed nothing is left`() async throws {
+    @Test func `a ring that was removed leaves nothing behind`() async throws {
         let folder = try TemporaryFolder()
         let (first, second) = (try ring("first", in: folder.path), try ring("second", in: folder.path))
         let signer = LocalSigner([first], lanes: 2)

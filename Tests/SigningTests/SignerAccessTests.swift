@@ -11,7 +11,7 @@ import WorkerTestSupport
 @Suite(.timeLimit(.minutes(10))) struct SignerAccessTests {
     private func connected(_ log: RecordingLog) -> Int { log.lines.count { $0.message == "a worker connected" } }
 
-    @Test func `an account that was not named is told so and gets nothing`() async throws {
+    @Test func `an account that was not named is refused with the reason`() async throws {
         let bench = try SignerBench([.es256])
         let log = RecordingLog()
         try await bench.withServer(logger: log.logger(), allowing: [geteuid() + 1]) {
@@ -30,7 +30,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `whoever asks nothing is closed, whoever asks is not`() async throws {
+    @Test func `a connection that asks nothing is closed, and one that asks is not`() async throws {
         let bench = try SignerBench([.hs256])
         let log = RecordingLog()
         let uptime = ManualUptime()
@@ -72,7 +72,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `what is against the policy is refused by name, and the rest is signed`() async throws {
+    @Test func `a token against the policy is refused by name, and the rest is signed`() async throws {
         var bench = try SignerBench([.hs256])
         bench.policies["HS256"] = "algorithms: [HS256], longest_life: 2h, issuer: shop"
         let key = try #require(bench.keys["HS256"])
@@ -107,7 +107,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a line a minute says how much was signed for whom, and one at the end`() async throws {
+    @Test func `one line a minute reports the signatures per account, and one at the end`() async throws {
         let bench = try SignerBench([.hs256, .es256])
         let log = RecordingLog()
         let uptime = ManualUptime()

@@ -91,7 +91,9 @@ import WorkerTestSupport
         }
     }
 
-    @Test(arguments: Fault.allCases) func `is not believed, and is used again once it is right`(fault: Fault)
+    @Test(arguments: Fault.allCases) func `a faulty signer is not believed, and is used again once it is right`(
+        fault: Fault
+    )
         async throws
     {
         let bench = try SignerBench([.rs256, .hs512])
@@ -121,7 +123,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `is complained of once, however many signatures are wrong`() async throws {
+    @Test func `a faulty signer is reported once, however many signatures are wrong`() async throws {
         let bench = try SignerBench([.rs256, .hs512])
         let keys = try Keys(bench)
         let signer = ScriptedSigner { keys.faulty(.otherKey, $0) }

@@ -44,11 +44,11 @@ import WorkerTestSupport
         return frames
     }
 
-    @Test(arguments: frames) func `comes back as it was`(frame: SignerFrame) throws {
+    @Test(arguments: frames) func `a frame is decoded as it was encoded`(frame: SignerFrame) throws {
         #expect(try decode(try frame.encoded()) == [frame])
     }
 
-    @Test func `the bytes are those of the page`() throws {
+    @Test func `a frame's bytes are those of the page`() throws {
         let request = SignerFrame.signRequest(
             id: 0x0102, .background, [.init(ring: "r", version: "v", algorithm: "RS256", input: [0x61, 0x2E, 0x62])])
         #expect(
@@ -106,11 +106,11 @@ import WorkerTestSupport
                 [0, 0, 0, 21, 3, 129, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0xFF, 0, 0, 0, 0]
             ),
         ] as [(String, [UInt8])])
-    func `refuses what is none`(what: String, bytes: [UInt8]) throws {
+    func `bytes that are no frame are refused`(what: String, bytes: [UInt8]) throws {
         #expect(throws: SignerProtocolError.self, "\(what)") { try decode(ByteBuffer(bytes: bytes)) }
     }
 
-    @Test func `refuses to write more than may be read`() throws {
+    @Test func `a frame too large to be read is not written`() throws {
         let item = SignerFrame.Item(ring: "r", version: "v", algorithm: "HS256", input: [])
         let tooMany = [SignerFrame.Item](repeating: item, count: SignerProtocol.maximumItems + 1)
         #expect(throws: SignerProtocolError.self) { try SignerFrame.signRequest(id: 1, .live, tooMany).encoded() }
@@ -124,7 +124,7 @@ import WorkerTestSupport
     }
 
     /// Frames with bytes changed, cut and repeated: read as frames or refused, and never more.
-    @Test func `survives whatever comes`() throws {
+    @Test func `the frame decoder survives mutated frames`() throws {
         var random = SeededGenerator(seed: 7)
         var refused = 0
         let whole = try Self.frames.map { Array(try $0.encoded().readableBytesView) }

@@ -26,7 +26,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `nobody on the socket, and somebody whom the signer does not know`() async throws {
+    @Test func `a missing signer and an account the signer does not allow are reported with the remedy`() async throws {
         let bench = try SignerBench([.es256])
         let socket = bench.socket
         func trouble() async -> String? {

@@ -11,7 +11,7 @@ import WorkerTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct SignerRoundTripTests {
     @Test(arguments: [Algorithm.rs256, .es256, .hs512, .eddsa])
-    func `signs over the socket`(algorithm: Algorithm) async throws {
+    func `the client signs over the socket`(algorithm: Algorithm) async throws {
         let bench = try SignerBench([algorithm])
         let key = try #require(bench.keys[algorithm.rawValue])
         try await bench.withServer {
@@ -31,7 +31,7 @@ import WorkerTestSupport
     }
 
     @Test(arguments: [SigningUrgency.live, .background])
-    func `keeps the order of a batch of many frames and several rings`(urgency: SigningUrgency) async throws {
+    func `the order of a batch of many frames and several rings is kept`(urgency: SigningUrgency) async throws {
         let algorithms: [Algorithm] = [.es256, .hs512, .eddsa]
         let bench = try SignerBench(algorithms)
         let keys = bench.keys
@@ -51,7 +51,9 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `sees another key, and takes no signature of a version that does not count any more`() async throws {
+    @Test func `the client learns of another key, and refuses signatures of a version that no longer counts`()
+        async throws
+    {
         let bench = try SignerBench([.es256])
         try await bench.withServer {
             try await ClientBench.with(bench.socket, ["ES256": [.es256]]) { client in
@@ -117,7 +119,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `some rings here and some behind a signer, in the order of the batch`() async throws {
+    @Test func `a batch for local rings and a signer's is signed in its order`() async throws {
         let bench = try SignerBench([.es256, .hs512])
         let keys = bench.keys
         let local = LocalSigner([try bench.ring("HS512")], lanes: 2)

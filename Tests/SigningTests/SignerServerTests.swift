@@ -36,7 +36,7 @@ import WorkerTestSupport
         try await channel.closeFuture.get()
     }
 
-    @Test func `outlives random bytes and broken frames, and goes on signing`() async throws {
+    @Test func `the signer survives random bytes and broken frames, and goes on signing`() async throws {
         let bench = try SignerBench([.hs256])
         let log = RecordingLog()
         try await bench.withServer(logger: log.logger()) {
@@ -64,7 +64,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `signs nothing that is no JWT, and with no key it was not asked for`() async throws {
+    @Test func `the signer signs only JWTs, and only with the requested key`() async throws {
         let bench = try SignerBench([.hs256, .es256])
         try await bench.withServer {
             let connection = try await SignerConnection.open(bench.socket)
@@ -100,8 +100,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `its socket is for owner and group, takes a dead one's place and leaves a live one alone`() async throws
-    {
+    @Test func `the signer's socket is for owner and group, replaces a dead one and spares a live one`() async throws {
         let bench = try SignerBench([.hs256])
         // What a signer leaves that was killed; one that ends takes its own name away, not this second one.
         let other = "\(bench.socket)2"
@@ -133,7 +132,7 @@ import WorkerTestSupport
         #expect(!FileManager.default.fileExists(atPath: bench.socket))
     }
 
-    @Test func `leaves what is no signer's socket alone`() async throws {
+    @Test func `a file that is no signer's socket is not touched`() async throws {
         let bench = try SignerBench([.hs256])
         try Data("mine".utf8).write(to: URL(filePath: bench.socket))
         await #expect {

@@ -53,19 +53,19 @@ struct SigningCase: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct SigningPolicyTests {
-    @Test(arguments: SigningCase.all) func `signs tokens of its terms alone`(_ token: SigningCase) {
+    @Test(arguments: SigningCase.all) func `a policy admits only tokens within its terms`(_ token: SigningCase) {
         let input = SignerBench.input(token.header, token.payload).bytes
         #expect(token.policy.violation(of: input, signedWith: .es256, at: SignerBench.now) == token.violation)
     }
 
     @Test(arguments: ["", "e30", ".", "e30.", ".e30", "e30.e30.e30", "e30.e 0", "e30=.e30", "é.é"])
-    func `is no JWS`(_ text: String) {
+    func `a text that is no signing input violates the policy`(_ text: String) {
         let policy = Configuration.SigningPolicy()
         let violation = policy.violation(of: Array(text.utf8), signedWith: .es256, at: SignerBench.now)
         #expect(violation == .notSigningInput)
     }
 
-    @Test func `says each violation in words`() {
+    @Test func `each violation has its own description`() {
         #expect(Set(PolicyViolation.allCases.map(\.description)).count == PolicyViolation.allCases.count)
     }
 }

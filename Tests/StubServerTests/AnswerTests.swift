@@ -4,7 +4,7 @@ import StubServer
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct AnswerTests {
-    @Test func `hands the stub the request as it was sent, and answers what the stub says`() async throws {
+    @Test func `the stub gets the request as it was sent, and the client the stub's answer`() async throws {
         try await withServer { server in
             try await PlainClient.with(port: server.port) { client in
                 try await client.send(
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `keeps a connection for many requests, also for those that do not wait`() async throws {
+    @Test func `the server keeps a connection for many requests, also for pipelined ones`() async throws {
         try await withServer { server in
             try await PlainClient.with(port: server.port) { client in
                 try await client.send((1...20).map { get("/\($0)") }.joined())
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `answers over TLS`() async throws {
+    @Test func `the server answers over TLS`() async throws {
         let certificates = try Certificates()
         try await certificates.make("authority")
         try await certificates.make("server", signedBy: "authority")
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `does not start with a certificate that is not there`() async {
+    @Test func `the server does not start with a missing certificate`() async {
         await #expect(throws: (any Error).self) {
             try await withServer(tls: StubServer.TLS(certificates: "/nowhere.pem", key: "/nowhere.key")) { _ in }
         }
@@ -73,7 +73,9 @@ import Testing
         ("this is no request\r\n\r\n", "HTTP/1.1 400 Bad Request"),
         ("GET / HTTP/1.1\r\nhost: h\r\ncontent-length: x\r\n\r\n", "HTTP/1.1 400 Bad Request"),
     ])
-    func `ends the connection after the last request, and after what is none`(request: String, answer: String)
+    func `the server ends the connection after the last request, and after a malformed one`(
+        request: String, answer: String
+    )
         async throws
     {
         try await withServer { server in
@@ -86,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `says to go on where a client asks before it sends a body`() async throws {
+    @Test func `the server answers 100 Continue to a client that asks before it sends a body`() async throws {
         try await withServer { server in
             try await PlainClient.with(port: server.port) { client in
                 try await client.send(
@@ -98,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `answers as another vendor once it is told to`() async throws {
+    @Test func `the server answers as another vendor once its stub is replaced`() async throws {
         struct Gone: VendorStub {
             mutating func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse {
                 StubResponse(status: 404, json: "{}")

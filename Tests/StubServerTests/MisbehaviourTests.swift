@@ -35,7 +35,7 @@ import Testing
             body: "{}"),
     ]
 
-    @Test(arguments: whole) func `answers wrongly but wholly, and again on the same connection`(sight: Sight)
+    @Test(arguments: whole) func `the server answers wrongly but wholly, and again on the same connection`(sight: Sight)
         async throws
     {
         try await withServer(sight.misbehaviour) { server in
@@ -59,7 +59,8 @@ import Testing
         Sight(misbehaviour: .truncatedChunks, status: 200, head: "HTTP/1.1 200 OK\r\n", body: "2\r\n{}\r\n"),
     ]
 
-    @Test(arguments: cut) func `closes the connection where the answer should go on`(sight: Sight) async throws {
+    @Test(arguments: cut) func `the server closes the connection in the middle of an answer`(sight: Sight) async throws
+    {
         try await withServer(sight.misbehaviour) { server in
             let all = try await PlainClient.with(port: server.port) { client in
                 try await client.send(get())
@@ -72,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `tells of more bytes than it sends where it cuts a body`() async throws {
+    @Test func `the server declares more bytes than it sends where it cuts a body`() async throws {
         try await withServer(.truncated) { server in
             let all = try await PlainClient.with(port: server.port) { client in
                 try await client.send(get())
@@ -84,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `resets a connection`() async throws {
+    @Test func `the server resets a connection`() async throws {
         try await withServer(.reset) { server in
             let error = await #expect(throws: (any Error).self) {
                 try await PlainClient.with(port: server.port) { client in
@@ -97,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [Misbehaviour.slowLoris(every: .milliseconds(1)), .slowHead(every: .milliseconds(1))])
-    func `goes on and on, byte by byte`(misbehaviour: Misbehaviour) async throws {
+    func `the server sends without end, byte by byte`(misbehaviour: Misbehaviour) async throws {
         try await withServer(misbehaviour) { server in
             try await PlainClient.with(port: server.port) { client in
                 try await client.send(get())
@@ -109,7 +110,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `sends as much as it is told to`(isDeclared: Bool) async throws {
+    @Test(arguments: [true, false]) func `the server sends as many bytes as configured`(isDeclared: Bool) async throws {
         let count = 3 << 20
         try await withServer(.oversized(bytes: count, declared: isDeclared)) { server in
             let all = try await PlainClient.with(port: server.port) { client in
@@ -123,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `misbehaves as often as it is told to, and then no more`() async throws {
+    @Test func `the server misbehaves as often as configured, and then no more`() async throws {
         try await withServer { server in
             server.misbehave(.status(503), for: 3)
             try await PlainClient.with(port: server.port) { client in
@@ -139,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `writes no header that its value would end`() async throws {
+    @Test func `the server drops line breaks from a header's value`() async throws {
         try await withServer(.redirect(to: "/a\r\nset-cookie: b")) { server in
             try await PlainClient.with(port: server.port) { client in
                 try await client.send(get())

@@ -7,7 +7,7 @@ import Testing
         Misbehaviour.none, .silence, .slowLoris, .slowHead, .latency(.seconds(3600)),
         .oversized(bytes: 1 << 30, declared: false),
     ])
-    func `stops with a client on the line`(misbehaviour: Misbehaviour) async throws {
+    func `the server stops with a client on the line`(misbehaviour: Misbehaviour) async throws {
         try await withServer(misbehaviour) { server in
             try await PlainClient.with(port: server.port) { client in
                 try await client.send(get())
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `counts the requests that wait at one time`() async throws {
+    @Test func `the server counts the requests that wait at one time`() async throws {
         try await withServer(.silence) { server in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 1...5 {
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `ends the wait for a request that does not come with the task`() async throws {
+    @Test func `the wait for a request ends with its task`() async throws {
         try await withServer { server in
             let waiting = Task { try await server.waitForRequests(1) }
             waiting.cancel()

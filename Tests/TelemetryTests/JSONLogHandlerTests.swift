@@ -71,7 +71,7 @@ struct JSONLogHandlerTests {
     }
 
     @Test(arguments: texts)
-    func `any text comes back as it was, wherever it stands`(_ sample: SampleText) throws {
+    func `any text comes back as it was, in any place of a line`(_ sample: SampleText) throws {
         let text = sample.text
         let lines = RecordedLines()
         lines.logger("l" + text).error(

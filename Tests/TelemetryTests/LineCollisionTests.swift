@@ -6,7 +6,7 @@ import Testing
 @Suite("Details that would hide a line's own members")
 struct LineCollisionTests {
     @Test(arguments: ["time", "level", "message", "logger", "error"])
-    func `a detail of such a name stands beside it`(_ name: String) throws {
+    func `a detail with a reserved name is written under metadata`(_ name: String) throws {
         let lines = RecordedLines()
         lines.logger().info("m", metadata: ["\(name)": "detail"])
         let object = try lines.object()

@@ -12,7 +12,7 @@ import Testing
         func add(_ line: String) { lines.withLock { $0.append(line) } }
     }
 
-    @Test func `a level that changes holds for loggers of before, but for those with their own`() throws {
+    @Test func `a changed level applies to existing loggers, except those with their own`() throws {
         let lines = Lines(), level = LogLevel(.info)
         let logger = Logger(label: "test") { label in
             LevelledLogHandler(JSONLogHandler(label: label, level: .trace) { lines.add($0) }, level: level)
@@ -33,7 +33,7 @@ import Testing
         #expect(lines.all.count == 1)
     }
 
-    @Test func `what goes with each line goes through`() {
+    @Test func `metadata of a logger passes through to each line`() {
         let lines = Lines()
         var logger = Logger(label: "test") { label in
             LevelledLogHandler(JSONLogHandler(label: label, level: .trace) { lines.add($0) }, level: LogLevel(.info))

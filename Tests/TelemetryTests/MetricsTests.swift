@@ -2,7 +2,7 @@ import Telemetry
 import Testing
 
 @Suite struct MetricsTests {
-    @Test func `families stand in the order they were made, each with its help and type`() throws {
+    @Test func `metric families are written in the order they were made, each with its help and type`() throws {
         let registry = MetricsRegistry()
         _ = registry.counter("b_total", "Second letter first.")
         _ = registry.gauge("a", "A gauge.")
@@ -20,7 +20,7 @@ import Testing
         #expect(MetricsRegistry().exposition().isEmpty)
     }
 
-    @Test func `series of what is no more go, and those without the label stay`() throws {
+    @Test func `series of a removed label value go, and those without the label stay`() throws {
         let registry = MetricsRegistry()
         let counter = registry.counter("c_total", "Help.", labels: ["result", "app"])
         let gauge = registry.gauge("g", "Help.", labels: ["app"])
@@ -39,7 +39,7 @@ import Testing
         #expect(counter.all == [["x", "a"]: 1] && gauge.all == [["a"]: 1] && histogram.counts("a") == [1, 0])
     }
 
-    @Test func `what is added up elsewhere is written down before each reading`() throws {
+    @Test func `counters updated before a reading are in each reading`() throws {
         let registry = MetricsRegistry()
         let counter = registry.counter("t_total", "Help.")
         registry.beforeReading { counter.add(2) }
@@ -81,7 +81,7 @@ import Testing
         #expect(exposition.value("t_total", ["a": "never"]) == nil)
     }
 
-    @Test func `gauges are what was set last, and are gone when they are replaced`() throws {
+    @Test func `gauges have the value set last, and are gone when they are replaced`() throws {
         let registry = MetricsRegistry()
         let gauge = registry.gauge("g", "Help.", labels: ["a"])
         gauge.set(1, "x")

@@ -12,7 +12,7 @@ import Tracing
         EndedSpan(name, queue.context(below: nil), below: nil, from: Self.time, to: Self.time)
     }
 
-    @Test func `a queue that is full counts what it does not take`() {
+    @Test func `a full queue counts the spans it drops`() {
         let queue = SpanQueue(capacity: 3)
         for name in ["a", "b", "c", "d", "e"] { queue.ended(span(name, queue)) }
         #expect(queue.count == 3)
@@ -26,7 +26,7 @@ import Tracing
 
     // MARK: Contexts
 
-    @Test func `a context is written as it was read`() throws {
+    @Test func `a trace context is written as it was read`() throws {
         let context = try #require(TraceContext(traceparent: Self.sampled, tracestate: "a=1,b=2"))
         #expect(context.traceparent == Self.sampled)
         #expect(context.traceID == "4bf92f3577b34da6a3ce929d0e0e4736")
@@ -35,7 +35,7 @@ import Tracing
         #expect(context.state == "a=1,b=2")
     }
 
-    @Test func `a child has its trace, its flag and its state, and an id of its own`() throws {
+    @Test func `a child span has its parent's trace, flag and state, and an id of its own`() throws {
         let queue = SpanQueue()
         for flags in ["00", "01"] {
             let parent = try #require(
@@ -61,9 +61,11 @@ import Tracing
         "00-4bf92f3577b34da6a3ce929d0e0e473é-00f067aa0ba902b7-01",
         "-00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
     ])
-    func `what is no context is none`(_ text: String) { #expect(TraceContext(traceparent: text) == nil) }
+    func `a text that is no trace context is refused`(_ text: String) {
+        #expect(TraceContext(traceparent: text) == nil)
+    }
 
-    @Test func `a later version is read as far as the first goes, and a state that is too long is let go`() throws {
+    @Test func `a later version is read as far as the first goes, and a state that is too long is dropped`() throws {
         let later = try #require(TraceContext(traceparent: "cc" + Self.sampled.dropFirst(2) + "-more"))
         #expect(later.traceparent == Self.sampled)
         let long = String(repeating: "a", count: 513)

@@ -14,7 +14,7 @@ import WorkerTestSupport
         ("https://[::1]:8443/a/b", "https://[::1]:8443/a/b", "[::1]:8443"), ("https://[::1]", "https://[::1]", "[::1]"),
         ("https://host/a%20b/", "https://host/a%20b", "host"), ("https://Host:443", "https://host", "host"),
     ])
-    func `reads an endpoint`(text: String, base: String, host: String) throws {
+    func `an endpoint is parsed into its base and authority`(text: String, base: String, host: String) throws {
         let url = try EndpointURL(parsing: text)
         #expect(url.text == base)
         #expect(url.authority == host)
@@ -30,14 +30,14 @@ import WorkerTestSupport
         "https://[canary]",
         "https://host\r\n", "https://host\\canary", "https://host/a//canary", "https://host/%2E%2e/canary",
     ])
-    func `refuses what is no endpoint, without repeating it`(text: String) {
+    func `a text that is no endpoint is refused without repeating it`(text: String) {
         let endpoint = LookupEndpoint(
             account: "shop", url: text, authorization: .mintedToken, credentials: .none, timeout: .seconds(1))
         let error = #expect(throws: EndpointError.self) { try LookupDestination(endpoint) }
         #expect(error?.description.contains("canary") == false)
     }
 
-    @Test func `refuses two accounts of one name, and no time`() {
+    @Test func `two accounts of one name and a timeout of zero are refused`() {
         func endpoint(_ timeout: Duration) -> LookupEndpoint {
             LookupEndpoint(
                 account: "shop", url: "https://host", authorization: .mintedToken, credentials: .none, timeout: timeout)

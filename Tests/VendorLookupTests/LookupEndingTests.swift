@@ -18,7 +18,7 @@ import WorkerTestSupport
     }
 
     @Test(arguments: [Misbehaviour.silence, .slowLoris, .slowHead, .oversized(bytes: 4 << 30, declared: false)])
-    func `ends at once when it is cancelled, with a reply to every call`(misbehaviour: Misbehaviour) async throws {
+    func `a canceled client ends at once, with a reply to every call`(misbehaviour: Misbehaviour) async throws {
         try await StubServer.with(RecordingVendor(), misbehaviour) { server in
             let client = try LookupClient(
                 [LookupBench.endpoint(server, timeout: .seconds(3600), concurrency: 3)], signer: StubSigner(),
@@ -37,7 +37,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `answers what is asked before it runs, and nothing that is asked after`() async throws {
+    @Test func `calls asked before the client runs are answered, and calls after its end fail`() async throws {
         try await StubServer.with { server in
             let client = try client([LookupBench.endpoint(server)])
             let (stream, continuation) = AsyncStream<Void>.makeStream()
@@ -58,7 +58,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `replies to what was asked before it was cancelled, also where it never ran`() async throws {
+    @Test func `calls asked before the client was canceled get replies, even if it never ran`() async throws {
         let client = try client([
             LookupEndpoint(
                 account: "shop", url: "http://127.0.0.1:1", authorization: .mintedToken, credentials: .none,
@@ -73,7 +73,7 @@ import WorkerTestSupport
         #expect(client.takeReplies().map(\.id).sorted() == Array(1...100))
     }
 
-    @Test func `makes a call once that is asked for twice`() async throws {
+    @Test func `a call asked for twice is made once`() async throws {
         try await StubServer.with { server in
             let client = try client([LookupBench.endpoint(server)])
             client.ask([call(1), call(1)])
@@ -87,7 +87,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `calls back at once where replies wait already`() async throws {
+    @Test func `the callback is called at once if replies wait already`() async throws {
         let client = try client([])
         client.ask([call(1, account: "unknown")])
         let (stream, continuation) = AsyncStream<Void>.makeStream()
@@ -97,7 +97,7 @@ import WorkerTestSupport
         #expect(client.takeReplies().count == 1)
     }
 
-    @Test func `gives every call exactly one reply, whatever the vendor does, up to its end`() async throws {
+    @Test func `every call gets exactly one reply under every fault, up to the client's end`() async throws {
         var random = SeededGenerator(seed: 23)
         let faults: [Misbehaviour] = [
             .none, .status(500), .throttled(retryAfter: 1), .hangUp, .reset, .truncated, .truncatedChunks, .garbage,

@@ -8,7 +8,9 @@ import WorkerTestSupport
 @testable import Pipeline
 
 @Suite(.timeLimit(.minutes(10))) struct LookupLimitsTests {
-    @Test(arguments: [1, 3]) func `asks no more questions at a time than it may`(concurrency: Int) async throws {
+    @Test(arguments: [1, 3]) func `the client asks no more questions at a time than its concurrency`(concurrency: Int)
+        async throws
+    {
         try await StubServer.with(RecordingVendor(), .latency(.milliseconds(5))) { server in
             try await LookupBench.with([LookupBench.endpoint(server, concurrency: concurrency)]) { bench in
                 let calls = (1...20).map { bench.call("/users/\($0)") }
@@ -23,7 +25,9 @@ import WorkerTestSupport
         }
     }
 
-    @Test(arguments: [1, 3, 20]) func `asks as many questions at a time as it may`(concurrency: Int) async throws {
+    @Test(arguments: [1, 3, 20]) func `the client asks as many questions at a time as its concurrency`(concurrency: Int)
+        async throws
+    {
         try await StubServer.with(RecordingVendor(), .silence) { server in
             try await LookupBench.with([LookupBench.endpoint(server, concurrency: concurrency)]) { bench in
                 bench.client.ask((1...20).map { _ in bench.call() })
@@ -33,7 +37,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `lets no account wait for another`() async throws {
+    @Test func `no account waits for another`() async throws {
         try await StubServer.with(RecordingVendor(), .silence) { slow in
             try await StubServer.with { fast in
                 let endpoints = [
@@ -54,7 +58,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `counts a call's time from when it is asked for, also where it never gets its turn`() async throws {
+    @Test func `the time of a call counts from when it is asked for, even if it never gets its turn`() async throws {
         try await StubServer.with(RecordingVendor(), .silence) { server in
             let endpoint = LookupBench.endpoint(server, timeout: .seconds(1), concurrency: 1)
             try await LookupBench.with([endpoint]) { bench in
@@ -68,7 +72,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `answers in time also where the signer hangs`() async throws {
+    @Test func `the client answers in time even if the signer hangs`() async throws {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         try await StubServer.with { server in
             let endpoint = LookupBench.endpoint(server, timeout: .seconds(1), concurrency: 1)
@@ -85,7 +89,9 @@ import WorkerTestSupport
         }
     }
 
-    @Test(arguments: [true, false]) func `neither reads nor keeps what is too long`(isDeclared: Bool) async throws {
+    @Test(arguments: [true, false]) func `a body that is too long is neither read nor kept`(isDeclared: Bool)
+        async throws
+    {
         let flood = Misbehaviour.oversized(bytes: 4 << 30, declared: isDeclared)
         try await StubServer.with(RecordingVendor(), flood) { server in
             try await LookupBench.with([LookupBench.endpoint(server)]) { bench in
@@ -101,7 +107,7 @@ import WorkerTestSupport
     }
 
     @Test(arguments: [(1000, 200), (1001, nil)] as [(Int, Int?)])
-    func `takes bodies up to the limit`(bytes: Int, status: Int?) async throws {
+    func `a body up to the limit is read, and a longer one is not`(bytes: Int, status: Int?) async throws {
         let vendor = RecordingVendor { _ in StubResponse(status: 200, body: [UInt8](repeating: 0x20, count: bytes)) }
         try await StubServer.with(vendor) { server in
             try await LookupBench.with([LookupBench.endpoint(server)], maximumBodyBytes: 1000) { bench in

@@ -4,7 +4,8 @@ import Testing
 @testable import VendorLookup
 
 @Suite(.timeLimit(.minutes(10))) struct LookupPermitsTests {
-    @Test(arguments: [1, 2]) func `permits go by the places, whichever task comes first`(count: Int) async {
+    @Test(arguments: [1, 2]) func `permits go in the order of the places, whichever task comes first`(count: Int) async
+    {
         let permits = LookupPermits(count)
         let places = (0..<20).map { _ in permits.place() }
         let line = ServedLine()
@@ -20,7 +21,7 @@ import Testing
         if count == 1 { #expect(served == Array(places.indices)) }
     }
 
-    @Test func `whoever is cancelled is passed over, waiting or not there yet`() async {
+    @Test func `a canceled task is passed over, waiting or not there yet`() async {
         let permits = LookupPermits(1)
         let places = (0..<4).map { _ in permits.place() }
         let waiting = Task { await permits.withPermit(places[1]) { true } }

@@ -8,7 +8,8 @@ import VendorLookup
 import WorkerTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct LookupReachTests {
-    @Test(arguments: [200, 401, 404, 503]) func `any answer will do, and no credential is sent`(status: Int)
+    @Test(arguments: [200, 401, 404, 503])
+    func `any answer shows that the endpoint is reachable, and no credential is sent`(status: Int)
         async throws
     {
         let vendor = RecordingVendor { _ in StubResponse(status: status, json: "{}") }
@@ -23,14 +24,14 @@ import WorkerTestSupport
         #expect(vendor.requests.allSatisfy { $0.headers.allSatisfy { $0.name.lowercased() != "authorization" } })
     }
 
-    @Test func `does not wait for the body's end`() async throws {
+    @Test func `the check does not wait for the body's end`() async throws {
         try await StubServer.with(RecordingVendor(), .truncated) { server in
             let status = try await LookupBench.endpoint(server).reach(within: patience)
             #expect(status == 200)
         }
     }
 
-    @Test func `says what keeps an answer from coming`() async throws {
+    @Test func `the check's error names the reason for no answer`() async throws {
         try await StubServer.with(RecordingVendor(), .silence) { server in
             let error = await #expect(throws: EndpointError.self) {
                 try await LookupBench.endpoint(server).reach(within: .milliseconds(300))
@@ -45,7 +46,7 @@ import WorkerTestSupport
         #expect(error?.description == "127.0.0.1:\(port.number): the connection is refused")
     }
 
-    @Test func `says why TLS fails`() async throws {
+    @Test func `the check's error about TLS names certificate_authority`() async throws {
         let certificates = try CertificateTestSupport.Certificates()
         try await certificates.make("authority")
         try await certificates.make("localhost", signedBy: "authority")

@@ -54,7 +54,8 @@ import WorkerTestSupport
                 detail: "status 200 with a body of more than 1048576 bytes"),
         ]
 
-    @Test(arguments: cases) func `is the vendor's answer, or why there is none`(expected: Case) async throws {
+    @Test(arguments: cases) func `the reply is the vendor's answer, or the reason for none`(expected: Case) async throws
+    {
         try await StubServer.with(RecordingVendor(), expected.misbehaviour) { server in
             // Long for what answers, short for what never does.
             let isSlow = expected.detail.hasPrefix("no answer")
@@ -74,7 +75,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `follows no redirect, and what it would lead to sees nothing`() async throws {
+    @Test func `the client follows no redirect, and the other server sees no connection`() async throws {
         try await StubServer.with { other in
             try await StubServer.with(RecordingVendor(), .redirect(to: other.url + "/users/1")) { server in
                 try await LookupBench.with([LookupBench.endpoint(server)]) { bench in
@@ -89,7 +90,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `says that the connection is refused where nobody listens`() async throws {
+    @Test func `the failure where nobody listens is a refused connection`() async throws {
         let port = try #require(DeafPort())
         let endpoint = LookupEndpoint(
             account: "shop", url: "http://127.0.0.1:\(port.number)", authorization: .mintedToken, credentials: .none,
@@ -101,7 +102,7 @@ import WorkerTestSupport
         withExtendedLifetime(port) {}
     }
 
-    @Test func `says that a name is not known`() async throws {
+    @Test func `the failure of an unknown host's name names the host`() async throws {
         let host = "vendor.invalid"
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let bootstrap = ClientBootstrap(group: loop).resolver(NoNames(loop))
@@ -113,14 +114,14 @@ import WorkerTestSupport
         #expect(failure == LookupFailure(.unavailable, "\(host): the host's name is not known"))
     }
 
-    @Test func `says so where no endpoint is known`() async throws {
+    @Test func `the failure for an account without an endpoint is misconfigured`() async throws {
         try await LookupBench.with([]) { bench in
             let reply = try await bench.ask(bench.call(account: "other"))
             #expect(reply.failure?.kind == .misconfigured)
         }
     }
 
-    @Test func `tells how long the vendor wants to be left alone`() async throws {
+    @Test func `the answer has the vendor's wait and exhausted limit`() async throws {
         let vendor = RecordingVendor { _ in
             StubResponse(
                 status: 429,

@@ -22,7 +22,7 @@ import VendorLookup
             "/a/../b;c=d,e:@!$&'()*",
             "/%E2%82%AC",
         ])
-    func `sends path and query as they are, below the endpoint's own path`(base: String, path: String) async throws {
+    func `path and query are sent unchanged, below the endpoint's own path`(base: String, path: String) async throws {
         let vendor = RecordingVendor()
         try await StubServer.with(vendor) { server in
             try await LookupBench.with([LookupBench.endpoint(server, path: base)]) { bench in
@@ -34,7 +34,7 @@ import VendorLookup
         #expect(vendor.requests.map(\.target) == [trimmed + path])
     }
 
-    @Test func `asks as vendors document it`() async throws {
+    @Test func `the request has the method and headers that vendors document`() async throws {
         let vendor = RecordingVendor()
         try await StubServer.with(vendor) { server in
             try await LookupBench.with([LookupBench.endpoint(server)]) { bench in
@@ -59,7 +59,7 @@ import VendorLookup
     }
 
     @Test(arguments: [("Bearer", "Bearer k-1"), ("Key", "Key k-1"), ("App", "App k-1")])
-    func `proves its right with an API key`(scheme: String, header: String) async throws {
+    func `the client authorizes with an API key`(scheme: String, header: String) async throws {
         let vendor = RecordingVendor()
         try await StubServer.with(vendor) { server in
             let endpoint = LookupBench.endpoint(
@@ -69,7 +69,7 @@ import VendorLookup
         #expect(vendor.requests.map { $0.header("authorization") } == [header])
     }
 
-    @Test func `proves its right with user name and password`() async throws {
+    @Test func `the client authorizes with user name and password`() async throws {
         let vendor = RecordingVendor()
         try await StubServer.with(vendor) { server in
             // The example of RFC 7617, section 2.
@@ -80,7 +80,7 @@ import VendorLookup
         #expect(vendor.requests.map { $0.header("authorization") } == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="])
     }
 
-    @Test func `proves its right with a token for the very user`() async throws {
+    @Test func `the client authorizes with a token for the user`() async throws {
         let vendor = RecordingVendor()
         try await StubServer.with(vendor) { server in
             try await LookupBench.with([LookupBench.endpoint(server)]) { bench in
@@ -93,7 +93,7 @@ import VendorLookup
     @Test(arguments: [
         StubSigner.Way.fails(Rejection(.keyUnavailable, "canary")), .says([]), .says([.success([])]),
     ])
-    func `asks nothing where the token is not signed`(way: StubSigner.Way) async throws {
+    func `the client asks nothing if the token is not signed`(way: StubSigner.Way) async throws {
         let vendor = RecordingVendor()
         try await StubServer.with(vendor) { server in
             try await LookupBench.with([LookupBench.endpoint(server)], signer: StubSigner(way: way)) { bench in
@@ -105,7 +105,7 @@ import VendorLookup
         #expect(vendor.requests.isEmpty)
     }
 
-    @Test func `keeps its connections`() async throws {
+    @Test func `the client keeps its connections`() async throws {
         try await StubServer.with { server in
             try await LookupBench.with([LookupBench.endpoint(server)]) { bench in
                 for _ in 1...20 {
@@ -119,7 +119,7 @@ import VendorLookup
     }
 
     @Test(arguments: ["users/1", "", "@elsewhere.example/", "/a b", "/a#b", "/%zz", "/%4", "/é", "/a\r\nx: y", "/{id}"])
-    func `asks nothing where the path is none`(path: String) async throws {
+    func `the client asks nothing if the path is malformed`(path: String) async throws {
         try await StubServer.with { server in
             try await LookupBench.with([LookupBench.endpoint(server)]) { bench in
                 let failure = try #require(await bench.ask(bench.call(path)).failure)

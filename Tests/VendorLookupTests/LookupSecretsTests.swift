@@ -33,7 +33,7 @@ import WorkerTestSupport
         ]
     }
 
-    @Test func `prints no credential, however it is printed`() async throws {
+    @Test func `credentials are never printed or dumped`() async throws {
         try await StubServer.with { server in
             let endpoints = endpoints(server)
             let client = try LookupClient(
@@ -49,7 +49,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `says nothing of credentials, users and requests in a log line or a failure`() async throws {
+    @Test func `log lines and failures have no credentials, users or requests`() async throws {
         let log = RecordingLog()
         let bearer = SigningRequest(
             key: SigningKeyReference(ring: "r", version: "k", keyID: nil, algorithm: .hs256, retireAfter: nil),
@@ -98,7 +98,7 @@ import WorkerTestSupport
         (.basic, .basic(user: "canary-7f3a:", password: SecretBytes(copying: "canary-7f3a".utf8))),
         (.basic, .basic(user: "", password: SecretBytes(copying: "canary-7f3a".utf8))),
     ])
-    func `refuses credentials that cannot be sent, without repeating them`(
+    func `credentials that cannot be sent are refused without repeating them`(
         authorization: LookupTerms.Authorization, credentials: LookupEndpoint.Credentials
     ) throws {
         let endpoint = LookupEndpoint(

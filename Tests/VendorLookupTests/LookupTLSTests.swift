@@ -38,7 +38,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `trusts the authority it is told to trust`() async throws {
+    @Test func `the configured authority is trusted`() async throws {
         let certificates = try await makeCertificates()
         let (result, requests) = try await ask(certificates, "localhost", authority: "authority")
         #expect(result.status == 200)
@@ -49,7 +49,7 @@ import WorkerTestSupport
         ("localhost", nil, "certificate_authority"), ("localhost", "stranger", "certificate_authority"),
         ("expired", "authority", "expired"), ("elsewhere", "authority", "for another host"),
     ])
-    func `sends nothing to a server whose certificate it refuses, and says what helps`(
+    func `the client sends nothing to a server whose certificate it refuses, and names the remedy`(
         name: String, authority: String?, remedy: String
     ) async throws {
         let certificates = try await makeCertificates()
@@ -62,7 +62,7 @@ import WorkerTestSupport
     }
 
     @Test(arguments: [Misbehaviour.silence, .slowLoris, .reset, .hangUp, .truncated])
-    func `ends without an answer over TLS as it does without`(misbehaviour: Misbehaviour) async throws {
+    func `a call without an answer fails over TLS as it does without`(misbehaviour: Misbehaviour) async throws {
         let certificates = try await makeCertificates()
         let tls = StubServer.TLS(
             certificates: certificates.path("localhost.pem"), key: certificates.path("localhost.key"))
@@ -77,7 +77,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `is misconfigured where the server does not speak TLS`() async throws {
+    @Test func `a server that does not speak TLS is a misconfiguration`() async throws {
         try await StubServer.with { server in
             let endpoint = LookupEndpoint(
                 account: "shop", url: "https://localhost:\(server.port)", authorization: .mintedToken,
@@ -90,7 +90,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `gives up a handshake that nobody answers`() async throws {
+    @Test func `a handshake that nobody answers is given up`() async throws {
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()
         let endpoint = LookupEndpoint(
@@ -103,7 +103,7 @@ import WorkerTestSupport
         try await listener.close()
     }
 
-    @Test func `does not begin with an authority that cannot be read`() async throws {
+    @Test func `the client does not start with an authority that cannot be read`() async throws {
         let certificates = try await makeCertificates()
         for path in ["/nowhere.pem", certificates.path("authority.key"), certificates.folder.path] {
             let error = #expect(throws: EndpointError.self) {

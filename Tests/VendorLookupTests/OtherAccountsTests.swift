@@ -29,7 +29,7 @@ import VendorLookup
         }
     }
 
-    @Test func `what was asked of an account that goes still ends`() async throws {
+    @Test func `calls to an account that is removed still get replies`() async throws {
         try await StubServer.with(RecordingVendor(), .silence) { silent in
             try await StubServer.with { other in
                 let first = LookupBench.endpoint(silent, timeout: .milliseconds(300), concurrency: 1)

@@ -5,7 +5,7 @@ import Testing
 /// What each vendor's answers and failures lead to, over a real connection: one event, one row.
 @Suite(.timeLimit(.minutes(10))) struct VendorTableTests {
     @Test(arguments: try AskedVendor.all.get())
-    func `what the vendor knows of a user decides`(_ vendor: AskedVendor) async throws {
+    func `the vendor's knowledge of a user decides the event`(_ vendor: AskedVendor) async throws {
         let row = try VendorRow(vendor)
         #expect(try await row.outcome(of: "ann") == "minted")
         #expect(try await row.outcome(of: "deleted") == vendor.gone)
@@ -29,7 +29,7 @@ import Testing
     ]
 
     @Test(arguments: try AskedVendor.all.get())
-    func `an answer that is none leaves the event waiting`(_ vendor: AskedVendor) async throws {
+    func `an unusable answer leaves the event waiting`(_ vendor: AskedVendor) async throws {
         let row = try VendorRow(vendor)
         for trouble in Self.troubles {
             let end = try await row.outcome { $0.misbehaviour = trouble.misbehaviour }
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: try AskedVendor.all.get())
-    func `wrong credentials are nobody's end`(_ vendor: AskedVendor) async throws {
+    func `wrong credentials make the event wait`(_ vendor: AskedVendor) async throws {
         let row = try VendorRow(vendor)
         guard vendor.adapter.lookupTerms?.authorization != .mintedToken else { return }
         #expect(try await row.outcome(secret: "another") == AskedVendor.waits)

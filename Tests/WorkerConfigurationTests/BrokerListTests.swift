@@ -70,7 +70,8 @@ struct BrokerListTests {
     ]
 
     @Test(arguments: refused)
-    func `anything else is refused with one line, which repeats nothing of it`(_ text: String, _ line: String) {
+    func `a bad list of addresses is refused with one line, which repeats nothing of it`(_ text: String, _ line: String)
+    {
         let problem = #expect(throws: BrokerList.Problem.self) { try BrokerList(text) }
         #expect(problem?.description == line)
         #expect(problem?.description.contains("hunter2") == false)

@@ -67,7 +67,7 @@ import WorkerConfiguration
         }
     }
 
-    @Test func `the refusal of a URL with credentials says where they belong`() {
+    @Test func `the refusal of a URL with credentials names where they belong`() {
         for (path, file) in Self.configurations("https://user:hunter2@host.example")
         where !path.hasSuffix("listen") && path != "pickup.metrics" {
             let errors = ConfigurationFile(file.text, files: ["conf/secret": "s"]).errors()

@@ -20,7 +20,7 @@ import WorkerConfiguration
         try String(contentsOf: Repository.root.appending(path: file), encoding: .utf8)
     }
 
-    @Test func `the file is what the declarations of the keys say`() throws {
+    @Test func `config/remint.yaml is what the declarations of the keys generate`() throws {
         #expect(
             try text("config/remint.yaml") == SampleConfiguration(registry: Self.registry).text,
             "write it anew: remint config sample > config/remint.yaml")
@@ -56,7 +56,7 @@ import WorkerConfiguration
         }
     }
 
-    @Test func `what it says of the worker, the topics, delivery and the log are the defaults`() throws {
+    @Test func `the documented values of worker, topics, delivery and log are the defaults`() throws {
         let written = try text("config/remint.yaml")
         let source = ConfigurationSource(environment: { _ in nil }, file: { $0 == "remint.yaml" ? written : nil })
         let (found, diagnostics) = ConfigurationReader(registry: Self.registry, source: source).read("remint.yaml")

@@ -9,7 +9,7 @@ struct DurationTests {
         ("365000d", .seconds(31_536_000_000)),
     ]
 
-    @Test(arguments: right) func `reads a duration`(_ text: String, _ duration: Duration) {
+    @Test(arguments: right) func `a duration is parsed`(_ text: String, _ duration: Duration) {
         #expect(DurationText.parse(text) == duration)
     }
 
@@ -18,13 +18,13 @@ struct DurationTests {
         "１s",
         "99999999999999999999s", "9223372036854775807d", "365001d", "1s\n", "1\u{301}s", "1e3s", "0x10s", "1w", "1y",
     ])
-    func `refuses what is no duration`(_ text: String) { #expect(DurationText.parse(text) == nil) }
+    func `a text that is no duration is refused`(_ text: String) { #expect(DurationText.parse(text) == nil) }
 
     @Test(arguments: [
         (60, "1m"), (3600, "1h"), (86_400, "1d"), (43_200, "12h"), (90, "90s"), (5400, "90m"), (2_592_000, "30d"),
         (1, "1s"),
     ])
-    func `writes whole seconds as they would be configured`(_ seconds: Int64, _ text: String) {
+    func `whole seconds are written as they would be configured`(_ seconds: Int64, _ text: String) {
         #expect(DurationText.format(seconds: seconds) == text)
         #expect(DurationText.parse(text) == .seconds(seconds))
     }
@@ -64,10 +64,10 @@ struct DurationTests {
             says: "9:15 tokens of Dotdigital live from 1m to 12h"),
     ]
 
-    @Test(arguments: lifetimes) func `refuses a duration that cannot be meant`(_ mistake: Mistake) { mistake.check() }
+    @Test(arguments: lifetimes) func `an unusable lifetime is refused`(_ mistake: Mistake) { mistake.check() }
 
     @Test(arguments: [("60s", 60), ("1m", 60), ("60000ms", 60), ("30d", 2_592_000), ("'90s'", 90)])
-    func `takes a lifetime within the vendor's bounds`(_ text: String, _ seconds: Int64) throws {
+    func `a lifetime within the vendor's bounds is accepted`(_ text: String, _ seconds: Int64) throws {
         #expect(try SampleText.with("    lifetime: \(text)\n").configuration().apps.first?.lifetime == seconds)
     }
 }

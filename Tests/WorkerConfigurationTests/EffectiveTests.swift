@@ -2,7 +2,7 @@ import AdapterKit
 import Testing
 import WorkerConfiguration
 
-@Suite("What holds by a configuration")
+@Suite("The effective configuration")
 struct EffectiveTests {
     private func effective(_ file: ConfigurationFile) throws -> EffectiveConfiguration {
         let (environment, files) = (file.environment, file.files.merging([ConfigurationFile.name: file.text]) { $1 })
@@ -38,7 +38,7 @@ struct EffectiveTests {
         #expect(effective.text.contains("    lifetime: 12h  # default of braze\n"))
     }
 
-    @Test func `what is not there is left out`() throws {
+    @Test func `a section that is not configured is left out`() throws {
         let paths = try effective(ConfigurationFile(SampleText.minimal)).entries.map { $0.path.joined(separator: ".") }
         #expect(!paths.contains { $0.hasPrefix("admin") || $0.hasPrefix("pickup") || $0.contains("policy") })
         #expect(!paths.contains("kafka.instance") && !paths.contains("apps.ios.seal"))
@@ -51,7 +51,7 @@ struct EffectiveTests {
         #expect(entry("delivery", effective)?.origin == .standard)
     }
 
-    @Test func `a vendor's terms hold where the file says nothing`() throws {
+    @Test func `a vendor's terms apply where the file has none`() throws {
         var file = LookupText.app(LookupText.keyed)
         file.environment = [:]
         let effective = try effective(file)
@@ -90,7 +90,8 @@ struct EffectiveTests {
     }
 
     /// What is shown can be read again, and means the same.
-    @Test(arguments: Fixture.all(in: "good")) func `reads back as the configuration it came from`(_ fixture: Fixture)
+    @Test(arguments: Fixture.all(in: "good"))
+    func `the effective configuration reads back as the configuration it came from`(_ fixture: Fixture)
         throws
     {
         let configuration = try #require(fixture.read().configuration)

@@ -48,7 +48,9 @@ struct EnvironmentTests {
         Reference(text: "${DOLLAR}", value: "${NAME}"), Reference(text: "é${NAME}\u{1F600}", value: "évalue\u{1F600}"),
     ]
 
-    @Test(arguments: references) func `completes a text`(_ reference: Reference) throws {
+    @Test(arguments: references) func `a reference to the environment is replaced in a text`(_ reference: Reference)
+        throws
+    {
         #expect(try Self.group(reference.text).configuration().kafka.group == reference.value)
     }
 
@@ -67,11 +69,11 @@ struct EnvironmentTests {
         Mistake("a name with an accent", group("${N\u{C4}ME}"), says: "3:10 a reference"),
     ]
 
-    @Test(arguments: mistakes) func `refuses a reference that cannot be followed`(_ mistake: Mistake) {
+    @Test(arguments: mistakes) func `a reference that cannot be resolved is refused`(_ mistake: Mistake) {
         mistake.check()
     }
 
-    @Test func `references stand in lists, settings, files' names and numbers`() throws {
+    @Test func `references work in lists, settings, files' names and numbers`() throws {
         let text = """
             kafka:
               bootstrap_servers: "${HOST:-127.0.0.1}:${PORT}"
@@ -103,7 +105,7 @@ struct EnvironmentTests {
         #expect(claims.map(\.name) == ["sub", "exp", "aud", "iss"])
     }
 
-    @Test func `names are not completed`() {
+    @Test func `a reference in a key's name is not replaced`() {
         let file = ConfigurationFile(SampleText.minimal + "${NAME}: 1\n", environment: Self.environment)
         #expect(
             file.errors() == [
@@ -148,13 +150,13 @@ struct EnvironmentTests {
                 "braze", with: "bloomreach\n    settings: { mode: \"${SECRET}\", ids: \"${SECRET}\" }")),
     ]
 
-    @Test(arguments: secrets) func `a value of the environment never shows in what is said`(_ place: SecretPlace) {
+    @Test(arguments: secrets) func `a value of the environment never shows in a diagnostic`(_ place: SecretPlace) {
         let errors = ConfigurationFile(place.text, environment: Self.environment).errors()
         #expect(!errors.isEmpty)
         for error in errors { #expect(!error.contains("hunter2")) }
     }
 
-    @Test func `a secret's file never shows in what is said`() {
+    @Test func `a secret's file never shows in a diagnostic`() {
         var file = SampleText.replacing("keys:", "  properties: { sasl.password_file: secret, a: [] }\nkeys:")
         file.files = ["conf/secret": "hunter2-secret"]
         for error in file.errors() { #expect(!error.contains("hunter2")) }

@@ -7,12 +7,12 @@ struct FixtureTests {
     private static let broken = Fixture.all(in: "broken")
     private static let good = Fixture.all(in: "good")
 
-    @Test func `there are many`() {
+    @Test func `the fixtures are many`() {
         #expect(Self.broken.count >= 300)
         #expect(Self.good.count >= 10)
     }
 
-    @Test(arguments: broken) func `a broken one is refused with its message`(_ fixture: Fixture) {
+    @Test(arguments: broken) func `a broken file is refused with its message`(_ fixture: Fixture) {
         let (configuration, diagnostics) = fixture.read()
         #expect(configuration == nil)
         #expect(fixture.lines(diagnostics) == fixture.says)
@@ -24,14 +24,14 @@ struct FixtureTests {
         #expect(fixture.effective().configuration == nil)
     }
 
-    @Test(arguments: good) func `a good one is read`(_ fixture: Fixture) {
+    @Test(arguments: good) func `a good file is read`(_ fixture: Fixture) {
         let (configuration, diagnostics) = fixture.read()
         #expect(configuration != nil)
         #expect(fixture.lines(diagnostics) == fixture.says)
     }
 
     /// A place lies in the file it names, so that an editor can go there.
-    @Test(arguments: broken) func `what is said has a place that is there`(_ fixture: Fixture) {
+    @Test(arguments: broken) func `every diagnostic has a place within the file`(_ fixture: Fixture) {
         let count = fixture.text.split(separator: "\n", omittingEmptySubsequences: false).count
         for diagnostic in fixture.read().diagnostics where diagnostic.place.file == fixture.path {
             #expect((1...count).contains(diagnostic.place.line), "\(diagnostic)")
@@ -40,7 +40,7 @@ struct FixtureTests {
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: broken + good)
-    func `without any one of its lines it is read or refused, and nothing ends the process`(_ fixture: Fixture) {
+    func `a file without any one of its lines is read or refused`(_ fixture: Fixture) {
         let lines = fixture.text.split(separator: "\n", omittingEmptySubsequences: false)
         for index in lines.indices {
             var other = fixture
@@ -50,7 +50,7 @@ struct FixtureTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func `cut off anywhere it is read or refused`() throws {
+    @Test(.timeLimit(.minutes(10))) func `a file cut off anywhere is read or refused`() throws {
         var fixture = try #require(Self.good.first { $0.name == "full" })
         let bytes = Array(fixture.text.utf8)
         for end in stride(from: 0, to: bytes.count, by: 11) {

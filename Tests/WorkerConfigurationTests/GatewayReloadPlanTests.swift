@@ -42,7 +42,7 @@ import Vendors
         return GatewayReloadPlan(started: old, running: old, new: try configuration(text))
     }
 
-    @Test func `whatever says the same, or is a worker's alone, changes nothing`() throws {
+    @Test func `a change of comments or of the worker's settings alone changes nothing`() throws {
         let plan = try plan(("memory: 32MB", "memory: 64MB"), ("user_rate: 5", "user_rate:   5 # a comment"))
         #expect(plan.isEmpty && plan.needsRestart == [])
     }
@@ -60,7 +60,7 @@ import Vendors
         #expect(plan.needsRestart == [])
     }
 
-    @Test func `whatever servers, clients and caches are made of waits for a restart`() throws {
+    @Test func `a change of servers, clients or caches waits for a restart`() throws {
         let plan = try plan(
             ("127.0.0.1:9092", "127.0.0.1:9093"), ("listen: 127.0.0.1:8080", "listen: 127.0.0.1:8081\n  cache: 32MB"))
         #expect(plan.isEmpty)

@@ -32,7 +32,7 @@ struct HostileFileTests {
         Mistake("NUL at once", ConfigurationFile("\u{1}"), says: "1:1 not YAML: control characters are not allowed"),
     ]
 
-    @Test(arguments: characters) func `a character YAML does not have is refused where it stands`(_ mistake: Mistake) {
+    @Test(arguments: characters) func `a character YAML does not have is refused with its place`(_ mistake: Mistake) {
         mistake.check()
     }
 
@@ -64,7 +64,7 @@ struct HostileFileTests {
     }
 
     @Test(arguments: ["127.0.0.1:1", "127.255.0.9:1", "localhost:1", "localhost:9092", "'[::1]:9092'"])
-    func `this machine is spoken to in plain text`(_ broker: String) {
+    func `brokers on this machine may be reached in plain text`(_ broker: String) {
         #expect(SampleText.replacing("127.0.0.1:9092", broker).errors().isEmpty)
     }
 
@@ -91,7 +91,7 @@ struct HostileFileTests {
         for error in errors { #expect(!error.contains("hunter2")) }
     }
 
-    @Test func `what is wrong with a key ring is said once`() {
+    @Test func `a mistake in a key ring is reported once`() {
         Mistake("", SampleText.replacing("{ path: keys/shop }", "{}"), says: "4:9 keys.shop.path is missing").check()
     }
 
@@ -106,7 +106,7 @@ struct HostileFileTests {
         ).check()
     }
 
-    @Test func `a lifetime is checked though the key ring is misspelt`() {
+    @Test func `a lifetime is checked even if the key ring is misspelled`() {
         var file = SampleText.replacing("key: shop", "key: shpo")
         file.text += "    lifetime: 1s\n"
         Mistake("", file, says: "9:10 keys has no key ring", "10:15 tokens of Braze live from").check()

@@ -38,7 +38,7 @@ struct KafkaSectionTests {
         Mistake("a list", SampleText.with("topics: { tokens: [] }\n"), says: "10:19 topics.tokens must be a text"),
     ]
 
-    @Test(arguments: topics) func `refuses topics that cannot be`(_ mistake: Mistake) { mistake.check() }
+    @Test(arguments: topics) func `an impossible topic is refused`(_ mistake: Mistake) { mistake.check() }
 
     @Test func `topics may swap their names`() throws {
         let topics = try SampleText.with("topics: { invalidations: remint.tokens, tokens: remint.invalidations }\n")
@@ -74,7 +74,7 @@ struct KafkaSectionTests {
             says: "3:32 the environment variable NO_PASSWORD is not defined"),
     ]
 
-    @Test(arguments: mistakes) func `refuses properties that are none`(_ mistake: Mistake) { mistake.check() }
+    @Test(arguments: mistakes) func `an impossible property is refused`(_ mistake: Mistake) { mistake.check() }
 
     @Test func `properties are kept as texts, in the order of the file`() throws {
         let file = Self.properties("{ z: 1, a: on, sasl.password: \"0123\", e: '' }")
@@ -107,7 +107,7 @@ struct KafkaSectionTests {
         #expect(file.errors().isEmpty)
     }
 
-    @Test func `brokers elsewhere are not spoken to in plain text unless someone says so`() {
+    @Test func `brokers elsewhere are not reached in plain text unless the file allows it`() {
         Mistake(
             "", SampleText.replacing("127.0.0.1:9092", "kafka.example:9092"),
             says: "2:22 brokers beyond this machine need"

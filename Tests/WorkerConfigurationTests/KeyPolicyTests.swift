@@ -7,7 +7,7 @@ import WorkerConfiguration
         SampleText.replacing("path: keys/shop", "path: keys/shop, policy: \(policy)")
     }
 
-    @Test func `what is written is read, and what is not has its default`() throws {
+    @Test func `a written policy is read, and absent members have their defaults`() throws {
         let policy = "{ algorithms: [RS256, ES256], longest_life: 24h, issuer: shop }"
         let keys = try file(policy).configuration().keys
         #expect(keys.first?.policy.algorithms == [.rs256, .es256])

@@ -198,17 +198,17 @@ struct MistakeTests {
             says: "9:36 apps.ios.settings.ids is an empty list"),
     ]
 
-    @Test(arguments: unknownKeys) func `refuses an unknown key, and says which one was meant`(_ mistake: Mistake) {
+    @Test(arguments: unknownKeys) func `an unknown key is refused with the key that was meant`(_ mistake: Mistake) {
         mistake.check()
     }
 
-    @Test(arguments: wrongValues) func `refuses a wrong value, and says what would be right`(_ mistake: Mistake) {
+    @Test(arguments: wrongValues) func `a wrong value is refused with the right form`(_ mistake: Mistake) {
         mistake.check()
     }
 
-    @Test(arguments: settings) func `refuses settings an adapter cannot use`(_ mistake: Mistake) { mistake.check() }
+    @Test(arguments: settings) func `settings an adapter cannot use are refused`(_ mistake: Mistake) { mistake.check() }
 
-    @Test func `one run tells everything, in the order of the file's sections`() {
+    @Test func `one run reports every mistake, in the order of the file's sections`() {
         let file = ConfigurationFile(
             """
             kafka: { bootstrap_server: x }

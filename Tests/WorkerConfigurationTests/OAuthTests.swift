@@ -78,5 +78,7 @@ import WorkerConfiguration
             says: "4:3 kafka.oauth needs kafka.properties security.protocol: sasl_ssl"),
     ]
 
-    @Test(arguments: mistakes) func `refuses what no token can come of`(_ mistake: Mistake) { mistake.check() }
+    @Test(arguments: mistakes) func `an authorization server that can give no token is refused`(_ mistake: Mistake) {
+        mistake.check()
+    }
 }

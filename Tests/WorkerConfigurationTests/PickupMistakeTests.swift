@@ -90,7 +90,7 @@ struct PickupMistakeTests {
             says: "13:8 pickup.tls.key is missing"),
     ]
 
-    @Test(arguments: all) func `says what is wrong, and where`(mistake: Mistake) { mistake.check() }
+    @Test(arguments: all) func `a mistake in pickup is reported with its place`(mistake: Mistake) { mistake.check() }
 
     @Test func `a URL of keys may have a query`() throws {
         let url = "https://login.example/tenant/keys?p=policy"

@@ -40,7 +40,7 @@ struct ReloadPlanTests {
         return ReloadPlan(started: old, running: old, new: try configuration(text, files))
     }
 
-    @Test func `what says the same changes nothing, however it is written`() throws {
+    @Test func `a file with the same meaning in another form changes nothing`() throws {
         let plan = try plan(
             (
                 "  ios: { adapter: braze, key: shop, lifetime: 12h }",
@@ -63,7 +63,7 @@ struct ReloadPlanTests {
         #expect(plan.configuration.apps.first?.lifetime == 21_600)
     }
 
-    @Test func `what a file beside it says is part of the app that names it`() throws {
+    @Test func `a vendor file beside the configuration is part of the app that names it`() throws {
         let app = "  file: { adapter: own.yaml, key: push }\nworker:"
         let text = Self.text.replacing("worker:", with: app)
         let vendor = try String(
@@ -77,7 +77,7 @@ struct ReloadPlanTests {
         #expect(plan.unchangedApps == ["ios", "push", "far"])
     }
 
-    @Test func `what needs a restart is named and stays, and the rest is taken over`() throws {
+    @Test func `a change that needs a restart is named and held back, and the rest is taken over`() throws {
         let plan = try plan(
             ("client.id: shop", "client.id: other"), ("lifetime: 12h", "lifetime: 6h"),
             (
@@ -115,7 +115,7 @@ struct ReloadPlanTests {
     }
 
     /// Whoever changes something twice is told of what the start knows, not of what the last reading knew.
-    @Test func `what needs a restart is told for as long as the file says otherwise than the start`() throws {
+    @Test func `a change that needs a restart is named until the file agrees with the start again`() throws {
         let old = try configuration()
         let first = try configuration(Self.text.replacing("client.id: shop", with: "client.id: other"))
         let before = ReloadPlan(started: old, running: old, new: first)
@@ -144,7 +144,7 @@ struct ReloadPlanTests {
         #expect(plan.configuration.keys[1].path == "conf/keys/moved")
     }
 
-    @Test func `a ring stays with its signer, and one that a signer is to hold waits with its apps`() throws {
+    @Test func `a ring stays with its signer, and one moved to a signer waits with its apps`() throws {
         let plan = try plan(
             ("  held: { signer: signer.sock }", "  held: { path: keys/held }"),
             ("  shop: { path: keys/shop }", "  shop: { signer: signer.sock }\n  more: { signer: signer.sock }"),

@@ -14,7 +14,7 @@ struct RemovalTests {
         #expect(written.subtracting(FullConfiguration.declared).sorted() == [])
     }
 
-    @Test func `it has every setting of every compiled adapter`() throws {
+    @Test func `the full configuration has every setting of every compiled adapter`() throws {
         let full = try #require(FullConfiguration.all.first { $0.fixture.name == "full" })
         let apps = try #require(full.fixture.read().configuration).apps
         for registration in AdapterRegistry.compiled.registrations {
@@ -24,13 +24,15 @@ struct RemovalTests {
         }
     }
 
-    @Test(arguments: members) func `its value is another than the default`(_ member: FullConfiguration.Member) {
+    @Test(arguments: members) func `the full configuration's values differ from the defaults`(
+        _ member: FullConfiguration.Member
+    ) {
         guard let standard = Self.standard(member) else { return }
         #expect(member.value != standard)
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: members)
-    func `holds by its default, or is asked for`(_ member: FullConfiguration.Member) throws {
+    func `a key that is left out has its default, or is asked for`(_ member: FullConfiguration.Member) throws {
         let full = try FullConfiguration.of(member)
         let without = full.replacing(member)
         let (configuration, diagnostics) = without.read()

@@ -62,7 +62,7 @@ struct SampleTests {
         #expect(configuration.log.format == .json)
     }
 
-    @Test func `what is left out has its default`() throws {
+    @Test func `keys that are left out have their defaults`() throws {
         let configuration = try ConfigurationFile(SampleText.minimal).configuration()
         #expect(configuration.kafka.group == "remint")
         #expect(configuration.apps.first?.lifetime == 43_200)
@@ -92,7 +92,7 @@ struct SampleTests {
         #expect(configuration.worker.batchEvents == 2000)
     }
 
-    @Test func `an admin server that is not told where listens on this machine`() throws {
+    @Test func `an admin server without an address listens on this machine`() throws {
         #expect(try SampleText.with("admin: ~\n").configuration().admin == nil)
         let admin = try #require(try SampleText.with("admin: {}\n").configuration().admin)
         #expect(admin.host == "127.0.0.1")
@@ -103,12 +103,12 @@ struct SampleTests {
     }
 
     @Test(arguments: ["127.0.0.1:0", "[::1]:0", "localhost:0"])
-    func `this machine needs no token`(address: String) throws {
+    func `an admin server on loopback needs no token`(address: String) throws {
         let admin = try SampleText.with("admin: { listen: \"\(address)\" }\n").configuration().admin
         #expect(admin?.isLoopback == true)
     }
 
-    @Test func `an admin server for others, with TLS`() throws {
+    @Test func `an admin server for others with TLS is read`() throws {
         let text = "admin: { listen: \"0.0.0.0:9464\", open: true, tls: { certificate: a.pem, key: /b.key } }\n"
         let admin = try #require(try SampleText.with(text).configuration().admin)
         #expect(!admin.isLoopback)
@@ -188,7 +188,7 @@ struct SampleTests {
         #expect(claims.last?.value == .constant("1111"), "a number where a text is meant is the text")
     }
 
-    @Test func `anchors and aliases are what they stand for`() throws {
+    @Test func `anchors and aliases are resolved`() throws {
         let text = """
             kafka: { bootstrap_servers: 127.0.0.1:9092 }
             keys: { k: { path: k } }

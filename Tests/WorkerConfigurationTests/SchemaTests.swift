@@ -13,14 +13,14 @@ struct SchemaTests {
 
     private func root() throws -> JSONValue { try JSONDocument(parsing: Array(Self.text.utf8)).root }
 
-    @Test func `the file is what the declarations of the keys say`() throws {
+    @Test func `config/remint.schema.json is what the declarations of the keys generate`() throws {
         let file = Repository.root.appending(path: "config/remint.schema.json")
         #expect(
             try String(contentsOf: file, encoding: .utf8) == Self.text,
             "write it anew: remint config schema > config/remint.schema.json")
     }
 
-    @Test func `it knows every key and section, what they mean, and no other`() throws {
+    @Test func `the schema has every key and section with its meaning, and no other`() throws {
         let root = try root()
         #expect(root["additionalProperties"]?.bool == false)
         let top = Configuration.sections.filter { !$0.name.isEmpty }
@@ -61,7 +61,7 @@ struct SchemaTests {
         }
     }
 
-    @Test func `it knows every adapter, and each one's settings`() throws {
+    @Test func `the schema has every adapter and its settings`() throws {
         let root = try root()
         let app = try #require(root["properties"]?["apps"]?["additionalProperties"])
         let adapters = AdapterRegistry.remint.registrations
@@ -81,7 +81,7 @@ struct SchemaTests {
         }
     }
 
-    @Test func `every reference in it leads somewhere`() throws {
+    @Test func `every reference in the schema leads somewhere`() throws {
         let root = try root()
         let names = Set(root["$defs"]?.members.map(\.name) ?? [])
         var used: Set<String> = []
@@ -91,8 +91,8 @@ struct SchemaTests {
 
     /// Python's jsonschema decides, over what PyYAML reads by the rules of YAML 1.2: a good file is taken, a broken one refused, but for
     /// what only hangs together, which the file says.
-    @Test(.enabled(if: JSONSchemaModule.isInstalled, JSONSchemaModule.isMissing), .timeLimit(.minutes(5)))
-    func `a schema's reader takes what is right and refuses what is wrong`() async throws {
+    @Test(.enabled(if: JSONSchemaModule.isInstalled, JSONSchemaModule.isMissing), .timeLimit(.minutes(10)))
+    func `a schema's reader accepts good files and refuses bad ones`() async throws {
         let config = Repository.root.appending(path: "config")
         let good =
             Fixture.all(in: "good").map(\.path)

@@ -2,7 +2,7 @@ import AdapterKit
 import Testing
 import WorkerConfiguration
 
-@Suite("Whom tokens are sealed for, and who else reads them")
+@Suite("The recipients of an app's tokens")
 struct SealTests {
     /// The public keys of RFC 7517, appendix A.1, made recipients.
     private static let curve =
@@ -28,13 +28,13 @@ struct SealTests {
         "{\(curve),\"kid\":\"pickup-1\",\"alg\":\"ECDH-ES+A256KW\",\"use\":\"enc\"}",
         "{\(rsa),\"kid\":\"pickup-1\",\"alg\":\"RSA-OAEP-256\"}\n",
     ])
-    func `a public key with a kid, in a file beside the configuration`(_ jwk: String) throws {
+    func `a seal's public key with a kid is read from a file beside the configuration`(_ jwk: String) throws {
         let app = try #require(try Self.app(jwk).configuration().apps.first)
         #expect(app.seal?.keyID == "pickup-1")
         #expect(app.publication == .none)
     }
 
-    @Test func `an app says nothing of them, or that it has none`() throws {
+    @Test func `an app without seal and publication has neither, written or not`() throws {
         for more in ["", "    seal:\n    publish: none\n", "    seal: null\n    publish:\n"] {
             let app = try #require(try SampleText.with(more).configuration().apps.first)
             #expect(app.seal == nil && app.publication == .none)
@@ -113,7 +113,7 @@ struct SealTests {
             says: "10:5 unknown key apps.ios.seel; did you mean seal?"),
     ]
 
-    @Test(arguments: mistakes) func `a mistake is told with its place`(_ mistake: Mistake) {
+    @Test(arguments: mistakes) func `a mistake in a seal is reported with its place`(_ mistake: Mistake) {
         mistake.check()
         for error in mistake.file.errors() { #expect(!error.contains(Self.secret)) }
     }

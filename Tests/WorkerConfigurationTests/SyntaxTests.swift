@@ -43,9 +43,11 @@ struct SyntaxTests {
             says: "1:9 not YAML: found unknown escape character"),
     ]
 
-    @Test(arguments: files) func `says where and what`(_ mistake: Mistake) { mistake.check() }
+    @Test(arguments: files) func `a file that is no configuration is refused with its place`(_ mistake: Mistake) {
+        mistake.check()
+    }
 
-    @Test func `a file that is not there`() {
+    @Test func `a missing configuration file is refused`() {
         let reader = ConfigurationReader(
             registry: ConfigurationFile.registry,
             source: ConfigurationSource(environment: { _ in nil }, file: { _ in nil }))
@@ -65,7 +67,7 @@ struct SyntaxTests {
         Duplicate(key: "level", in: SampleText.minimal + "log: { level: info, \"level\": debug }\n"),
     ]
 
-    @Test(arguments: duplicates) func `a key that stands twice is refused by name`(_ duplicate: Duplicate) {
+    @Test(arguments: duplicates) func `a duplicate key is refused by name`(_ duplicate: Duplicate) {
         let key = duplicate.key
         let errors = ConfigurationFile(duplicate.text).errors()
         #expect(errors.count == 1)

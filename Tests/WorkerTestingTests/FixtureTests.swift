@@ -64,14 +64,16 @@ struct Fixture: CustomTestStringConvertible, Sendable {
 
 @Suite("Tests of a configuration")
 struct FixtureTests {
-    @Test(arguments: Fixture.all(in: "good")) func `those that are right pass`(_ fixture: Fixture) async throws {
+    @Test(arguments: Fixture.all(in: "good")) func `every test in the good fixtures passes`(_ fixture: Fixture)
+        async throws
+    {
         let results = try await fixture.run()
         #expect(results.count > 10)
         for result in results { #expect(result.isOK, "\(result.test.name): \(result.failures)") }
     }
 
     @Test(arguments: Fixture.all(in: "failing"))
-    func `each that fails says expected and seen, where the file says otherwise`(_ fixture: Fixture) async throws {
+    func `a failing test reports the expected and the actual value, and no token`(_ fixture: Fixture) async throws {
         let results = try await fixture.run()
         #expect(!results.isEmpty)
         for result in results { #expect(!result.isOK, "\(result.test.name)") }
@@ -81,7 +83,9 @@ struct FixtureTests {
         }
     }
 
-    @Test(arguments: Fixture.all(in: "broken")) func `what is wrong with one is said`(_ fixture: Fixture) throws {
+    @Test(arguments: Fixture.all(in: "broken")) func `a broken test is refused with its mistake`(_ fixture: Fixture)
+        throws
+    {
         let (_, diagnostics) = fixture.read(try Fixture.configuration())
         #expect(Fixture.lines(diagnostics) == fixture.says)
         #expect(!fixture.says.isEmpty)
@@ -155,7 +159,7 @@ struct TestReportTests {
         return TestReport(results)
     }
 
-    @Test func `JSON has every test`() async throws {
+    @Test func `the JSON report has every test`() async throws {
         let report = try await report()
         let root = try JSONDocument(parsing: Array(report.json.utf8)).root
         #expect(root["ok"]?.bool == false)
@@ -167,7 +171,7 @@ struct TestReportTests {
     }
 
     /// Python's own reader of XML is the judge.
-    @Test func `JUnit's XML is XML`() async throws {
+    @Test func `the JUnit report is well-formed XML`() async throws {
         let script = """
             import sys, xml.etree.ElementTree as tree
             root = tree.fromstring(sys.stdin.read())

@@ -33,8 +33,9 @@ import WorkerConfiguration
     }()
 
     @Test(arguments: [nil] + Rotation.Phase.allCases.map { $0 }, Rotation.Kind.allCases)
-    func `whoever follows the advice of refusals gets on`(_ phase: Rotation.Phase?, _ kind: Rotation.Kind) async throws
-    {
+    func `an operator who follows the advice of refusals accomplishes every step`(
+        _ phase: Rotation.Phase?, _ kind: Rotation.Kind
+    ) async throws {
         let configuration = try CampaignSequenceTests.configuration()
         var (walks, longest) = (0, 0)
         for states in Self.rings where phase != nil || kind == .rotation {

@@ -75,7 +75,7 @@ import WorkerTestSupport
     }
 
     @Test(arguments: [(1, "1"), (2, "1"), (3, "2"), (5, "2")])
-    func `so many copies go with so many in sync`(replication: Int, minimum: String) throws {
+    func `the wanted number of copies sets the wanted number in sync`(replication: Int, minimum: String) throws {
         let wanted = try WantedTopic.all(Self.configuration(), WantedTopic.Wishes(replication: replication))
         for topic in wanted {
             #expect(topic.replication == replication)
@@ -85,7 +85,7 @@ import WorkerTestSupport
 
     // MARK: What lies between
 
-    @Test func `topics that are as wanted leave nothing to say`() throws {
+    @Test func `topics that are as wanted have no findings`() throws {
         let plan = try Self.plan(WantedTopic.Wishes(partitions: 4, replication: 3)) { _ in }
         #expect(plan.unsettled == 0)
         #expect(plan.missing.isEmpty)
@@ -144,7 +144,7 @@ import WorkerTestSupport
         Fault("remint.control", ["cleanup.policy": "compact,delete"], .error, "suspensions and pauses are forgotten"),
     ]
 
-    @Test(arguments: faults) func `a setting that is otherwise is said, with what comes of it`(_ fault: Fault) throws {
+    @Test(arguments: faults) func `a setting that differs is a finding with its consequence`(_ fault: Fault) throws {
         let plan = try Self.plan { actual in
             actual[fault.topic]?.settings.merge(fault.settings) { _, new in new }
         }
@@ -166,7 +166,7 @@ import WorkerTestSupport
         #expect(plan.hasErrors == (severity == .error))
     }
 
-    @Test func `what a broker does not know is not held against it`() throws {
+    @Test func `a setting that a broker does not know is no finding`() throws {
         let plan = try Self.plan { actual in actual["remint.tokens"]?.settings["max.compaction.lag.ms"] = nil }
         #expect(plan.unsettled == 0)
     }
@@ -182,7 +182,7 @@ import WorkerTestSupport
         Copies(copies: 1, minimum: "1", severity: .warning), Copies(copies: 2, minimum: "2", severity: .warning),
         Copies(copies: 3, minimum: "2", severity: nil), Copies(copies: 0, minimum: "2", severity: nil),
     ])
-    func `copies are held against how many must be in sync`(_ copies: Copies) throws {
+    func `the number of copies is compared with how many must be in sync`(_ copies: Copies) throws {
         let plan = try Self.plan { actual in
             actual["remint.tokens"]?.replication = copies.copies
             actual["remint.tokens"]?.settings["min.insync.replicas"] = copies.minimum
@@ -190,7 +190,7 @@ import WorkerTestSupport
         #expect(plan.entries.flatMap(\.findings).map(\.severity) == (copies.severity.map { [$0] } ?? []))
     }
 
-    @Test func `fewer partitions and copies than asked for are changes, more are none`() throws {
+    @Test func `too few partitions and copies are changes, and too many are not`() throws {
         let plan = try Self.plan(WantedTopic.Wishes(partitions: 6, replication: 3)) { actual in
             actual["remint.tokens"]?.partitions = 5
             actual["shop.own"]?.replication = 2

@@ -26,7 +26,7 @@ import Testing
         #expect(reading.isDone && reading.done == 13)
     }
 
-    @Test func `an end that lies before what was read takes nothing back`() {
+    @Test func `an end that is before the offset read changes nothing`() {
         var reading = reading()
         let took = reading.took(record(8, of: Self.places[0]))
         #expect(took)
@@ -34,7 +34,7 @@ import Testing
         #expect(reading.done == 9)
     }
 
-    @Test func `what lies behind the last stable offset is hidden, from where the reading began`() {
+    @Test func `offsets behind the last stable offset are hidden, from where the reading began`() {
         var reading = reading()
         let place = Self.places[0], other = Self.places[1]
         #expect(reading.hidden(behind: [place: 10, other: 8]).isEmpty)
@@ -46,7 +46,7 @@ import Testing
         #expect(reading.unread == [place])
     }
 
-    @Test func `hidden offsets say where they are, since when, and the way on`() {
+    @Test func `hidden offsets are reported with their place, their age and the way on`() {
         let since = UnixTime(seconds: 1_763_640_000)
         let one = HiddenOffsets(Self.places[2], count: 1, since: since)
         #expect(

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Pipeline
 
-@Suite("What admission remembers of tokens that were not published")
+@Suite("Admission's memory of unpublished tokens")
 struct AdmissionMemoryTests {
     private func teller() -> AdmissionTeller { AdmissionTeller(AdmissionRules(subjects: 100)) }
 
-    @Test func `it is forgotten, and the events are answered again`() {
+    @Test func `a rolled-back mint is forgotten, and its events are answered again`() {
         var teller = teller()
         #expect(teller.tell(.init(at: 0, ends: "")) == "mint")
         #expect(teller.tell(.init(at: 1, ends: "")) == "burst")
@@ -16,7 +16,7 @@ struct AdmissionMemoryTests {
         #expect(teller.tell(.init(at: 1.5, ends: "")) == "burst")
     }
 
-    @Test func `what was published before is remembered as it was`() {
+    @Test func `a token published before is remembered after a rollback`() {
         var teller = teller()
         #expect(teller.tell(.init(at: 0, ends: "")) == "mint")
         teller.admission.confirm(throughBatch: teller.batch)
@@ -26,7 +26,7 @@ struct AdmissionMemoryTests {
         #expect(teller.tell(.init(at: 31, names: "T2", ends: "")) == "mint")
     }
 
-    @Test func `a batch that was confirmed stays where a later one is taken back`() {
+    @Test func `a confirmed batch stays remembered if a later one is rolled back`() {
         var teller = teller()
         for user in ["ann", "bob", "cid"] { #expect(teller.tell(.init(at: 0, user: user, ends: "")) == "mint") }
         teller.admission.confirm(throughBatch: 2)
@@ -48,7 +48,7 @@ struct AdmissionMemoryTests {
         #expect(teller.tell(.init(at: 31, user: "bob", names: "T2", ends: "")) == "suspends")
     }
 
-    @Test func `confirming and taking back nothing changes nothing`() {
+    @Test func `a confirmation or rollback of nothing changes nothing`() {
         var teller = teller()
         teller.admission.rollBack()
         teller.admission.confirm(throughBatch: 7)

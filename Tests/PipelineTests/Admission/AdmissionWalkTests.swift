@@ -3,7 +3,7 @@ import Testing
 @Suite("Admission, whatever happens")
 struct AdmissionWalkTests {
     @Test(.timeLimit(.minutes(10)), arguments: 1...8)
-    func `three thousand things at random leave every report answered, and nobody with too many tokens`(
+    func `three thousand random steps leave every report answered, and no user with too many tokens`(
         _ seed: Int
     ) async throws {
         var walk = try AdmissionWalk(seed: seed)

@@ -7,7 +7,7 @@ import Testing
 struct AppPauseTests {
     private static let rules = AdmissionRules(subjects: 100)
 
-    @Test func `a pause ends with nothing but a word`() {
+    @Test func `a pause without an end lasts until a record ends it`() {
         var teller = AdmissionTeller(Self.rules)
         let pause = Suspension(app: "shop", cause: .paused, since: AdmissionTeller.time(0), by: "ann", why: "migration")
         do {

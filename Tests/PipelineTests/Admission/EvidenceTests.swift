@@ -132,7 +132,7 @@ struct EvidenceTests {
     }
 
     @Test(arguments: EvidenceBench.vendors)
-    func `three reports of a declared vendor's code end as its evidence says`(_ name: String) throws {
+    func `three reports of a declared vendor's code end as its evidence requires`(_ name: String) throws {
         let description = try EvidenceBench.vendor(name).description
         let codes = description.codes.codes + [description.codes.missing, description.codes.unknown].compactMap(\.self)
         for code in codes where code.remedy.mints {
@@ -146,7 +146,7 @@ struct EvidenceTests {
     }
 
     @Test(arguments: samples)
-    func `three reports of a compiled vendor's code end as its evidence says`(_ sample: Sample) throws {
+    func `three reports of a compiled vendor's code end as its evidence requires`(_ sample: Sample) throws {
         let failure = try Self.failure(of: sample)
         guard failure.remedy.mints else { return }
         let loopGuard = try Self.adapter(sample.vendor).loopGuard
@@ -212,7 +212,7 @@ struct EvidenceTests {
         #expect(story.events.map { teller.tell($0) } == story.events.map(\.ends))
     }
 
-    @Test func `a remembered token takes no more room for what it answers`() {
+    @Test func `a remembered token needs 64 bytes`() {
         #expect(MemoryLayout<RecentMint>.stride == 64)
     }
 }

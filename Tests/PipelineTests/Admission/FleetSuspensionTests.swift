@@ -29,7 +29,7 @@ struct FleetSuspensionTests {
     }
 
     @Test(arguments: sizes, fleets)
-    func `a key that the vendor does not know suspends the app within the window, and fixed it resumes by a probe`(
+    func `a key unknown to the vendor suspends the app within the window; a fixed key resumes it by a probe`(
         _ users: Int, _ workers: Int
     ) throws {
         var fleet = Self.fleet(users, workers)
@@ -86,7 +86,7 @@ struct FleetSuspensionTests {
     }
 
     @Test(arguments: fleets)
-    func `a user who comes while only hostile accounts are there is answered at once, and ends what holds these`(
+    func `an honest user amid hostile accounts is answered at once, and ends their suspension`(
         _ workers: Int
     ) {
         var fleet = FleetSimulation(workers: workers)
@@ -100,7 +100,7 @@ struct FleetSuspensionTests {
         #expect(fleet.held.allSatisfy { $0 == nil })
     }
 
-    @Test func `a worker that cannot follow the control topic suspends for its own partitions and says so`() throws {
+    @Test func `a worker that cannot follow the control topic suspends for its own partitions and reports it`() throws {
         var fleet = FleetSimulation(workers: 2)
         for index in fleet.workers.indices { fleet.workers[index].suspensions.isFleetFollowed = false }
         fleet.accepted = []

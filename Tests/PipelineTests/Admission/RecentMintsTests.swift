@@ -51,7 +51,7 @@ struct RecentMintsTests {
         #expect(mints.count == capacity)
     }
 
-    @Test func `without capacity nothing is remembered`() {
+    @Test func `a memory without capacity remembers nothing`() {
         for capacity in [0, -1] {
             var mints = RecentMints(capacity: capacity)
             mints.remember(Self.mint(1, token: 1), inBatch: 1)
@@ -73,7 +73,7 @@ struct RecentMintsTests {
         #expect(mints.last(of: SubjectID(high: .max, low: 51)) == nil)
     }
 
-    @Test func `what is taken back is as it was`() {
+    @Test func `a rollback leaves the memory of mints as it was`() {
         var generator = SeededGenerator(seed: 3)
         var mints = RecentMints(capacity: 1000)
         for number in 0..<60 { mints.remember(Self.mint(number, token: number), inBatch: 1) }

@@ -60,7 +60,9 @@ struct SameBatchTests {
     ]
 
     @Test(arguments: stories)
-    func `the first gets the token, which answers the others`(_ story: BatchStory) async throws {
+    func `the first event of a user in a batch gets the token, which answers the others`(_ story: BatchStory)
+        async throws
+    {
         let bench = try TestBench()
         var processor = bench.processor(CountingSigning())
         let settlements = await processor.process(story.records)
@@ -68,13 +70,13 @@ struct SameBatchTests {
         #expect(settlements.allSatisfy { ($0.output == nil) == ($0.outcome == Self.answered) })
     }
 
-    @Test func `with admission off each gets its own`() async throws {
+    @Test func `each event gets its own token with admission off`() async throws {
         var processor = try TestBench().processor(CountingSigning(), admission: .off)
         let settlements = await processor.process([Self.braze("ann", 1), Self.braze("ann", 2)])
         #expect(settlements.map(\.outcome) == [.minted, .minted])
     }
 
-    @Test func `without a token they all wait, each with its own attempts`() async throws {
+    @Test func `events of one user all wait with their own attempts if no token is made`() async throws {
         let signing = CountingSigning()
         signing.isFailing = true
         var processor = try TestBench().processor(signing)
@@ -85,7 +87,7 @@ struct SameBatchTests {
         #expect(await processor.process([Self.braze("ann", 3)], batch: 1).map(\.outcome) == [.minted])
     }
 
-    @Test func `where a key makes no token for the first, the others ask for themselves`() async throws {
+    @Test func `each event waits for itself if the key makes no token for the first`() async throws {
         let bench = try TestBench()
         bench.signing.activate(bench.brazeKey, in: "shop-braze", retireAfter: bench.clock.now.advanced(bySeconds: 5))
         var processor = bench.processor()

@@ -59,7 +59,7 @@ struct SuspendedAppTests {
         #expect(late.output?.values("remint-error-stage") == ["admit"])
     }
 
-    @Test func `are told of once, and other apps go on`() async throws {
+    @Test func `events of a suspended app raise one alarm, and other apps go on`() async throws {
         let bench = try TestBench()
         var processor = try await suspended(bench)
         let suspension = try #require(processor.suspensions.first)
@@ -72,7 +72,7 @@ struct SuspendedAppTests {
         #expect(processor.takeAlarms().isEmpty)
     }
 
-    @Test func `are answered when the time of a pause is over`() async throws {
+    @Test func `events of a paused app are answered when the pause ends`() async throws {
         let bench = try TestBench()
         var processor = bench.processor(admission: AdmissionRules())
         let now = bench.clock.now
@@ -90,7 +90,7 @@ struct SuspendedAppTests {
         #expect(answered.map(\.outcome) == [.minted])
     }
 
-    @Test func `are told of as far as they hold at the end of a history`() async throws {
+    @Test func `pauses in a history are reported as far as they hold at its end`() async throws {
         let bench = try TestBench()
         var processor = bench.processor(admission: AdmissionRules())
         let now = bench.clock.now
@@ -110,7 +110,7 @@ struct SuspendedAppTests {
         #expect(processor.suspensions == [again])
     }
 
-    @Test func `are answered when an operator says so`() async throws {
+    @Test func `events of a suspended app are answered when an operator resumes it`() async throws {
         let bench = try TestBench()
         var processor = try await suspended(bench)
         let suspension = try #require(processor.suspensions.first)
@@ -124,7 +124,7 @@ struct SuspendedAppTests {
         #expect(settlements.map(\.outcome) == [.minted])
     }
 
-    @Test func `are answered with another key`() async throws {
+    @Test func `events of a suspended app are answered once another key signs`() async throws {
         let bench = try TestBench()
         var processor = try await suspended(bench)
         let suspension = try #require(processor.suspensions.first)
@@ -148,7 +148,7 @@ struct SuspendedAppTests {
         #expect(ended.app == "web" && ended.keyVersion == "data-2")
     }
 
-    @Test func `die where there is no tier to wait in`() async throws {
+    @Test func `events of a suspended app die if there is no tier to wait in`() async throws {
         let bench = try TestBench()
         let bare = RetryPolicy(tiers: [], maxAttempts: 8, deadline: .seconds(9))
         var processor = bench.processor(

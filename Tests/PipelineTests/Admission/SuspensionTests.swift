@@ -134,7 +134,7 @@ struct SuspensionTests {
         #expect(story.events.map { teller.tell($0) } == story.events.map(\.ends))
     }
 
-    @Test func `it says since when and for how many, once`() throws {
+    @Test func `a suspension has its start, its cause and its number of users`() throws {
         var teller = AdmissionTeller(Self.rules)
         for event in Self.tokens + (1...3).map({ Self.refusal($0, at: 9 + Double($0)) }) { _ = teller.tell(event) }
         let suspension = try #require(teller.admission.suspensions.all.first)
@@ -150,7 +150,7 @@ struct SuspensionTests {
         #expect(teller.admission.suspensions.all.isEmpty)
     }
 
-    @Test func `after it was ended, what was refused before does not count`() {
+    @Test func `refusals from before a suspension ended do not count`() {
         var teller = AdmissionTeller(Self.rules)
         for event in Self.tokens + (1...3).map({ Self.refusal($0, at: 9 + Double($0)) }) { _ = teller.tell(event) }
         _ = teller.admission.suspensions.resume("shop", at: AdmissionTeller.time(13))

@@ -2,7 +2,7 @@ import AdapterKit
 import Pipeline
 import Testing
 
-@Suite("Which events get a token of their own")
+@Suite("Events that get a token of their own")
 struct VerdictTests {
     private static let once = Remedy.mintOnce
     private static let silent = LoopGuard(tokens: 2, countsEveryReport: true)

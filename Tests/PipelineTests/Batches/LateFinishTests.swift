@@ -7,7 +7,7 @@ struct LateFinishTests {
 
     private func origin(_ offset: Int64) -> RecordPosition { RecordPosition(topic: "t", partition: 0, offset: offset) }
 
-    @Test func `one that was finished before it was taken is not finished`() {
+    @Test func `an input that is finished before it is taken stays open`() {
         var progress = PartitionProgress()
         progress.taken(origin(5))
         progress.finished(origin(6))
@@ -17,7 +17,7 @@ struct LateFinishTests {
         #expect(progress.hasOpenInputs)
     }
 
-    @Test func `one that falls into a hole of the offsets changes nothing`() {
+    @Test func `a finish that falls into a hole of the offsets changes nothing`() {
         var progress = PartitionProgress()
         for offset: Int64 in [5, 9] { progress.taken(origin(offset)) }
         for offset: Int64 in [4, 6, 8, 10, .min, .max] { progress.finished(origin(offset)) }

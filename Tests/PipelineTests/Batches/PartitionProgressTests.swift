@@ -20,7 +20,7 @@ struct Interleaving: CustomTestStringConvertible, Sendable {
     }
 }
 
-@Suite("Which offsets may be committed")
+@Suite("Offsets that may be committed")
 struct PartitionProgressTests {
     private static let partition = TopicPartition(topic: "t", partition: 0)
 
@@ -63,7 +63,7 @@ struct PartitionProgressTests {
     ]
 
     @Test(arguments: interleavings)
-    func `commits the end of an unbroken run and nothing more`(_ interleaving: Interleaving) {
+    func `the committable offset is the end of an unbroken run`(_ interleaving: Interleaving) {
         var progress = PartitionProgress()
         for step in interleaving.steps {
             switch step {

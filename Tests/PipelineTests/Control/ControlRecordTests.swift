@@ -20,7 +20,7 @@ struct ControlRecordTests {
     private static let now = UnixTime(seconds: 1_795_500_000)
 
     @Test(arguments: [suspension, pause, hour, few, nil])
-    func `are read as they were written`(_ suspension: Suspension?) throws {
+    func `control records are read as they were written`(_ suspension: Suspension?) throws {
         let record = ControlRecord(group: "remint", app: "shop", suspension: suspension)
         #expect(try ControlRecord(key: record.key, value: record.value, group: "remint", at: Self.now) == record)
         #expect(
@@ -36,7 +36,7 @@ struct ControlRecordTests {
         #expect(Suspension.Cause(rawValue: state ?? "") == nil)
     }
 
-    @Test func `a null value lets an app's events go on`() throws {
+    @Test func `a null value resumes an app's events`() throws {
         let record = try #require(
             try ControlRecord(key: Array("shop".utf8), value: nil, group: "remint", at: Self.now))
         #expect(record.app == "shop" && record.suspension == nil)

@@ -12,7 +12,7 @@ struct LaneRecordTests {
     private static let now = UnixTime(seconds: 1_795_500_000)
 
     @Test(arguments: [pause, hour, nil])
-    func `are read as they were written`(_ pause: LanePause?) throws {
+    func `lane records are read as they were written`(_ pause: LanePause?) throws {
         let record = LaneRecord(group: "remint", lane: .bulk, pause: pause)
         #expect(record.key == Self.key)
         #expect(try LaneRecord(key: record.key, value: record.value, group: "remint", at: Self.now) == record)
@@ -22,7 +22,7 @@ struct LaneRecordTests {
         #expect(LaneRecord.isKey(record.key))
     }
 
-    @Test func `a null value lets a lane go on`() throws {
+    @Test func `a null value resumes a lane`() throws {
         #expect(
             try LaneRecord(key: Self.key, value: nil, group: "remint", at: Self.now)
                 == LaneRecord(group: "remint", lane: .bulk, pause: nil))
@@ -56,7 +56,7 @@ struct LanePausesTests {
 
     private static func at(_ seconds: Int64) -> UnixTime { start.advanced(bySeconds: seconds) }
 
-    @Test func `each change is said once`() {
+    @Test func `each change of a lane's pause is reported once`() {
         var pauses = LanePauses()
         let pause = LanePause(lane: .live, since: Self.start, by: "ann")
         let told = [
@@ -84,7 +84,7 @@ struct LanePausesTests {
         #expect(pauses.all == [other])
     }
 
-    @Test func `a pause that is over when it is read is none`() {
+    @Test func `a pause that is over when it is read is ignored`() {
         var pauses = LanePauses()
         let pause = LanePause(lane: .live, since: Self.start, until: Self.at(60))
         let read = pauses.hold(pause, of: .live, at: Self.at(60))
@@ -94,7 +94,7 @@ struct LanePausesTests {
         #expect(replaced == .elapsed(LanePause(lane: .live, since: Self.start)))
     }
 
-    @Test func `of a history what holds at its end is said, and nothing that is over`() {
+    @Test func `a history's pauses are reported as they are at its end, and none that is over`() {
         var pauses = LanePauses()
         func record(_ lane: Lane, _ pause: LanePause?) -> LaneRecord {
             LaneRecord(group: "remint", lane: lane, pause: pause)

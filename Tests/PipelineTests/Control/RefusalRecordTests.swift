@@ -30,7 +30,7 @@ struct RefusalRecordTests {
         #"{"group":"remint","app":"shop","worker":"w-1","key_version":"v1","refusing":1,"minted":30,"at":"later"}"#,
         #"{"group":"remint","app":"shop","worker":"w-2","key_version":"v1","refusing":1,"minted":30,"at":"2026-11-24T03:00:00Z"}"#,
     ])
-    func `a record that does not hold together changes nothing`(_ value: String) {
+    func `an invalid record of refusals changes nothing`(_ value: String) {
         let key = Array("refusals/remint/shop/w-1".utf8)
         let now = UnixTime(seconds: 1_795_500_000)
         #expect(throws: RecordFault.self) {
@@ -82,7 +82,7 @@ struct RefusalRecordTests {
         #expect(due.contains { $0.worker == "w-3" && $0.counts == nil })
     }
 
-    @Test func `counts are written every five seconds, by whoever is asked too, and taken back in the end`() {
+    @Test func `counts are written every five seconds, by asked workers too, and withdrawn in the end`() {
         var fleet = FleetRefusals()
         let none = Self.counts(0, of: 50)
         func due(_ seconds: Int64) -> [RefusalCounts?] {

@@ -134,7 +134,7 @@ struct EventFormTests {
     ]
 
     @Test(arguments: forms)
-    func `reads an event`(_ form: EventForm) throws {
+    func `an event is decoded in each form`(_ form: EventForm) throws {
         let event = try EventDecoder(maximumBytes: 1 << 20).decode(form.record)
         #expect(event.envelope.app == form.app)
         #expect(event.envelope.id == form.id)
@@ -146,7 +146,7 @@ struct EventFormTests {
     }
 
     @Test(arguments: forms)
-    func `mints for every form`(_ form: EventForm) async throws {
+    func `a token is minted for each form of an event`(_ form: EventForm) async throws {
         let settlement = try await TestBench().settle(form.record)
         #expect(settlement.outcome == .minted)
         #expect(settlement.app == form.app)
@@ -158,7 +158,7 @@ struct EventFormTests {
     }
 
     @Test(arguments: [#""text""#, "7", "null", "[]", #"{"a":1}"#])
-    func `takes any JSON for a report, in every form`(_ report: String) throws {
+    func `any JSON is accepted as a report, in every form`(_ report: String) throws {
         let decoder = EventDecoder(maximumBytes: 1000)
         let records: [InputRecord] = [
             .sample(#"{"app":"a","report":\#(report)}"#),
@@ -169,7 +169,7 @@ struct EventFormTests {
         for record in records { #expect(try decoder.decode(record).report.json == Array(report.utf8)) }
     }
 
-    @Test func `the largest value it may be is read and one byte more is not`() throws {
+    @Test func `a value of the largest size is read, and one byte more is refused`() throws {
         let record = InputRecord.raw(Self.report, app: "shop-ios")
         let count = Self.report.utf8.count
         #expect(throws: Never.self) { try EventDecoder(maximumBytes: count).decode(record) }

@@ -104,14 +104,14 @@ struct MalformedEventTests {
     ]
 
     @Test(arguments: records)
-    func `refuses it as malformed and says why`(_ event: MalformedEvent) {
+    func `a malformed record is refused with the reason`(_ event: MalformedEvent) {
         let error = #expect(throws: Rejection.self) { try EventDecoder(maximumBytes: 1 << 20).decode(event.record) }
         #expect(error?.code == .malformedEvent)
         #expect(error?.detail.contains(event.says) == true, "\(error?.detail ?? "")")
     }
 
     @Test(arguments: records)
-    func `it ends among the dead letters, byte for byte`(_ event: MalformedEvent) async throws {
+    func `a malformed record becomes a dead letter, byte for byte`(_ event: MalformedEvent) async throws {
         let settlement = try await TestBench().settle(event.record)
         #expect(settlement.outcome == .deadLettered(.malformedEvent))
         let output = try #require(settlement.output)
@@ -151,7 +151,7 @@ struct MalformedEventTests {
         #expect(settlement.output?.value == event.record.value)
     }
 
-    @Test func `a header of a form that is not text is as good as none`() {
+    @Test func `a form's header that is not text is refused as malformed`() {
         for name in ["remint-app", "ce_specversion", "content-type"] {
             let record = InputRecord.sample(Self.report, headers: [RecordHeader(name, [0xFF, 0xFE])])
             let error = #expect(throws: Rejection.self) { try EventDecoder(maximumBytes: 1 << 20).decode(record) }

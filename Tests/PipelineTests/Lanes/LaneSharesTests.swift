@@ -12,7 +12,7 @@ struct Sharing: CustomTestStringConvertible, Sendable {
     let taken: [Lane: Int]
 }
 
-@Suite("How a batch is shared out")
+@Suite("The lanes' shares of a batch")
 struct LaneSharesTests {
     /// A batch of 1000 takes 10 ms here: less than the 20 ms a live event may be kept waiting.
     static let fast: [Sharing] = [
@@ -81,13 +81,13 @@ struct LaneSharesTests {
     ]
 
     @Test(arguments: fast + slow)
-    func `live first, the others at least their share, and as much as patience allows`(_ sharing: Sharing) {
+    func `live events come first, and the other lanes get at least their share`(_ sharing: Sharing) {
         let shares = LaneShares(batchEvents: sharing.batch, bulkShare: sharing.share)
         let next = shares.next(of: PerLane { lane in sharing.waiting[lane] ?? 0 }, pace: sharing.pace)
         for lane in Lane.allCases { #expect(next[lane] == sharing.taken[lane] ?? 0, "\(lane)") }
     }
 
-    @Test func `whatever waits, no batch is too large, no share too small, and something is always done`() {
+    @Test func `a batch is never too large, gives each lane its share, and is never empty while events wait`() {
         var generator = SeededGenerator(seed: 5)
         for _ in 0..<20_000 {
             let batch = Int.random(in: 1...300, using: &generator)
@@ -117,7 +117,7 @@ struct LaneSharesTests {
 
 @Suite("The pace of events")
 struct PaceTests {
-    @Test func `follows what batches take, the more the larger they are`() {
+    @Test func `the pace follows the batches, the larger ones more`() {
         var pace = Pace()
         #expect(pace.secondsPerEvent == 0.0001)
         var other = pace
@@ -130,7 +130,7 @@ struct PaceTests {
     }
 
     @Test(arguments: [(0, 1.0), (-1, 1), (1, 0), (1, -1), (1, .infinity), (1, .nan)])
-    func `learns nothing from nothing`(_ events: Int, _ seconds: Double) {
+    func `the pace ignores a batch without events or time`(_ events: Int, _ seconds: Double) {
         var pace = Pace()
         pace.learn(events: events, seconds: seconds)
         #expect(pace == Pace())

@@ -2,7 +2,7 @@ import AdapterKit
 import Pipeline
 import Testing
 
-@Suite("What Centrifugo's consumer reads of a token's record")
+@Suite("Headers for Centrifugo's consumer")
 struct CentrifugoHeadersTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -60,7 +60,7 @@ struct CentrifugoHeadersTests {
         .user("longer once it is encoded", String(repeating: ",", count: longest / 3 + 1), nil),
     ]
 
-    @Test(arguments: cases) func `one channel, which is the user's`(_ given: Case) async throws {
+    @Test(arguments: cases) func `a token's record names one channel at most, the user's`(_ given: Case) async throws {
         let settlement = try await TestBench(publication: .centrifugo).settle(given.event)
         let output = try #require(settlement.output)
         #expect(settlement.outcome == .minted)
@@ -77,7 +77,7 @@ struct CentrifugoHeadersTests {
         #expect(plain.headers == output.headers.filter { !$0.name.hasPrefix("x-centrifugo-") })
     }
 
-    @Test func `they stand beside a seal, and before what is passed through`() async throws {
+    @Test func `Centrifugo's headers are beside the seal's and before the ones passed through`() async throws {
         let bench = try TestBench(seal: SealRecipient.of(.ecdhESA256KW).seal, publication: .centrifugo)
         let event = InputRecord.raw(
             SampleReport.braze(), app: "shop-ios", [RecordHeader("traceparent", "00-1-2-01")])
@@ -89,7 +89,7 @@ struct CentrifugoHeadersTests {
             ])
     }
 
-    @Test func `nothing but a token has them`() async throws {
+    @Test func `only a token's record has Centrifugo's headers`() async throws {
         let bench = try TestBench(publication: .centrifugo)
         let event = InputRecord.raw(
             SampleReport.braze(code: 25), app: "shop-ios", [RecordHeader("x-centrifugo-channels", "everybody")])

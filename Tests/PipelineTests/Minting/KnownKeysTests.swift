@@ -63,7 +63,7 @@ struct KnownKeysTests {
         }
     }
 
-    @Test func `a signer that says that no key changed is not asked again`() async throws {
+    @Test func `a signer that reports no changed key is not asked again`() async throws {
         for (canTell, asked) in [(true, [1, 1, 1, 2, 2]), (false, [1, 2, 3, 4, 5])] {
             let signer = CountingSigner(canTell: canTell)
             var processor = try TestBench().processor(signer, admission: .off)

@@ -10,7 +10,7 @@ struct Retirement: CustomTestStringConvertible, Sendable {
     var testDescription: String { "a key that retires after \(after.map(String.init) ?? "never")" }
 }
 
-@Suite("How long a token lives")
+@Suite("The lifetime of a token")
 struct LifetimeTests {
     static let retirements = [
         Retirement(after: nil, lives: 43_200), Retirement(after: 86_400, lives: 43_200),

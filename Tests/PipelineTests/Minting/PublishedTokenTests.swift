@@ -14,7 +14,7 @@ struct PublishedTokenTests {
     }
 
     @Test(arguments: TrustBench.vendors, [false, true])
-    func `what was written comes back`(_ vendor: TrustBench.Vendor, _ isSealed: Bool) async throws {
+    func `a published token reads back as it was written`(_ vendor: TrustBench.Vendor, _ isSealed: Bool) async throws {
         let recipient = try SealRecipient.of(.ecdhESA256KW)
         let record = try await Self.record(
             vendor, seal: isSealed ? recipient.seal : nil,
@@ -39,7 +39,9 @@ struct PublishedTokenTests {
     }
 
     @Test(arguments: TrustBench.vendors, ["a/b", "a,b=c", "%2F", "é", "e\u{301}", "🦊", "\\\"", "."])
-    func `whatever the user is called`(_ vendor: TrustBench.Vendor, _ user: String) async throws {
+    func `a user of any name reads back from a published token`(_ vendor: TrustBench.Vendor, _ user: String)
+        async throws
+    {
         let escaped = user == "\\\"" ? #"\\\""# : user
         let record = try await Self.record(vendor, user: escaped)
         let token = try PublishedToken(record.body, at: TrustBench.now)
@@ -50,7 +52,7 @@ struct PublishedTokenTests {
     }
 
     /// A user's id that is called `user` stands in the value as a single id does.
-    @Test func `the key tells an id by the name user from a single one`() throws {
+    @Test func `the record's key tells an id named user from a single id`() throws {
         let subjects = [
             Subject(user: "u"), Subject(identifiers: [.init(name: "user", value: "u")]),
             Subject(user: "u", challenge: "c"),
@@ -189,11 +191,11 @@ struct PublishedTokenTests {
             Sample.replacing(#""event_id":"i""#, #""event_id":"\#(String(repeating: "i", count: 1 << 20))""#)),
     ]
 
-    @Test(arguments: strangers) func `what is no token's record is none`(_ stranger: Stranger) {
+    @Test(arguments: strangers) func `a record that is no token's record is refused`(_ stranger: Stranger) {
         #expect(throws: RecordFault.self) { try PublishedToken(stranger.body, at: TrustBench.now) }
     }
 
-    @Test func `the sample those are made of is one, also with members and headers still to come`() throws {
+    @Test func `the unspoiled sample is a token's record, even with unknown members and headers`() throws {
         #expect(try PublishedToken(Sample().body, at: TrustBench.now).version == 3)
         #expect(Self.isRead(Sample.replacing(#""event_id""#, #""more":{"of":["it"]},"event_id""#)))
         #expect(Self.isRead(Sample.header("remint-more", "1")))
@@ -245,7 +247,7 @@ struct PublishedTokenTests {
 
     /// Whatever becomes of the bytes: no crash, and no token that stands under another subject's key.
     @Test(.timeLimit(.minutes(10)), arguments: TrustBench.vendors)
-    func `two thousand mutated records`(_ vendor: TrustBench.Vendor) async throws {
+    func `two thousand mutated records are refused, or read consistently`(_ vendor: TrustBench.Vendor) async throws {
         let recipient = try SealRecipient.of(.ecdhESA256KW)
         let bodies = [
             try await Self.record(vendor).body, try await Self.record(vendor, seal: recipient.seal).body,

@@ -26,7 +26,7 @@ struct ReplacementTokenTests {
         #expect(output.destination == .tokens)
     }
 
-    @Test func `device and challenge stand in it only when given`() async throws {
+    @Test func `device and challenge are in a token's record only when given`() async throws {
         let bench = try TestBench()
         let plain = try await minted(.raw(SampleReport.braze(), app: "shop-ios"), bench).json
         #expect(
@@ -73,7 +73,7 @@ struct ReplacementTokenTests {
             ])
     }
 
-    @Test func `the token is what the vendor accepts, and nothing of it stands in a header`() async throws {
+    @Test func `the vendor accepts the token, and no header contains any of it`() async throws {
         let bench = try TestBench()
         let records: [InputRecord] = [
             .raw(SampleReport.braze(), app: "shop-ios"), .raw(SampleReport.challenge(), app: "push"),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pipeline
 
-@Suite("When the first report was made that a token answers")
+@Suite("The time of the first report that a token answers")
 struct ReportedTimeTests {
     private static let header = "remint-reported-at"
     /// When the sample records are produced, in milliseconds.
@@ -44,7 +44,7 @@ struct ReportedTimeTests {
         Case("nobody reported anything", .sample(#"{"app":"shop-ios","reissue":{"user":"user-42"}}"#), nil),
     ]
 
-    @Test(arguments: cases) func `stands in the token's record`(_ given: Case) async throws {
+    @Test(arguments: cases) func `the time of the report is in the token's record`(_ given: Case) async throws {
         let settlement = try await TestBench().settle(given.record)
         let output = try #require(settlement.output)
         #expect(settlement.outcome == .minted)
@@ -53,7 +53,7 @@ struct ReportedTimeTests {
         #expect(try PublishedToken(output.body, at: TestBench.now).reportedAt?.milliseconds == given.reportedAt)
     }
 
-    @Test func `stands in a sealed token's record too`() async throws {
+    @Test func `the time of the report is in a sealed token's record too`() async throws {
         let bench = try TestBench(seal: SealRecipient.of(.ecdhESA256KW).seal)
         let output = try #require(try await bench.settle(Self.report()).output)
         #expect(output.values(Self.header) == ["\(Self.produced)"] && output.body.has("remint-seal"))
@@ -77,7 +77,7 @@ struct ReportedTimeTests {
         #expect(minted.output?.values(Self.header) == ["\(Self.produced)"])
     }
 
-    @Test func `of several reports in a batch the first counts, wherever it stands`() async throws {
+    @Test func `the earliest of a batch's reports sets the token's time of report`() async throws {
         var processor = try TestBench().processor(CountingSigning())
         let ends = await processor.process([
             Self.report(producedAt: Self.produced, offset: 1), Self.report(producedAt: Self.produced - 9000, offset: 2),
@@ -95,7 +95,7 @@ struct ReportedTimeTests {
         #expect(ends.map { $0.reportedAt?.milliseconds } == [Self.produced, nil])
     }
 
-    @Test func `what a token answered already makes the next failure no older`() async throws {
+    @Test func `a report answered by an earlier token does not date the next failure back`() async throws {
         let bench = try TestBench()
         var processor = bench.processor(CountingSigning())
         _ = await processor.process([Self.report(offset: 1)], batch: 1)

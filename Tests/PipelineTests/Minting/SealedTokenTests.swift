@@ -44,7 +44,7 @@ struct SealedTokenTests {
     }
 
     @Test(arguments: KeyManagementAlgorithm.allCases)
-    func `but for the token and whom it is for, the record is the one without a seal`(
+    func `a sealed record differs from a clear one only in the token and its recipient`(
         _ algorithm: KeyManagementAlgorithm
     ) async throws {
         let recipient = try SealRecipient.of(algorithm)
@@ -69,7 +69,7 @@ struct SealedTokenTests {
     }
 
     @Test(arguments: KeyManagementAlgorithm.allCases)
-    func `it says what is inside and for whom, is another each time, and opens with no other key`(
+    func `a sealed token names its content and its key, differs each time, and opens with no other key`(
         _ algorithm: KeyManagementAlgorithm
     ) async throws {
         let recipient = try SealRecipient.of(algorithm)
@@ -87,7 +87,7 @@ struct SealedTokenTests {
     }
 
     /// A device reports the token that it was handed, and knows nothing of a seal.
-    @Test func `a report that names the clear token is told as it is without a seal`() async throws {
+    @Test func `a report that names the clear token is treated as without a seal`() async throws {
         let recipient = try SealRecipient.of(.ecdhESA256KW)
         let wanted: [Outcome] = [.minted, .deadLettered(.rejectedByVendor), .minted, .superseded(.olderToken)]
         for seal in [nil, recipient.seal] {
@@ -116,7 +116,7 @@ struct SealedTokenTests {
         }
     }
 
-    @Test func `what cannot be sealed is not published, and is tried again`() async throws {
+    @Test func `a token that cannot be sealed is not published, and its event is tried again`() async throws {
         let broken = TokenSeal(keyID: "pickup-1") { _ throws(JOSEError) in
             throw JOSEError(.libcrypto, "libcrypto could not encrypt")
         }

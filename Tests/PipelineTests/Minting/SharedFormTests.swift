@@ -3,7 +3,7 @@ import Pipeline
 import Testing
 
 /// What tokens share is kept from one to the next; what differs must not be.
-@Suite("What an app's tokens share")
+@Suite("The shared form of an app's tokens")
 struct SharedFormTests {
     private struct Token {
         let keyID: String?
@@ -17,7 +17,7 @@ struct SharedFormTests {
         }
     }
 
-    @Test func `another second has other times, and the same one the same`() async throws {
+    @Test func `tokens of one second have the same times, and of another second others`() async throws {
         let bench = try TestBench()
         var processor = bench.processor(admission: .off)
         var tokens: [Token] = []
@@ -29,7 +29,7 @@ struct SharedFormTests {
         #expect(tokens.map(\.expiresAt) == [0, 0, 1, 1, 86_400, -5].map { 1_763_640_900 + $0 })
     }
 
-    @Test func `another key has its own id and its own end`() async throws {
+    @Test func `a token of another key has that key's id and end`() async throws {
         let bench = try TestBench()
         var processor = bench.processor(admission: .off)
         let other = try SigningKey.generate(.hs512, keyID: "stream-2")
@@ -49,7 +49,7 @@ struct SharedFormTests {
         #expect(tokens.map(\.expiresAt) == [900, 900, 300, 900].map { 1_763_640_000 + $0 })
     }
 
-    @Test func `each app has its own`() async throws {
+    @Test func `each app's tokens have that app's key id and lifetime`() async throws {
         let bench = try TestBench()
         var processor = bench.processor(admission: .off)
         let records: [InputRecord] = [

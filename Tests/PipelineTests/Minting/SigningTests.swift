@@ -16,7 +16,7 @@ struct SigningTests {
         #expect(bench.signing.calls == [3])
     }
 
-    @Test func `a signature that fails lets its own event wait and no other`() async throws {
+    @Test func `a signature that fails makes its own event wait and no other`() async throws {
         let bench = try TestBench()
         let signing = ScriptedSigning { requests in
             requests.indices.map {

@@ -13,9 +13,9 @@ struct SpreadTests {
         Self.subjects.map { LifetimeSpread(share).life(of: $0, lifetime: lifetime, allowed: allowed) }
     }
 
-    @Test func `without one every token lives as long`() { #expect(Set(lives(0)) == [36_000]) }
+    @Test func `every token lives equally long without a spread`() { #expect(Set(lives(0)) == [36_000]) }
 
-    @Test func `it only ever shortens, evenly, and for a subject always alike`() {
+    @Test func `a spread only shortens lives, evenly, and each subject's always alike`() {
         let lives = lives(0.1)
         #expect(lives == self.lives(0.1))
         #expect(lives.allSatisfy { (32_400...36_000).contains($0) })
@@ -24,7 +24,7 @@ struct SpreadTests {
         #expect(Set(lives).count > 50)
     }
 
-    @Test func `it never goes below what the vendor allows`() {
+    @Test func `a spread never shortens a life below the vendor's minimum`() {
         #expect(lives(0.5, 70, allowed: 60...100).allSatisfy { (60...70).contains($0) })
         #expect(lives(1, 60, allowed: 60...100).allSatisfy { $0 == 60 })
     }

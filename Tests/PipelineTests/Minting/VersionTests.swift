@@ -16,7 +16,7 @@ struct VersionTests {
         }
     }
 
-    @Test func `they are microseconds where the clock moves`() async throws {
+    @Test func `versions are microseconds while the clock moves`() async throws {
         let bench = try TestBench()
         var processor = bench.processor(admission: .off)
         var seen: [Int64] = []
@@ -27,7 +27,7 @@ struct VersionTests {
         #expect(seen == [0, 5, 1_000_000].map { TestBench.now.microseconds + $0 })
     }
 
-    @Test func `they grow under a clock that stands still or goes back`() async throws {
+    @Test func `versions grow under a clock that stands still or goes back`() async throws {
         let bench = try TestBench()
         var processor = bench.processor(admission: .off)
         var seen: [Int64] = []
@@ -40,7 +40,7 @@ struct VersionTests {
         #expect(seen.last == TestBench.now.microseconds + Int64(seen.count) - 1)
     }
 
-    @Test func `a clock that jumps ahead carries them along, and they stay there`() async throws {
+    @Test func `a clock that jumps ahead carries versions along, and they stay ahead`() async throws {
         let bench = try TestBench()
         var processor = bench.processor(admission: .off)
         let ahead = bench.clock.now.advanced(bySeconds: 1000)
@@ -50,7 +50,7 @@ struct VersionTests {
         #expect(try await versions(&processor, 2) == [ahead.microseconds + 1, ahead.microseconds + 2])
     }
 
-    @Test func `they are raised above one that is known, and never lowered`() async throws {
+    @Test func `versions are raised above a known one, and never lowered`() async throws {
         let bench = try TestBench()
         var processor = bench.processor(admission: .off)
         let now = TestBench.now.microseconds

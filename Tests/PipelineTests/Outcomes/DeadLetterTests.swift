@@ -39,7 +39,7 @@ struct DeadLetterTests {
         for name in goes { #expect(letter.output.values(name).isEmpty) }
     }
 
-    @Test func `redrives are counted on, attempts of a fresh event begin anew, whatever a producer wrote`() {
+    @Test func `a fresh event's dead letter keeps its count of redrives and has one attempt`() {
         let record = InputRecord.sample(
             "x", headers: [RecordHeader("remint-attempts", "5"), RecordHeader("remint-redrives", "2")])
         let letter = DeadLetter(record, Self.rejection, at: .admit, on: TestBench.now)
@@ -47,7 +47,7 @@ struct DeadLetterTests {
         #expect(letter.output.values("remint-redrives") == ["2"])
     }
 
-    @Test func `a letter that dies again says where it stood this time`() async throws {
+    @Test func `a letter that dies again has its new place`() async throws {
         let bench = try TestBench()
         let first = try #require(try await bench.settle(.raw("{", app: "shop-ios", offset: 1)).output)
         let again = InputRecord(
@@ -63,7 +63,7 @@ struct DeadLetterTests {
         #expect(second.headers.count == first.headers.count)
     }
 
-    @Test func `by reference it says where the record stood and how large it was`() {
+    @Test func `a letter by reference has the record's place and size`() {
         let record = InputRecord.sample(
             [UInt8](repeating: 7, count: 3_000_000),
             headers: [RecordHeader("large", [UInt8](repeating: 1, count: 100_000))])
@@ -78,7 +78,7 @@ struct DeadLetterTests {
     }
 
     @Test(arguments: [(1024, true), (1025, false)])
-    func `by reference it keeps a key of up to a kilobyte`(_ length: Int, _ isKept: Bool) {
+    func `a letter by reference keeps a key of up to a kilobyte`(_ length: Int, _ isKept: Bool) {
         let record = InputRecord.sample("x", key: String(repeating: "k", count: length))
         let reference = DeadLetter(record, Self.rejection, at: .decode, on: TestBench.now).reference
         #expect((reference.key != nil) == isKept)
@@ -98,7 +98,7 @@ struct DeadLetterTests {
         #expect(smaller.byReference(record, at: bench.clock.now) == nil, "it cannot get any smaller")
     }
 
-    @Test func `a token its topic does not take ends as a dead letter`() async throws {
+    @Test func `a token that its topic refuses ends as a dead letter`() async throws {
         let bench = try TestBench()
         let record = InputRecord.raw(SampleReport.braze(), app: "shop-ios")
         let minted = try await bench.settle(record)

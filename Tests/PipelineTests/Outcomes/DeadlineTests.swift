@@ -63,7 +63,7 @@ struct DeadlineTests {
         }
     }
 
-    @Test func `without an observed time the record's own counts`() async throws {
+    @Test func `the record's own time counts if there is no observed time`() async throws {
         let bench = try TestBench()
         let recorded = bench.clock.now.advanced(bySeconds: -300)
         #expect(try await outcome(bench, observed: nil, recorded: recorded) == .deadLettered(.challengeExpired))

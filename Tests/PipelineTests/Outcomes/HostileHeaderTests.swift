@@ -7,7 +7,7 @@ struct HostileHeaderTests {
     private static let rejection = Rejection(.malformedEvent, "why")
 
     @Test(arguments: ["", "many", "-1", "1e9", "99999999999999999999", String(repeating: "9", count: 100_000)])
-    func `a count that is none is not taken over`(_ text: String) {
+    func `an impossible count in a header is not carried over`(_ text: String) {
         let record = InputRecord.sample(
             "x", headers: [RecordHeader("remint-attempts", text), RecordHeader("remint-redrives", text)])
         let letter = DeadLetter(record, Self.rejection, at: .admit, on: TestBench.now)
@@ -24,7 +24,7 @@ struct HostileHeaderTests {
         #expect(smaller.byReference(record, at: bench.clock.now) == nil)
     }
 
-    @Test func `by reference the stage is still the one that failed`() async throws {
+    @Test func `a letter by reference has the stage that failed`() async throws {
         let bench = try TestBench()
         let record = InputRecord.raw(SampleReport.braze(code: 25), app: "shop-ios")
         let smaller = try #require(try await bench.settle(record).byReference(record, at: bench.clock.now))
@@ -55,7 +55,7 @@ struct HostileHeaderTests {
     }
 
     @Test(arguments: MalformedEventTests.withoutApp)
-    func `an event that names no app is of an unknown one`(_ event: MalformedEvent) async throws {
+    func `an event that names no app is of an unknown app`(_ event: MalformedEvent) async throws {
         #expect(try await TestBench().settle(event.record).outcome == .deadLettered(.unknownApp))
     }
 
@@ -69,7 +69,7 @@ struct HostileHeaderTests {
         #expect(try EventDecoder(maximumBytes: 1000).decode(record).envelope.app == "a")
     }
 
-    @Test func `another media type that begins like it is another`() throws {
+    @Test func `a media type that only begins like CloudEvents' is another`() throws {
         let record = InputRecord.sample(
             #"{"app":"a","report":{}}"#, headers: [RecordHeader("content-type", "application/cloudevents+jsonl")])
         #expect(try EventDecoder(maximumBytes: 1000).decode(record).envelope.app == "a")

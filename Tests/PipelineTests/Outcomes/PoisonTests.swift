@@ -94,7 +94,9 @@ struct PoisonTests {
     }
 
     @Test(arguments: Poison.all)
-    func `ends with its code, byte for byte, and the records around it are minted`(_ poison: Poison) async throws {
+    func `a poison record becomes a dead letter byte for byte, and the records around it are minted`(_ poison: Poison)
+        async throws
+    {
         let bench = try TestBench()
         var processor = bench.processor()
         let settlements = await processor.process([
@@ -131,7 +133,7 @@ struct PoisonTests {
     }
 
     @Test(arguments: Poison.all)
-    func `nothing of the report or its secrets shows in what is said about it`(_ poison: Poison) async throws {
+    func `the details of a poison record show nothing of its report or secrets`(_ poison: Poison) async throws {
         let settlement = try await TestBench().settle(poison.record)
         let output = try #require(settlement.output)
         let said =

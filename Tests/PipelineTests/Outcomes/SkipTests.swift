@@ -25,7 +25,7 @@ struct SkipTests {
         #expect(settlement.eventID == "remint.invalidations/3/7")
     }
 
-    @Test func `a missing user is skipped where the app says so`() async throws {
+    @Test func `a missing user is skipped where the app is set so`() async throws {
         let bench = try TestBench(missingUser: .skip)
         let settlement = try await bench.settle(.raw(#"{"errorCode":22}"#, app: "shop-ios"))
         #expect(settlement.outcome == .skipped("the report names no user"))
@@ -51,14 +51,14 @@ struct ReissueTests {
         .sample(#"{"app":"\#(app)","reissue":\#(reissue)}"#)
     }
 
-    @Test func `mints for the user it names`() async throws {
+    @Test func `a reissue event mints for its user`() async throws {
         let settlement = try await TestBench().settle(Self.event(#"{"user":"user 7/ü"}"#))
         #expect(settlement.outcome == .minted)
         #expect(settlement.output?.key == Array("shop-ios/user%207%2F%C3%BC".utf8))
         #expect(try settlement.output?.json["subject"]?["user"]?.string == "user 7/ü")
     }
 
-    @Test func `mints for named ids`() async throws {
+    @Test func `a reissue event mints for named ids`() async throws {
         let settlement = try await TestBench().settle(
             Self.event(#"{"ids":{"registered":"ann@example.com","crm":"7"}}"#, app: "web"))
         #expect(settlement.outcome == .minted)
@@ -74,7 +74,9 @@ struct ReissueTests {
     ]
 
     @Test(arguments: refused)
-    func `refuses a user its vendor cannot mean`(_ reissue: String, _ app: String, _ code: ErrorCode) async throws {
+    func `a reissue event of a user its vendor cannot have is refused`(
+        _ reissue: String, _ app: String, _ code: ErrorCode
+    ) async throws {
         let settlement = try await TestBench().settle(Self.event(reissue, app: app))
         #expect(settlement.outcome == .deadLettered(code))
         #expect(settlement.output?.values("remint-error-stage") == ["decode"])

@@ -70,7 +70,7 @@ import Testing
         #expect(again.map(\.outcome.name) == ["superseded"], "how many subjects are remembered does not change")
     }
 
-    @Test func `what is known of an app's keys goes with the app`() async throws {
+    @Test func `the known keys of an app are dropped with the app`() async throws {
         let bench = try TestBench()
         var minter = Minter(random: SeededGenerator(seed: 1))
         minter.look(at: 1)
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a vendor that does not work is asked at once where its credentials were mended`(isMended: Bool) async throws {
+    func `a failing vendor is asked at once after its credentials were fixed`(isMended: Bool) async throws {
         var bench = try LookupBench()
         _ = await bench.process(bench.records(["ann"]))
         bench.pass(.milliseconds(200))
@@ -167,7 +167,7 @@ import Testing
         #expect(!bench.processor.lookups().isEmpty)
     }
 
-    @Test func `what is asked of an account that is gone is forgotten`() async throws {
+    @Test func `questions of an account that is gone are forgotten`() async throws {
         var bench = try LookupBench()
         let records = bench.records(["ann", "bob"])
         _ = await bench.process([records[0]])
@@ -199,7 +199,7 @@ import Testing
 
     // MARK: What holds apps
 
-    @Test func `a suspension outlives its app's absence, and what else was seen of it goes`() async throws {
+    @Test func `a suspension outlives its app's absence, and the app's other memory does not`() async throws {
         let bench = try TestBench()
         var processor = bench.processor()
         let suspension = Suspension(

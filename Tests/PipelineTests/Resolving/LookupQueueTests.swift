@@ -60,7 +60,7 @@ import Testing
         #expect(queue.count == 6)
     }
 
-    @Test func `questions that stand in requests count for their app, and nobody else makes room for them`() {
+    @Test func `questions in requests count for their app, and no other app makes room for them`() {
         var queue = LookupQueue()
         queue.append(question("real", 0), of: quiet)
         queue.append(question("bogus", 1), of: loud)

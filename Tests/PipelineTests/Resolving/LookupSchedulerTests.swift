@@ -22,7 +22,9 @@ import Testing
         ("{}", .mint, "minted"), ("{}", .reject, "user_gone"),
         (#"{"exists":["other"]}"#, .mint, "deferred lookup_failed 0"),
     ])
-    func `what the vendor says decides`(_ body: String, _ rule: LookupTerms.UnknownUser, _ end: String) async throws {
+    func `the vendor's answer and the rule for unknown users decide the event`(
+        _ body: String, _ rule: LookupTerms.UnknownUser, _ end: String
+    ) async throws {
         var bench = try LookupBench(unknownUser: rule)
         let records = bench.records(["ann"])
         _ = await bench.process(records)
@@ -99,7 +101,7 @@ import Testing
         #expect(await bench.outcomes("a", waiting: .over) == ["minted"])
     }
 
-    @Test func `behind one that goes on waiting those of its partition wait as well`() async throws {
+    @Test func `an event behind a waiting one of its partition waits as well`() async throws {
         var bench = try LookupBench(batch: 1)
         let records = bench.records(["a", "b"])
         _ = await bench.process(records)
@@ -122,7 +124,7 @@ import Testing
         #expect(TokenInspection(token).time("exp") == TestBench.now.seconds + 300)
     }
 
-    @Test func `without a key to ask with the events wait in the tiers`() async throws {
+    @Test func `events wait in the tiers if there is no key to ask with`() async throws {
         var bench = try LookupBench(minted: true)
         let records = bench.records(["ann"])
         _ = await bench.process(records)
@@ -138,7 +140,7 @@ import Testing
         #expect(bench.processor.lookups().map(\.users) == [["a"], ["x"]])
     }
 
-    @Test func `what is remembered is bounded`() async throws {
+    @Test func `the number of remembered answers is bounded`() async throws {
         var bench = try LookupBench(remembered: 100)
         for round in 0..<20 {
             _ = await bench.process(bench.records((0..<50).map { "\(round)-\($0)" }))

@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [3600, 86_400, Int64.max / 1_000_000] as [Int64])
-    func `a vendor's word keeps its account from being asked for five minutes at most`(_ seconds: Int64) {
+    func `a vendor's wish keeps its account from being asked for five minutes at most`(_ seconds: Int64) {
         var limiter = RequestLimiter(LookupAccount(name: "a", rates: [.init(10)], batch: 1, concurrency: 1))
         limiter.pause(for: seconds * 1_000_000, at: TestBench.now)
         let end = TestBench.now.advanced(bySeconds: 300)
@@ -77,7 +77,7 @@ import Testing
         #expect(limiter.opening(at: before.advanced(bySeconds: 301)) == .now)
     }
 
-    @Test func `ten thousand users of a vendor that takes fifty are two hundred requests, within both windows`()
+    @Test func `ten thousand users in batches of fifty are two hundred requests, within both windows`()
         async throws
     {
         var bench = try LookupBench(rates: [.init(250, perSeconds: 60), .init(40)])

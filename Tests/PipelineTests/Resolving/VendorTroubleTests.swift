@@ -28,7 +28,7 @@ import Testing
         #expect(await bench.outcomes(records) == ["waits"], "the next attempt asks anew")
     }
 
-    @Test func `after five failures in a row nothing is asked for a while, then one request tries`() async throws {
+    @Test func `five failures in a row stop an account's requests for a while, then one request tries`() async throws {
         var bench = try LookupBench(batch: 1, concurrency: 10)
         let users = (0..<20).map { "user-\($0)" }
         _ = await bench.process(bench.records(users), .over)
@@ -80,7 +80,7 @@ import Testing
         #expect(await bench.outcomes("ben") == ["deferred awaiting_lookup 0"], "the vendor is not asked yet")
     }
 
-    @Test func `a user whom the vendor does not want to hear of does not keep the others from being asked about`()
+    @Test func `a user the vendor refuses to look up does not keep the others from being asked about`()
         async throws
     {
         var bench = try LookupBench()
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: [400, 413, 414, 422])
-    func `a request that tries and is found fault with shows that the vendor works`(_ status: Int) async throws {
+    func `a probe that the vendor calls faulty shows that the vendor works`(_ status: Int) async throws {
         var bench = try LookupBench(batch: 1, concurrency: 5)
         _ = await bench.process(bench.records((0..<20).map { "user-\($0)" }), .over)
         for call in bench.processor.lookups() { bench.fail(call, .unavailable) }
@@ -140,7 +140,7 @@ import Testing
             await bench.outcomes(records, .over) == ["deferred lookup_failed 0"] + Array(repeating: "minted", count: 3))
     }
 
-    @Test func `a vendor that says when to come back is not asked before`() async throws {
+    @Test func `a vendor is not asked before its stated time to come back`() async throws {
         var bench = try LookupBench(batch: 1)
         _ = await bench.process(bench.records(["a", "b"]), .over)
         let first = calls(&bench)
@@ -153,7 +153,7 @@ import Testing
         #expect(bench.processor.lookupConditions.first?.circuit == "closed")
     }
 
-    @Test func `a vendor that says to come back in an hour is asked again in five minutes`() async throws {
+    @Test func `a vendor that asks for an hour's pause is asked again in five minutes`() async throws {
         var bench = try LookupBench(batch: 1)
         _ = await bench.process(bench.records(["a"]), .over)
         bench.reply(try #require(calls(&bench).first), 429, retryAfter: 3_600_000_000)
@@ -164,7 +164,7 @@ import Testing
         #expect((300_000_000...301_000_000).contains(rest), "\(rest)")
     }
 
-    @Test func `a vendor that has had enough and does not say for how long is asked less and less`() async throws {
+    @Test func `a vendor that throttles without naming a time is asked less and less`() async throws {
         var bench = try LookupBench(batch: 1, concurrency: 1)
         _ = await bench.process(bench.records(["a"]), .over)
         var total: Int64 = 0
@@ -182,7 +182,7 @@ import Testing
         #expect(await bench.outcomes("a") == ["minted"])
     }
 
-    @Test func `an answer about somebody else is refused, said, and the event tries again`() async throws {
+    @Test func `an answer about somebody else is refused and reported, and the event tries again`() async throws {
         var bench = try LookupBench()
         let records = bench.records(["ann"])
         _ = await bench.process(records)

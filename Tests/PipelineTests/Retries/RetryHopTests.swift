@@ -25,7 +25,7 @@ struct RetryHopTests {
         return settlements
     }
 
-    @Test func `the first hop keeps the event, and says where it stood and what happened`() async throws {
+    @Test func `the first hop keeps the event, and has its origin and the failure`() async throws {
         let bench = try TestBench()
         let record = InputRecord.raw(
             SampleReport.braze(), app: "shop-ios", [RecordHeader("traceparent", "00-1"), RecordHeader("a", nil)])
@@ -50,7 +50,7 @@ struct RetryHopTests {
             ])
     }
 
-    @Test func `after eight attempts it is a dead letter that tells its history`() async throws {
+    @Test func `an event becomes a dead letter with its history after eight attempts`() async throws {
         let bench = try TestBench()
         let record = InputRecord.raw(SampleReport.braze(), app: "shop-ios")
         let settlements = try await fail(record, bench, times: 20)
@@ -72,7 +72,7 @@ struct RetryHopTests {
         #expect(settlements.allSatisfy { $0.eventID == "remint.invalidations/3/7" })
     }
 
-    @Test func `it is not tried again past its deadline`() async throws {
+    @Test func `an event is not tried again past its deadline`() async throws {
         let policy = RetryPolicy(
             tiers: RetryPolicy.standard.tiers, maxAttempts: 100, deadline: .seconds(1000))
         let settlements = try await fail(
@@ -82,7 +82,7 @@ struct RetryHopTests {
         #expect(settlements.last?.outcome == .deadLettered(.retriesExhausted))
     }
 
-    @Test func `once nothing is in its way it is minted, with the id it always had`() async throws {
+    @Test func `an event that can be answered after its hops is minted under its first id`() async throws {
         let bench = try TestBench()
         var output: OutputRecord?
         for hop: Int64 in 0..<5 {
@@ -137,7 +137,7 @@ struct RetryHopTests {
         #expect(try await bench.settle(record, signing).outcome == .deadLettered(.challengeExpired))
     }
 
-    @Test func `what a later event of the same user was answered with answers the waiting one`() async throws {
+    @Test func `the token minted for a later event of the same user answers the waiting one`() async throws {
         let bench = try TestBench()
         let waiting = try #require(
             try await bench.settle(.raw(SampleReport.bloomreach(), app: "web"), Self.failing).output)
@@ -152,7 +152,8 @@ struct RetryHopTests {
         #expect(again.map(\.outcome) == [.superseded(.observedEarlier)])
     }
 
-    @Test func `who waited for another event's token fails for its reason, and has its own attempts left`() async throws
+    @Test func `an event that waited for another's token fails for its reason, with its own attempts left`()
+        async throws
     {
         let bench = try TestBench()
         let report = SampleReport.bloomreach()
@@ -173,7 +174,7 @@ struct RetryHopTests {
     }
 }
 
-@Suite("What a record of a retry tier is believed")
+@Suite("The believed headers of a retry record")
 struct ProvenanceTests {
     private static let told = [
         RecordHeader("remint-origin-topic", "t"), RecordHeader("remint-origin-partition", "1"),
@@ -191,7 +192,7 @@ struct ProvenanceTests {
         return DeadLetter(record, Rejection(.mintFailed, "why"), at: .mint, on: TestBench.now).output
     }
 
-    @Test func `on the retry lane, where it first stood`() {
+    @Test func `a dead letter from the retry lane has the first origin, attempts and history of its headers`() {
         let letter = letter(Self.told, lane: .retries)
         #expect(letter.values("remint-origin-topic") == ["t"])
         #expect(letter.values("remint-origin-partition") == ["1"])
@@ -202,7 +203,7 @@ struct ProvenanceTests {
     }
 
     @Test(arguments: [Lane.live, .bulk])
-    func `on the other lanes, nothing of it`(_ lane: Lane) {
+    func `a dead letter from another lane ignores the origin, attempts and history of its headers`(_ lane: Lane) {
         let letter = letter(Self.told, lane: lane)
         #expect(letter.values("remint-origin-topic") == ["input"])
         #expect(letter.values("remint-origin-offset") == ["9"])
@@ -218,7 +219,7 @@ struct ProvenanceTests {
     ]
 
     @Test(arguments: broken)
-    func `a record that lacks its origin stands for itself`(_ name: String, _ text: String) {
+    func `a record that lacks its origin is its own origin`(_ name: String, _ text: String) {
         let headers = Self.told.filter { $0.name != name } + [RecordHeader(name, text)]
         let letter = letter(headers, lane: .retries)
         #expect(letter.values("remint-origin-topic") == ["input"])
@@ -226,7 +227,7 @@ struct ProvenanceTests {
         #expect(letter.values("remint-attempts") == ["1"])
     }
 
-    @Test func `a history keeps its latest sixteen entries, and no tale of somebody else's`() throws {
+    @Test func `a history keeps its latest sixteen entries, and no foreign text`() throws {
         var history = "h"
         for _ in 0..<40 {
             let headers = Self.told.dropLast(2) + [RecordHeader("remint-history", history)]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pipeline
 
-@Suite("When an event is tried again")
+@Suite("The retry policy")
 struct RetryPolicyTests {
     private static let now = UnixTime(seconds: 1_763_640_000)
 
@@ -25,7 +25,7 @@ struct RetryPolicyTests {
         #expect(policy.wait(suspendedFrom: from, firstFailure: Self.now, now: late, random: &random) == nil)
     }
 
-    @Test func `it is never early, and within half a second and a millisecond of its tier`() {
+    @Test func `a retry is never early, and at most 501 ms after its tier's delay`() {
         var random = SeededGenerator(seed: 1)
         var waits: [Int64] = []
         for offset: Int64 in 0..<2000 {
@@ -50,7 +50,7 @@ struct RetryPolicyTests {
         #expect((wait != nil) == waits)
     }
 
-    @Test func `without tiers or attempts nothing waits`() {
+    @Test func `an event does not wait if there are no tiers or attempts`() {
         var random = SeededGenerator(seed: 1)
         let bare = RetryPolicy(tiers: [], maxAttempts: 8, deadline: .seconds(86_400))
         #expect(bare.wait(afterAttempt: 1, firstFailure: Self.now, now: Self.now, random: &random) == nil)
@@ -61,7 +61,7 @@ struct RetryPolicyTests {
         #expect(single.wait(suspendedFrom: 0, firstFailure: Self.now, now: Self.now, random: &random)?.tier == 0)
     }
 
-    @Test func `what may pass is tried again, what is wrong with the event itself is not`() {
+    @Test func `codes of passing faults are retriable, and codes of faulty events are not`() {
         let retriable = ErrorCode.allCases.filter(\.isRetriable)
         #expect(retriable == [.lookupFailed, .keyUnavailable, .mintFailed])
     }

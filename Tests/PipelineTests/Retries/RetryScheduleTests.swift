@@ -48,7 +48,7 @@ struct RetryScheduleTests {
         #expect(taken.filter { $0.hasPrefix("0/") } == (0..<11).map { "0/\($0)" })
     }
 
-    @Test func `what is put back comes first again, in its order`() {
+    @Test func `records that are put back come first again, in their order`() {
         var schedule = Self.schedule((0..<6).map { Self.record(0, $0, due: 10) })
         let taken = schedule.take(3, at: Self.at(10))
         #expect(schedule.count == 3)
@@ -58,7 +58,7 @@ struct RetryScheduleTests {
         #expect(Self.names(schedule.take(9, at: Self.at(10))) == (0..<6).map { "0/\($0)" })
     }
 
-    @Test func `as many are due as stand before the first that is not`() {
+    @Test func `records are due up to the first that is not`() {
         let schedule = Self.schedule([
             Self.record(0, 1, due: 10), Self.record(0, 2, due: 20), Self.record(0, 3, due: 10),
             Self.record(1, 1, due: 10),
@@ -83,7 +83,7 @@ struct RetryScheduleTests {
         #expect(schedule.throttled().isEmpty, "it is not paused again before it is full again")
     }
 
-    @Test func `what is someone else's is forgotten`() {
+    @Test func `records of a dropped partition are forgotten`() {
         var schedule = Self.schedule((0..<600).map { Self.record(0, $0, due: 10) } + [Self.record(1, 0, due: 10)])
         let partition = TopicPartition(topic: "t", partition: 0)
         #expect(schedule.throttled() == [partition])

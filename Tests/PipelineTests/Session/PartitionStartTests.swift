@@ -2,7 +2,7 @@ import AdapterKit
 import Pipeline
 import Testing
 
-@Suite("Where a partition is read from")
+@Suite("The start of a partition")
 struct PartitionStartTests {
     /// A log that began with a record at 10 when offset 50 was committed.
     private static let mark = LogMark(offset: 10, timestamp: 1_000)
@@ -122,7 +122,7 @@ struct PartitionStartTests {
             former: .init(committed: 50, mark: mark, seenUntil: committedAt), isOver: false, from: 20, .resumed),
     ]
 
-    @Test(arguments: cases) func `a partition is read from where the facts say`(_ example: Case) {
+    @Test(arguments: cases) func `a partition is read from the start that its facts give`(_ example: Case) {
         let start = PartitionStart(example.facts)
         #expect(start.offset == example.offset)
         #expect(start.reason == example.reason)
@@ -182,7 +182,7 @@ struct LogMarksTests {
         #expect(marks.all == [partition: LogMark(offset: 4, timestamp: 7)])
     }
 
-    @Test func `a log with a mark keeps it, whatever is taken`() {
+    @Test func `a log with a mark keeps it, whatever records are taken`() {
         var marks = LogMarks()
         marks.begin(partition, first: LogMark(offset: 1, timestamp: 2))
         marks.took([record(40, at: 7)])
@@ -200,7 +200,7 @@ struct LogMarksTests {
     @Test(arguments: [
         LogMark(offset: 0, timestamp: 1), LogMark(offset: 1, timestamp: 9), LogMark(offset: 7, timestamp: 6_000),
     ])
-    func `a log that was created again is told, and keeps its old mark`(_ first: LogMark) {
+    func `a log that was created again is reported, and keeps its old mark`(_ first: LogMark) {
         var marks = LogMarks()
         let mark = LogMark(offset: 1, timestamp: 2)
         marks.begin(partition, first: mark)

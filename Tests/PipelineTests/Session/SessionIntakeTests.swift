@@ -16,7 +16,7 @@ import Testing
         for lane in Lane.allCases { #expect(machine.intake(lane) == .records(8, except: [])) }
     }
 
-    @Test func `a quiet worker takes nothing but news, on every lane, until it is told otherwise`() {
+    @Test func `a quiet worker polls every lane without taking records, until it is resumed`() {
         var machine = machine()
         machine.isQuiet = true
         for lane in Lane.allCases { #expect(machine.intake(lane) == .news) }
@@ -25,7 +25,7 @@ import Testing
         #expect(machine.intake(.live) == .records(8, except: []))
     }
 
-    @Test func `of a lane that rests nothing but news is taken, of the others all`() {
+    @Test func `a paused lane is polled without taking records, and the others yield theirs`() {
         var machine = machine()
         machine.pausedLanes = [.bulk, .retries]
         #expect(machine.intake(.bulk) == .news && machine.intake(.retries) == .news)
@@ -38,7 +38,7 @@ import Testing
         #expect(machine.intake(.bulk) == .records(8, except: []))
     }
 
-    @Test func `a lane whose group waits for an answer is left alone, the others are not`() {
+    @Test func `a lane whose group waits for an answer is skipped, and the others are not`() {
         var machine = machine()
         machine.rebalancing(.bulk, .assigned([]))
         #expect(machine.intake(.bulk) == .nothing)
@@ -47,14 +47,14 @@ import Testing
         #expect(machine.intake(.bulk) == .records(8, except: []))
     }
 
-    @Test func `a worker that stops takes nothing at all`() {
+    @Test func `a stopping worker takes no records`() {
         var machine = machine()
         machine.isQuiet = true
         machine.stop()
         for lane in Lane.allCases { #expect(machine.intake(lane) == .nothing) }
     }
 
-    @Test func `beside a batch nothing is taken of the retries`() {
+    @Test func `no retries are taken beside a batch`() {
         let machine = machine()
         #expect(Lane.allCases.map { machine.demandBeside($0) } == Lane.allCases.map { $0 == .retries ? 0 : 8 })
     }

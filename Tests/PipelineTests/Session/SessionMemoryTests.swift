@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pipeline
 
-@Suite("What was taken is bounded in bytes")
+@Suite("The memory of taken records")
 struct SessionMemoryTests {
     private static let size = 10_000
     private static let start = UnixTime(seconds: 1_763_640_000)
@@ -42,7 +42,7 @@ struct SessionMemoryTests {
         #expect(flow.demand(.live) > 0)
     }
 
-    @Test func `what a lane that rests has taken keeps no other lane from being taken`() {
+    @Test func `the records of a paused lane keep no other lane from being taken`() {
         var flow = Self.flow(memory: 2 * Self.size)
         flow.received([Self.record(0), Self.record(1)], on: .live, at: Self.start)
         #expect(flow.demand(.bulk) == 0)
@@ -54,7 +54,7 @@ struct SessionMemoryTests {
         #expect(flow.demand(.live) == 0)
     }
 
-    @Test func `what is given back is counted again`() throws {
+    @Test func `the records of an unfinished batch count against the memory again`() throws {
         var flow = Self.flow(memory: 2 * Self.size)
         flow.received([Self.record(0), Self.record(1)], on: .live, at: Self.start)
         guard case .process(let batch) = flow.next(at: Self.start) else { throw Unexpected() }

@@ -146,7 +146,7 @@ struct SessionParkingTests {
             ]),
     ]
 
-    @Test(arguments: stories) func `happens as it is written`(_ story: SessionStory) {
+    @Test(arguments: stories) func `waiting events take the steps their story expects`(_ story: SessionStory) {
         var teller = SessionTeller(story)
         #expect(teller.tell(story.acts) == story.expected)
     }

@@ -99,7 +99,7 @@ struct SessionRebalanceTests {
     ]
 
     @Test(arguments: revoked)
-    func `what is in work is committed before partitions are given up`(_ story: SessionStory) { play(story) }
+    func `a batch in work is committed before partitions are given up`(_ story: SessionStory) { play(story) }
 
     static let lost: [SessionStory] = [
         SessionStory("idle", [.ask(.live, SessionStory.lost()), .next("answer live"), .next("wait")]),
@@ -146,7 +146,7 @@ struct SessionRebalanceTests {
     ]
 
     @Test(arguments: lost)
-    func `nothing of lost partitions is committed`(_ story: SessionStory) { play(story) }
+    func `no offset of lost partitions is committed`(_ story: SessionStory) { play(story) }
 
     static let assigned: [SessionStory] = [
         SessionStory("idle", [.ask(.live, .assigned([])), .next("answer live"), .next("wait")]),

@@ -173,10 +173,10 @@ struct SessionStepTests {
     ]
 
     @Test(arguments: rests)
-    func `a lane rests`(_ story: SessionStory) { play(story) }
+    func `a paused lane takes the steps of its story`(_ story: SessionStory) { play(story) }
 
     @Test(arguments: course)
-    func `goes its course`(_ story: SessionStory) { play(story) }
+    func `the session takes the steps of its course`(_ story: SessionStory) { play(story) }
 
     static let aborts: [SessionStory] = [
         SessionStory(
@@ -294,7 +294,7 @@ struct SessionStepTests {
     ]
 
     @Test(arguments: stops)
-    func `stops once what was begun is committed`(_ story: SessionStory) { play(story) }
+    func `the session stops once the work begun is committed`(_ story: SessionStory) { play(story) }
 
     static let lingering: [SessionStory] = [
         SessionStory(
@@ -368,7 +368,7 @@ struct SessionStepTests {
     ]
 
     @Test(arguments: lingering)
-    func `lingers where it helps`(_ story: SessionStory) { play(story) }
+    func `the session lingers for more events as its story expects`(_ story: SessionStory) { play(story) }
 
     private func play(_ story: SessionStory) {
         var teller = SessionTeller(story)

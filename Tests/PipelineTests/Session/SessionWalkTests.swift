@@ -8,7 +8,7 @@ struct SessionWalkTests {
     static let seeds = Array(1...42)
 
     @Test(.timeLimit(.minutes(10)), arguments: seeds)
-    func `three thousand things at random leave every event with one end, and no offset past one without`(_ seed: Int) {
+    func `three thousand random steps give every event one end, and commit no offset past an open one`(_ seed: Int) {
         var walk = SessionWalk(seed: seed)
         var step = 0
         do throws(WalkFailure) {

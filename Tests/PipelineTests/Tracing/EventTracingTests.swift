@@ -4,7 +4,7 @@ import Testing
 
 @testable import Pipeline
 
-@Suite("Which events are followed") struct EventTracingTests {
+@Suite("Events that are traced") struct EventTracingTests {
     private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let sampled = "00-\(trace)-00f067aa0ba902b7-01"
     private static let unsampled = "00-\(trace)-00f067aa0ba902b7-00"
@@ -53,19 +53,19 @@ import Testing
             producedAt: TestBench.now.advanced(bySeconds: -10))
     }
 
-    @Test(arguments: followed.indices) func `an event whose flag is set is followed`(_ index: Int) throws {
+    @Test(arguments: followed.indices) func `an event whose flag is set is traced`(_ index: Int) throws {
         let trace = try #require(begin(Self.followed[index], RecordedSpans()))
         #expect(trace.context.traceID == Self.trace)
         #expect(trace.parent?.spanID == "00f067aa0ba902b7")
     }
 
-    @Test(arguments: passedOver.indices) func `any other is not, and costs no id`(_ index: Int) {
+    @Test(arguments: passedOver.indices) func `an event without the flag is not traced, and costs no id`(_ index: Int) {
         let port = RecordedSpans()
         #expect(begin(Self.passedOver[index], port) == nil)
         #expect(port.contexts == 0 && port.all.isEmpty)
     }
 
-    @Test func `a share of those without a context begins a trace, and the same ones again`() {
+    @Test func `a share of events without a context begins a trace, the same ones each time`() {
         let port = RecordedSpans()
         let chosen = (0..<10_000).filter { begin(([], []), port, share: 0.1, offset: $0) != nil }
         #expect((800...1200).contains(chosen.count), "\(chosen.count)")

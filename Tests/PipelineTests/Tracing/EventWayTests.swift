@@ -4,7 +4,7 @@ import Testing
 
 @testable import Pipeline
 
-@Suite("What the trace of an event tells") struct EventWayTests {
+@Suite("The trace of an event") struct EventWayTests {
     private static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     private let port = RecordedSpans()
 
@@ -115,7 +115,7 @@ import Testing
         #expect(again.trace?.context.traceID == record.trace?.context.traceID)
     }
 
-    @Test func `an abort ends no event, and what it is called is told`() async throws {
+    @Test func `an abort ends no event, and its span has the reason`() async throws {
         let bench = try TestBench()
         let record = try followed(report(), bench)
         var processor = processor(bench)

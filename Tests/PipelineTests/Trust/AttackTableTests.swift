@@ -366,10 +366,10 @@ struct AttackTableTests {
         + vouching
         + apps + proofs
 
-    @Test func `the table is long enough to mean something`() { #expect(Self.all.count >= 200) }
+    @Test func `the table of attacks is long enough to mean something`() { #expect(Self.all.count >= 200) }
 
     @Test(arguments: all)
-    func `comes to what it must, and gets nobody else's token`(_ attack: Attack) async throws {
+    func `an attack ends as its row states, and gets nobody else's token`(_ attack: Attack) async throws {
         let bench = try TrustBench()
         var processor = bench.processor()
         let settlements = await processor.process(try attack.records(bench))

@@ -15,7 +15,7 @@ struct ClockTests {
         #expect(observed == produced.advanced(bySeconds: believed))
     }
 
-    @Test func `without a timestamp there is only the device's`() {
+    @Test func `the device's clock counts alone if the record has no timestamp`() {
         let observed = UnixTime(seconds: 7)
         #expect(ObservedTime.believed(observed, producedAt: nil, at: TestBench.now) == observed)
     }

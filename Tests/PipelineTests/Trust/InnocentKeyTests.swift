@@ -182,7 +182,7 @@ struct InnocentKeyTests {
     }
 
     @Test(arguments: sdks)
-    func `a device whose clock is two hours behind gets a token when the last one ends`(_ sdk: SDK) async throws {
+    func `a device whose clock is two hours behind gets a token when the last one expires`(_ sdk: SDK) async throws {
         let bench = try await play(sdk, ahead: -7200)
         #expect(bench.mints == bench.ends.count)
         #expect(bench.mints <= 4 * (1 + 7200 / 900))

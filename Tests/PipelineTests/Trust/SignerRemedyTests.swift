@@ -2,7 +2,7 @@ import AdapterKit
 import Pipeline
 import Testing
 
-@Suite("Who signed the token that failed")
+@Suite("The signer of the token that failed")
 struct SignerRemedyTests {
     private func settle(_ code: Int, _ token: String?, app: String = "braze") async throws -> Settlement {
         let bench = try TrustBench()
@@ -13,14 +13,14 @@ struct SignerRemedyTests {
     }
 
     @Test(arguments: ["passive", "prepared", "retired"])
-    func `code 27 with a token of an older version is mended by the active one`(_ state: String) async throws {
+    func `code 27 with a token of an older version is fixed by the active one`(_ state: String) async throws {
         let settlement = try await settle(27, TrustBench().token(of: "me", signedBy: state))
         #expect(settlement.outcome == .minted)
         #expect(settlement.signer == TokenSigner(rawValue: state))
         #expect(settlement.reason == "NO_MATCHING_PUBLIC_KEYS")
     }
 
-    @Test func `code 27 with a token of the active version is not`() async throws {
+    @Test func `code 27 with a token of the active version is not fixable by a token`() async throws {
         let settlement = try await settle(27, TrustBench().token(of: "me", signedBy: "active"))
         #expect(settlement.outcome == .deadLettered(.notFixableByToken))
         #expect(settlement.signer == .active)
@@ -80,7 +80,7 @@ struct SignerRemedyTests {
         #expect(second.outcome == .minted && second.signer == nil)
     }
 
-    @Test func `what the edge grants goes into the token, and nothing else does`() async throws {
+    @Test func `claims that the edge grants go into the token`() async throws {
         let bench = try TrustBench()
         var processor = bench.processor()
         let granted = #"{"user":"me","subscriptions":[{"type":"Email","token":"me@example.com"}]}"#

@@ -81,7 +81,7 @@ struct EndpointTests {
         ),
     ]
 
-    @Test(arguments: wrong) func `refuses what is no endpoint, and does not repeat it`(
+    @Test(arguments: wrong) func `a text that is no endpoint is refused without repeating it`(
         _ message: String, _ endpoints: [String]
     ) {
         for endpoint in endpoints {
@@ -100,7 +100,7 @@ struct EndpointTests {
         "http://128.0.0.1", "http://[::2]", "http://[::ffff:127.0.0.1]", "http://0.0.0.0",
         "http://127.0.0.1.nip.example",
     ])
-    func `plain text is for this machine, or for who writes it out`(_ endpoint: String) throws {
+    func `a plain http endpoint is for this machine, or has to be allowed`(_ endpoint: String) throws {
         #expect(
             Self.file(endpoint).errors() == [
                 "\(ConfigurationFile.name):10:17: error: apps.shop.lookup.endpoint must be https beyond this machine; or write apps.shop.lookup.insecure: true"
@@ -111,7 +111,7 @@ struct EndpointTests {
         #expect(file.warnings().isEmpty)
     }
 
-    @Test func `what has no use is pointed out and not refused`() throws {
+    @Test func `a key without use is warned about and not refused`() throws {
         let written = Self.file("https://rest.example", "insecure: true")
         let vendors = LookupText.app("basic", LookupText.basic + ["insecure: true"])
         for file in [written, vendors] {

@@ -53,7 +53,7 @@ struct LookupAccountTests {
         #expect(try Self.accounts(file) == [nil, "on"])
     }
 
-    @Test func `what is the app's own may differ`() throws {
+    @Test func `settings of the app's own may differ within an account`() throws {
         let file = Self.apps(
             ("a", "basic", "username: n, password: w"),
             (
@@ -66,7 +66,7 @@ struct LookupAccountTests {
         #expect(lookups.map { $0?.unknownUser } == [.reject, .mint])
     }
 
-    @Test func `what is the account's must not differ`() {
+    @Test func `settings of the account must not differ between its apps`() {
         let same = "both ask one endpoint with the same credentials; write the same in both"
         let file = Self.apps(
             ("a", "keyed", "endpoint: https://a, key: hunter2, rate: 2/s"),

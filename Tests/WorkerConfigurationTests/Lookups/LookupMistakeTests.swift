@@ -248,7 +248,7 @@ struct LookupMistakeTests {
     static let all: [Mistake] = [values, terms, credentials, files].flatMap { $0 }
 
     @Test(arguments: all)
-    func `says where and what, and nothing of a secret`(_ mistake: Mistake) {
+    func `each mistake in a look-up is reported with its place and without its secret`(_ mistake: Mistake) {
         let errors = mistake.file.errors()
         let wanted = mistake.says.map { say in
             let parts = say.split(separator: " ", maxSplits: 1).map(String.init)
@@ -262,14 +262,14 @@ struct LookupMistakeTests {
         "4", "/s", "4/h", "4/S", "4 / s", "4/s ", "0/s", "-4/s", "+4/s", "4.5/s", "4/sec", "1000001/m", "٤/s",
         "99999999999999999999/m", "s/4", "4//s", "4/60s",
     ])
-    func `refuses what is no rate`(_ rate: String) {
+    func `a text that is no rate is refused`(_ rate: String) {
         #expect(
             Self.keyed("rate: '\(rate)'").errors() == [
                 "\(ConfigurationFile.name):12:13: error: apps.shop.lookup.rate must be requests a second or a minute, such as 4/s or 200/m"
             ])
     }
 
-    @Test func `a look-up is checked though the adapter is none`() {
+    @Test func `a look-up is checked even if the adapter is unknown`() {
         Mistake(
             "", LookupText.app("keyd", ["mode: verify", "timeout: 1"]),
             says: "6:14 no adapter is called keyd", "10:16 apps.shop.lookup.timeout must be a duration"

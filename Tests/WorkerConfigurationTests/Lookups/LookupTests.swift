@@ -4,7 +4,7 @@ import WorkerConfiguration
 
 @Suite("Look-ups that are right")
 struct LookupTests {
-    @Test func `what is left out is the vendor's, or has its default`() throws {
+    @Test func `absent look-up settings are the vendor's or the defaults`() throws {
         let lookup = try LookupText.app(LookupText.keyed).lookup()
         #expect(lookup.mode == .verify)
         #expect(lookup.account == "shop")
@@ -78,7 +78,9 @@ struct LookupTests {
             ])
     }
 
-    @Test(arguments: ["off", "'off'", "~", ""]) func `off is off, whatever stands beside it`(_ mode: String) throws {
+    @Test(arguments: ["off", "'off'", "~", ""]) func `a look-up of mode off is off, whatever keys are beside it`(
+        _ mode: String
+    ) throws {
         let lines = [
             "mode: \(mode)", "endpoint: http://plain.example", "insecure: true", "certificate_authority: nowhere.pem",
             "key: a b", "key_file: nowhere", "username: ''", "password: \"${WORD:-}\"", "rate: 4/m",
@@ -96,7 +98,7 @@ struct LookupTests {
     }
 
     @Test(arguments: [("4/s", 4, 1), ("250/m", 250, 60), ("1/m", 1, 60), ("'007/m'", 7, 60)])
-    func `a rate stands behind the vendor's`(_ text: String, _ requests: Int, _ seconds: Int) throws {
+    func `a rate is added to the vendor's`(_ text: String, _ requests: Int, _ seconds: Int) throws {
         let vendor = LookupTerms.Rate(250, perSeconds: 60), own = LookupTerms.Rate(requests, perSeconds: seconds)
         let rates = try LookupText.app(LookupText.keyed + ["rate: \(text)"]).lookup().rates
         #expect(rates == (own == vendor ? [vendor] : [vendor, own]))
@@ -108,13 +110,13 @@ struct LookupTests {
         ("250/m", [.init(250, perSeconds: 60), .init(40)]),
         ("4/s", [.init(250, perSeconds: 60), .init(40), .init(4)]),
     ])
-    func `a rate takes the place of slower ones where the vendor allows some accounts more`(
+    func `a rate replaces slower ones where the vendor allows some accounts more`(
         _ text: String, _ rates: [LookupTerms.Rate]
     ) throws {
         #expect(try LookupText.app("roomy", LookupText.keyed + ["rate: \(text)"]).lookup().rates == rates)
     }
 
-    @Test func `what a vendor does with unknown users can be overruled`() throws {
+    @Test func `the vendor's rule for unknown users can be overruled`() throws {
         #expect(try LookupText.app("roomy", LookupText.keyed).lookup().unknownUser == .reject)
         #expect(try LookupText.app("roomy", LookupText.keyed + ["unknown_user: mint"]).lookup().unknownUser == .mint)
         #expect(

@@ -76,7 +76,9 @@ import WorkerTestSupport
             status: 403),
     ]
 
-    @Test(arguments: attempts) func `who asks is looked at first`(_ attempt: Attempt) async throws {
+    @Test(arguments: attempts) func `the admin server checks the caller before it answers`(_ attempt: Attempt)
+        async throws
+    {
         let log = RecordingLog()
         var server = AdminServer(
             address: .init(host: "127.0.0.1", port: 0, hosts: ["workers.example"], tokenFile: nil),

@@ -49,7 +49,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `alive as long as the loop comes by`() async throws {
+    @Test func `the liveness answer reports alive and the seconds since the heartbeat`() async throws {
         try await serving { bench in
             let answer = try await bench.client.ask("/health/live")
             #expect(answer.status == 200)
@@ -59,7 +59,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `not ready, with the reasons, then ready`() async throws {
+    @Test func `the readiness answer lists the reasons while not ready, and then reports ready`() async throws {
         try await serving { bench in
             bench.status.set(.publishing, "the topic \"t\" cannot be written")
             let refused = try await bench.client.ask("/health/ready")
@@ -78,7 +78,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `shows apps, and resumes those that are suspended`() async throws {
+    @Test func `the admin server lists apps, and resumes only suspended ones`() async throws {
         try await serving { bench in
             func app(_ name: String, _ suspension: Suspension?) -> WorkerStatus.AppStatus {
                 .init(name: name, adapter: "braze", keyRing: "r", keyVersion: "k1", suspension: suspension)
@@ -106,7 +106,7 @@ import WorkerTestSupport
     }
 
     /// A verifier has a key before its first token comes, and never a private half of it.
-    @Test func `serves a ring's public keys, those that are only prepared too`() async throws {
+    @Test func `a ring's public keys are served, prepared ones included`() async throws {
         let folder = try TemporaryFolder()
         try KeyRings.make(folder.path, algorithm: .es256)
         let directory = KeyRingDirectory(path: folder.path)
@@ -125,7 +125,7 @@ import WorkerTestSupport
     }
 
     @Test(arguments: ["/", "/metrics/", "/health", "/../etc/passwd", "/apps/%00", "/%ff"])
-    func `knows nothing else`(path: String) async throws {
+    func `an unknown path of the admin server is not found`(path: String) async throws {
         try await serving { bench in
             let answer = try await bench.client.ask(path)
             #expect([200, 404].contains(answer.status), "\(path)")
@@ -133,7 +133,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `stops when it is cancelled, and frees its port`() async throws {
+    @Test func `a canceled admin server stops and frees its port`() async throws {
         let log = RecordingLog()
         let status = WorkerStatus()
         func start(_ port: Int) -> Task<Void, any Error> {

@@ -17,7 +17,9 @@ import WorkerTestSupport
         (certificates.path("admin.pem"), certificates.path("admin.key"))
     }
 
-    @Test func `answers whoever knows its authority, and its own page alone`() async throws {
+    @Test func `an admin server behind TLS answers clients that trust its authority, and its own page alone`()
+        async throws
+    {
         let certificates = try Certificates()
         try await certificates.make("authority")
         try await certificates.make("admin", signedBy: "authority")

@@ -28,7 +28,7 @@ import WorkerTestSupport
         _ = await running.result
     }
 
-    @Test func `is one document that may run and ask nothing but its own`() async throws {
+    @Test func `the status page is one document that runs and asks only its own origin`() async throws {
         try await serving(WorkerStatus()) { address in
             let url = try #require(URL(string: "http://\(address)/"))
             let (data, response) = try await URLSession.shared.data(from: url)
@@ -95,7 +95,8 @@ import WorkerTestSupport
         """
 
     @Test(.enabled(if: Browser.name != nil, "needs Chromium (Debian: chromium)"))
-    func `shows a thousand apps on phones and screens, by day and night, and asks nobody else`() async throws {
+    func `the status page shows a thousand apps on phones and screens, by day and night, from one origin`() async throws
+    {
         try await serving(thousand()) { address in
             try await Browser.run { browser in
                 for (width, isDark) in [(360, false), (360, true), (1280, false), (1280, true)] {
@@ -128,7 +129,7 @@ import WorkerTestSupport
     }
 
     @Test(.enabled(if: Browser.name != nil, "needs Chromium (Debian: chromium)"))
-    func `asks for nothing while nobody sees it, and at once when it is shown again`() async throws {
+    func `the status page asks nothing while hidden, and asks at once when it is shown again`() async throws {
         try await serving(thousand()) { address in
             try await Browser.run { browser in
                 let page = try await BrowserPage(in: browser)

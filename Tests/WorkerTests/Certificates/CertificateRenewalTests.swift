@@ -26,7 +26,7 @@ private typealias Certificates = CertificateTestSupport.Certificates
         }
     }
 
-    @Test func `what changed and lies still is checked, and new clients are made once`() throws {
+    @Test func `files that changed and then stay as they are are checked, and new clients are made once`() throws {
         let states = try states()
         var renewal = CertificateRenewal(used: states[0])
         #expect(renewal.look(states[0]) == .nothing)
@@ -36,14 +36,14 @@ private typealias Certificates = CertificateTestSupport.Certificates
         #expect(renewal.look(states[1]) == .nothing)
     }
 
-    @Test func `what is being replaced is waited for`() throws {
+    @Test func `files that are being replaced are not checked yet`() throws {
         let states = try states()
         var renewal = CertificateRenewal(used: states[0])
         for state in [states[1], [nil], states[2]] { #expect(renewal.look(state) == .nothing) }
         #expect(renewal.look(states[2]) == .check)
     }
 
-    @Test func `what was refused is checked again, for its owner may have changed`() throws {
+    @Test func `files that were refused are checked again, for their owner may have changed`() throws {
         let states = try states()
         var renewal = CertificateRenewal(used: states[0])
         _ = renewal.look(states[1])
@@ -54,7 +54,7 @@ private typealias Certificates = CertificateTestSupport.Certificates
         #expect(renewal.checked(states[1], problem: nil) == .renew)
     }
 
-    @Test func `what does not fit is said once, and looked at again when it changed`() throws {
+    @Test func `files that do not fit are reported once, and checked again when they change`() throws {
         let states = try states()
         var renewal = CertificateRenewal(used: states[0])
         _ = renewal.look(states[1])
@@ -94,7 +94,7 @@ private typealias Certificates = CertificateTestSupport.Certificates
         try #require(rename(copy, certificates.path(other)) == 0)
     }
 
-    @Test func `no files, nothing to watch`() throws {
+    @Test func `a configuration without certificate files has nothing to watch`() throws {
         #expect(ClientCertificates(try readConfiguration(workerConfiguration(brokers: "127.0.0.1:9092"))) == nil)
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 /// What becomes part of a transaction while its records are on their way.
 @Suite(.timeLimit(.minutes(10))) struct AdditionsTests {
-    @Test func `are taken in their order until none is left`() async throws {
+    @Test func `additions are taken in their order until none is left`() async throws {
         try await CommitBench.with { bench in
             var events = Events(bench.configuration)
             let first = try await events.transaction([events.garbage()])
@@ -38,7 +38,7 @@ import Testing
         return committed
     }
 
-    @Test func `are committed with the transaction`() async throws {
+    @Test func `additions are committed with the transaction`() async throws {
         try await CommitBench.with { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `have their own records made smaller where a topic does not take them`() async throws {
+    @Test func `an addition's record that a topic refuses as too large is made smaller`() async throws {
         try await CommitBench.with(kafka: ["message.max.bytes: 2000"]) { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `whose partition is another's take the transaction with them, and nothing more`() async throws {
+    @Test func `an addition of a foreign partition aborts its transaction, and nothing more`() async throws {
         try await CommitBench.with(joining: [.live]) { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)

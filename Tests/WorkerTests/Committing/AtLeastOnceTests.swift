@@ -72,7 +72,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a topic that cannot be written is waited for and said, and nothing is committed meanwhile`()
+    @Test func `a topic that cannot be written is waited for and reported, and nothing is committed meanwhile`()
         async throws
     {
         try await with(kafka: ["message.timeout.ms: 3000"]) { bench, committer, _, blockages in
@@ -103,7 +103,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `without patience it gives up, and commits nothing`() async throws {
+    @Test func `a committer whose wait is over gives up, and commits nothing`() async throws {
         try await with(kafka: ["message.timeout.ms: 3000"]) { bench, committer, patience, blockages in
             var events = Events(bench.configuration)
             let transaction = try await events.transaction([events.garbage()])
@@ -117,7 +117,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `what is too large becomes smaller, and nothing else does`() async throws {
+    @Test func `a record that is too large becomes smaller, and no other does`() async throws {
         try await with(kafka: ["message.max.bytes: 2000"]) { bench, committer, _, _ in
             var events = Events(bench.configuration)
             let transaction = try await events.transaction([
@@ -134,7 +134,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `what the broker refuses together and takes alone stays as it is`() async throws {
+    @Test func `records that the broker refuses together and accepts alone stay as they are`() async throws {
         try await with { bench, committer, _, _ in
             var events = Events(bench.configuration)
             let transaction = try await events.transaction((0..<5).map { _ in events.garbage() })
@@ -148,7 +148,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `what is added on the way is delivered, and its offsets are committed`() async throws {
+    @Test func `events added to a running delivery are delivered, and their offsets are committed`() async throws {
         try await with { bench, committer, _, _ in
             var events = Events(bench.configuration)
             let transaction = try await events.transaction([events.garbage()])

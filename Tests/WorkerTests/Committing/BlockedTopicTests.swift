@@ -10,7 +10,7 @@ import WorkerConfiguration
         (EmbeddedBroker.ResponseError.topicAuthorizationFailed, "TOPIC_AUTHORIZATION_FAILED"),
         (.unknownTopicOrPartition, "_MSG_TIMED_OUT"),
     ])
-    func `a topic that cannot be written is named with the reason until it is mended`(
+    func `a topic that cannot be written is named with the reason until it is fixed`(
         error: EmbeddedBroker.ResponseError, code: String
     ) async throws {
         try await CommitBench.with { bench in
@@ -37,7 +37,7 @@ import WorkerConfiguration
     /// librdkafka does not say which topic of a transaction it was. A check of the wrong one would say that all is
     /// well, and everything would be signed and refused again.
     @Test(arguments: [EmbeddedBroker.ResponseError.topicAuthorizationFailed, .unknownTopicOrPartition])
-    func `of several topics the right one is waited for`(error: EmbeddedBroker.ResponseError) async throws {
+    func `the blocked one of several topics is waited for`(error: EmbeddedBroker.ResponseError) async throws {
         try await CommitBench.with { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
@@ -62,7 +62,7 @@ import WorkerConfiguration
         }
     }
 
-    @Test func `a producer that was fenced meanwhile says so when the topic is checked`() async throws {
+    @Test func `a producer that was fenced meanwhile fails when the topic is checked`() async throws {
         try await CommitBench.with { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)

@@ -23,7 +23,7 @@ import Testing
         #expect(read == CommitMetadata(version: nil, mark: mark, committedAt: Self.time))
     }
 
-    @Test func `the metadata of an older worker tells the version alone`() throws {
+    @Test func `the metadata of an older worker has the version alone`() throws {
         let read = try CommitMetadata(VersionMetadata.text(7), at: Self.time)
         #expect(read == CommitMetadata(version: 7, mark: nil, committedAt: nil))
     }
@@ -33,7 +33,7 @@ import Testing
         "remint-version=0;first=1@2@3;at=1.5", "remint-version=0;first=+1@2;at=+3",
         "remint-version=0;first=99999999999999999999@1;at=99999999999999999999",
     ])
-    func `metadata of somebody else's, or damaged, tells nothing`(_ text: String) throws {
+    func `foreign or damaged metadata is ignored`(_ text: String) throws {
         let read = try CommitMetadata(text, at: Self.time)
         #expect(read == CommitMetadata(version: nil, mark: nil, committedAt: nil))
     }

@@ -9,7 +9,7 @@ import WorkerTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct LargeRecordTests {
     /// What the client itself refuses.
-    @Test func `of many records only the large ones become smaller`() async throws {
+    @Test func `only the large ones of many records become smaller`() async throws {
         try await CommitBench.with(kafka: ["message.max.bytes: 2000"]) { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
@@ -66,7 +66,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `records that are refused together and taken alone stay as they are`() async throws {
+    @Test func `records that are refused together and accepted alone stay as they are`() async throws {
         try await CommitBench.with { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
@@ -82,7 +82,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a topic that takes not even the smallest record is blocked`() async throws {
+    @Test func `a topic that refuses even the smallest record is blocked`() async throws {
         try await CommitBench.with { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
@@ -101,7 +101,7 @@ import WorkerTestSupport
     }
 
     /// Forty large ones among a hundred: found, and mended together.
-    @Test func `many large records are mended together`() async throws {
+    @Test func `many large records are made smaller together`() async throws {
         try await CommitBench.with(kafka: ["message.max.bytes: 2000"]) { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)

@@ -37,7 +37,7 @@ import Testing
         OffsetCommits.Offsets { $0 == .live ? live : [:] }
     }
 
-    @Test func `what is added while a request is under way goes with the next, the later of each partition`() async {
+    @Test func `offsets added during a request go with the next one, the latest of each partition`() async {
         let coordinator = Coordinator()
         let commits = OffsetCommits(backoff: Self.short, isGivingUp: { false }) { offsets, _ in
             await coordinator.take(offsets)
@@ -60,7 +60,7 @@ import Testing
         #expect(await !commits.areOpen)
     }
 
-    @Test func `nothing is asked where nothing is open`() async {
+    @Test func `no request is made if no offset is open`() async {
         let commits = OffsetCommits(isGivingUp: { false }) { offsets, _ in
             Issue.record("a request without offsets")
             return offsets
@@ -69,7 +69,7 @@ import Testing
         #expect(await !commits.areOpen)
     }
 
-    @Test func `it does not run far ahead of a coordinator that is silent`() async {
+    @Test func `the committer does not run far ahead of a silent coordinator`() async {
         let coordinator = Coordinator()
         let commits = OffsetCommits(backoff: Self.short, isGivingUp: { false }) { offsets, _ in
             await coordinator.take(offsets)
@@ -102,7 +102,7 @@ import Testing
         #expect(await !commits.areOpen)
     }
 
-    @Test func `what the broker refuses is asked for again, with what was added meanwhile`() async {
+    @Test func `offsets that the broker refuses are sent again, with the ones added meanwhile`() async {
         let coordinator = Coordinator()
         let commits = OffsetCommits(backoff: Self.short, isGivingUp: { false }) { offsets, _ in
             await coordinator.take(offsets)
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test
-    func `partitions are not kept for offsets that the broker goes on refusing, and the offsets are not forgotten`()
+    func `partitions are not kept for offsets the broker goes on refusing, and those stay remembered`()
         async
     {
         let coordinator = Coordinator()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct TransactionTableTests {
     @Test(arguments: TransactionTable.onTheWay.indices)
-    func `an error on the way ends as the table says, and the producer goes on`(_ index: Int) async throws {
+    func `an error on the way ends as the table states, and the producer goes on`(_ index: Int) async throws {
         let (request, ends) = TransactionTable.onTheWay[index]
         #expect(Set(ends.keys) == Set(EmbeddedBroker.ResponseError.allCases), "every error has its row")
         try await CommitBench.with { bench in
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `an error of the abort ends as the table says, and the producer goes on`() async throws {
+    @Test func `an error of the abort ends as the table states, and the producer goes on`() async throws {
         let ends = TransactionTable.duringTheAbort
         #expect(Set(ends.keys) == Set(EmbeddedBroker.ResponseError.allCases), "every error has its row")
         try await CommitBench.with { bench in

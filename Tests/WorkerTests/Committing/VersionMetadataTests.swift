@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: ["", "remint-version", "7", "version=7"])
-    func `the metadata of another program holds no version`(_ metadata: String) throws {
+    func `the metadata of another program has no version`(_ metadata: String) throws {
         #expect(try VersionMetadata.version(metadata, at: Self.now) == nil)
     }
 

@@ -36,20 +36,20 @@ import WorkerTestSupport
         return failures[0]
     }
 
-    @Test func `a broker with everything a worker needs`() async throws {
+    @Test func `a broker with everything a worker needs passes the check`() async throws {
         let answers = try await answers()
         #expect(answers.allSatisfy { $0.isOK }, "\(answers)")
         #expect(answers.map(\.description).contains("topic remint.tokens: ok, 2 partitions, and it may be read"))
         #expect(answers.last?.description == "transactional id remint-check: ok, it can be registered")
     }
 
-    @Test func `a topic that is not there is not created by being asked for`() async throws {
+    @Test func `a missing topic is reported and not created by the check`() async throws {
         let failure = try failure(try await answers(missing: ["remint.dead-letters"], asking: 2))
         #expect(failure.question == .topic("remint.dead-letters", isRead: false))
         #expect(failure.detail.contains("there is none") && failure.detail.contains("create it"))
     }
 
-    @Test func `a topic that may not be seen`() async throws {
+    @Test func `a topic the account may not see is reported with the remedy`() async throws {
         let answers = try await answers { broker in
             try await broker.inject(.topic("remint.tokens", .topicAuthorizationFailed))
         }
@@ -58,7 +58,7 @@ import WorkerTestSupport
         #expect(failure.detail.contains("TOPIC_AUTHORIZATION_FAILED") && failure.detail.contains("allow this account"))
     }
 
-    @Test func `nobody at the brokers' address, and nothing more is asked of them`() async throws {
+    @Test func `a dead broker address fails the check, and nothing more is asked of the brokers`() async throws {
         let port = try #require(DeafPort())
         let configuration = try readConfiguration(workerConfiguration(brokers: "127.0.0.1:\(port.number)"))
         let answers = await ConnectionCheck(configuration, limit: .seconds(5)).run()
@@ -83,7 +83,7 @@ import WorkerTestSupport
         return answers
     }
 
-    @Test func `an endpoint that answers, and a signer that is not there`() async throws {
+    @Test func `an endpoint that answers passes the check, and a missing signer fails`() async throws {
         let stub = try #require(
             try BrazeAdapter(settings: .init()).stub(StubSetting(authorization: "Bearer hunter2", gone: [])))
         let server = try await StubServer.start(stub, now: { UnixTime(seconds: 1_800_000_000) })
@@ -98,7 +98,7 @@ import WorkerTestSupport
         )
     }
 
-    @Test func `an endpoint where nobody listens`() async throws {
+    @Test func `an endpoint where nobody listens fails the check with the key to fix`() async throws {
         let port = try #require(DeafPort())
         let folder = try TemporaryFolder()
         let answers = try await answers(endpoint: "http://127.0.0.1:\(port.number)", socket: "\(folder.path)/s")

@@ -11,7 +11,7 @@ import WorkerTestSupport
             .connectionQuestions
     }
 
-    @Test func `asks for what a worker reads and writes, in the order in which one mends it`() throws {
+    @Test func `the connection check covers all a worker reads and writes, in the order of fixing it`() throws {
         #expect(
             try questions() == [
                 .brokers("127.0.0.1:9092"), .topic("remint.invalidations", isRead: true),
@@ -23,13 +23,13 @@ import WorkerTestSupport
             ])
     }
 
-    @Test func `asks for no transactional id where there are no transactions`() throws {
+    @Test func `the connection check asks for no transactional id where there are no transactions`() throws {
         let questions = try questions("delivery: at_least_once")
         #expect(!questions.contains(.transactionalID("remint-check")))
         #expect(questions.contains(.group("remint", of: "remint.invalidations")))
     }
 
-    @Test func `asks each account and each signer once, and nothing of an embedded broker`() throws {
+    @Test func `the connection check asks each account and signer once, and nothing of an embedded broker`() throws {
         let text = """
             kafka: { bootstrap_servers: embedded }
             keys: { a: { signer: /run/s }, b: { signer: /run/s }, c: { signer: /run/r }, d: { path: d } }

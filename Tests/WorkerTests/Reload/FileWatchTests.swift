@@ -6,7 +6,7 @@ import WorkerTestSupport
 
 @testable import Worker
 
-@Suite("Which files a configuration was read from") struct FileWatchTests {
+@Suite("The watched files of a configuration") struct FileWatchTests {
     private func revision(_ path: String, _ text: String) throws -> FileRevision? {
         try Data(text.utf8).write(to: URL(filePath: path))
         return FileRevision(of: path)
@@ -44,7 +44,7 @@ import WorkerTestSupport
         #expect(coming == [false, false, true])
     }
 
-    @Test func `one that is as it was before it was read again is no change`() throws {
+    @Test func `a file that goes and comes back unchanged is no change`() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/c.yaml"
         let first = try revision(path, "1")

@@ -3,7 +3,7 @@ import WorkerConfiguration
 
 @testable import Worker
 
-@Suite("Which accounts of look-ups go on") struct LookupSuccessionTests {
+@Suite("Accounts of look-ups over a reload") struct LookupSuccessionTests {
     private func succession(
         _ old: [(String, Int)], _ new: [(String, Int)]
     ) -> (before: [String: String], mended: Set<String>) {
@@ -13,7 +13,7 @@ import WorkerConfiguration
         return (succession.before, succession.mended)
     }
 
-    @Test func `what is the same goes on`() {
+    @Test func `an account that is the same goes on`() {
         let (before, mended) = succession([("a", 1), ("b", 2)], [("a", 1), ("b", 2), ("c", 3)])
         #expect(before == ["a": "a", "b": "b"] && mended.isEmpty)
     }
@@ -23,13 +23,13 @@ import WorkerConfiguration
         #expect(before == ["b": "a"] && mended.isEmpty)
     }
 
-    @Test func `one that is asked otherwise goes on, mended`() {
+    @Test func `an account whose terms changed goes on, marked as changed`() {
         let (before, mended) = succession([("a", 1)], [("a", 2)])
         #expect(before == ["a": "a"] && mended == ["a"])
     }
 
     /// The first app moved to credentials of its own; the limit stays with who still has the old ones.
-    @Test func `a name does not take the limits along from whoever still has them`() {
+    @Test func `an account's limits follow it to its new name, not the account that takes its old name`() {
         let (before, mended) = succession([("a", 1)], [("a", 2), ("b", 1)])
         #expect(before == ["b": "a"] && mended.isEmpty)
     }

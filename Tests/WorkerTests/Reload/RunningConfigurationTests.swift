@@ -9,7 +9,7 @@ import WorkerTestSupport
 @testable import Worker
 
 /// What the watcher posts and the loop takes.
-@Suite("What a worker goes by") final class RunningConfigurationTests {
+@Suite("The running configuration") final class RunningConfigurationTests {
     private let folder: String
     private let temporary: TemporaryFolder
 
@@ -38,7 +38,7 @@ import WorkerTestSupport
             try #require(preflight.configuration, "\(preflight.diagnostics)"), revisions: preflight.revisions)
     }
 
-    @Test func `the loop takes the last that was posted, once`() throws {
+    @Test func `the loop takes the last posted configuration, once`() throws {
         let running = try running()
         #expect(running.take() == nil)
         for size in [40, 50] {
@@ -51,7 +51,7 @@ import WorkerTestSupport
         #expect(running.take() == nil)
     }
 
-    @Test func `what was compared with a configuration that holds no more is compared anew`() throws {
+    @Test func `a reload that was compared with an outdated configuration is refused`() throws {
         let running = try running()
         let first = try reload(running, preflight(more: "worker: { memory: 40MB }"))
         #expect(running.post(first, to: running.numbered.number))
@@ -60,7 +60,7 @@ import WorkerTestSupport
         #expect(running.take() == nil)
     }
 
-    @Test func `a file that says again what holds takes back what was posted`() throws {
+    @Test func `a file that equals the running configuration withdraws the posted one`() throws {
         let running = try running()
         #expect(running.post(try reload(running, preflight(more: "worker: { memory: 40MB }")), to: 0))
         #expect(running.post(nil, to: 0))

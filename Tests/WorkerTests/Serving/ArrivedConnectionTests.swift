@@ -16,7 +16,7 @@ import Testing
         try await channel.closeFuture.get()
     }
 
-    @Test func `a connection that nobody takes closes itself`() async throws {
+    @Test func `a connection that nobody accepts closes itself`() async throws {
         let channel = NIOAsyncTestingChannel()
         try await channel.testingEventLoop.executeInContext {
             let connection = try NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>(
@@ -26,7 +26,7 @@ import Testing
         try await connect(channel)
     }
 
-    @Test func `a connection of an HTTP server that nobody takes closes itself`() async throws {
+    @Test func `a connection of an HTTP server that nobody accepts closes itself`() async throws {
         let http = ArrivalChannel(HTTP1Channel(responder: { _, _, _ in }))
         let channel = NIOAsyncTestingChannel()
         // The result is dropped here, as by an accept loop that has ended.

@@ -17,7 +17,7 @@ import Testing
         await background.finish()
     }
 
-    @Test func `work that is cancelled learns of it, also what begins later`() async {
+    @Test func `canceled work learns of it, also work that begins later`() async {
         let background = BackgroundWork()
         let (told, telling) = AsyncStream<Bool>.makeStream()
         background.cancel()

@@ -21,14 +21,14 @@ import Testing
         #expect(offsets.setbacks(in: [record(70), record(71)]) == [])
     }
 
-    @Test func `nor is one that others took further, or that was never committed here`() {
+    @Test func `a partition that others took further, or that was never committed here, is no setback`() {
         var offsets = CommittedOffsets()
         offsets.committed([partition: 70], at: time)
         offsets.assigned([partition, TopicPartition(topic: "in", partition: 4)])
         #expect(offsets.setbacks(in: [record(900), record(2, of: 4)]) == [])
     }
 
-    @Test func `one that begins before what was committed is told once`() {
+    @Test func `a partition that begins before the committed offset is reported once`() {
         var offsets = CommittedOffsets()
         offsets.committed([partition: 70], at: time)
         offsets.committed([partition: 40], at: time)

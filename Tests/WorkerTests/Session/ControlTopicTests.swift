@@ -64,7 +64,7 @@ import WorkerTestSupport
         "the time of the app's pause is over; its events are answered again",
     ]
 
-    @Test func `a restart tells one line of each pause and suspension that holds, and none of those that are over`()
+    @Test func `a restart logs one line for each current pause and suspension, and none for past ones`()
         async throws
     {
         let since = UnixTime(seconds: 1_763_640_000)
@@ -109,7 +109,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a worker whose cluster has no control topic goes on and says so`() async throws {
+    @Test func `a worker whose cluster has no control topic goes on and reports it`() async throws {
         try await RunningWorker.with { broker, configuration in
             try await broker.createTopic(configuration.topics.control, partitions: 1)
             try await broker.inject(.topic(configuration.topics.control, .unknownTopicOrPartition))
@@ -122,7 +122,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a worker that waits for its control topic stops when it is told to`() async throws {
+    @Test func `a worker that waits for its control topic stops when asked to`() async throws {
         try await RunningWorker.with { broker, configuration in
             try await broker.createTopic(configuration.topics.control, partitions: 1)
             try await broker.inject(.topic(configuration.topics.control, .topicAuthorizationFailed))

@@ -3,7 +3,7 @@ import Testing
 @testable import Worker
 
 @Suite struct HandoffTests {
-    @Test func `hands a message over once`() {
+    @Test func `a message is handed over once`() {
         let handoff = Handoff<Int>()
         #expect(handoff.take() == nil)
         handoff.put(1)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ReachabilityTests {
     private let lost = KafkaError(.allBrokersDown, "2/2 brokers are down")
 
-    @Test func `a lost connection is said until an answer comes`() {
+    @Test func `a lost connection is reported until an answer comes`() {
         let status = WorkerStatus()
         status.set(.worker, nil)
         let reachability = Reachability(status: status)
@@ -18,7 +18,7 @@ import Testing
         #expect(status.isReady)
     }
 
-    @Test func `asks one question at a time, and not at once again`() {
+    @Test func `a lost connection is checked by one query at a time, and not at once again`() {
         let status = WorkerStatus()
         let reachability = Reachability(status: status)
         #expect(!reachability.isQuestionDue, "nothing is lost")
@@ -33,7 +33,7 @@ import Testing
         #expect(!reachability.isQuestionDue)
     }
 
-    @Test func `leaves alone what someone else said of the brokers`() {
+    @Test func `a problem of the brokers reported by another part is kept`() {
         let status = WorkerStatus()
         let reachability = Reachability(status: status)
         status.set(.brokers, "the coordinator does not answer")

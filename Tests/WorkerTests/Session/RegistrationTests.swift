@@ -13,7 +13,7 @@ import WorkerTestSupport
     private enum End: Equatable { case registered, unusable(String), fenced }
 
     @Test(arguments: [EmbeddedBroker.Request.initProducerID, .findCoordinator])
-    func `asks again, unless another worker has its place`(_ request: EmbeddedBroker.Request) async throws {
+    func `a session registers again, unless another worker has its id`(_ request: EmbeddedBroker.Request) async throws {
         try await Brokers.with { broker in try await check(request, broker) }
     }
 

@@ -35,7 +35,7 @@ import WorkerTestSupport
         await consumer.close(within: patience)
     }
 
-    @Test func `a group whose offsets lie beyond the logs' ends goes on there and says so`() async throws {
+    @Test func `a group whose offsets are beyond the logs' ends goes on there and reports it`() async throws {
         try await RunningWorker.with { broker, configuration in
             try await prepare(broker, configuration, events: 20, committing: 1_000)
         } _: { worker in
@@ -85,7 +85,7 @@ import WorkerTestSupport
             broker, configuration, [.lane(LaneRecord(group: "remint", lane: .live, pause: Self.pause))])
     }
 
-    @Test func `records that were deleted before they were read are told at one start, and not at the next`()
+    @Test func `records that were deleted before they were read are reported at one start, and not at the next`()
         async throws
     {
         let message = "records were deleted before they were read; their events are never answered"
@@ -122,7 +122,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a topic that was created again is told at one start, and not at the next`() async throws {
+    @Test func `a topic that was created again is reported at one start, and not at the next`() async throws {
         let message = "the topic was deleted and created again; the worker reads it from its start"
         try await RunningWorker.with { broker, configuration in
             try await pauseLive(broker, configuration)

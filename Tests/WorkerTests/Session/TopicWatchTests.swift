@@ -18,7 +18,7 @@ import WorkerTestSupport
             now: { [time] in time })
     }
 
-    @Test func `a topic that was created again is told once, also where a partition is empty at first`() throws {
+    @Test func `a topic that was created again is reported once, also if a partition is empty at first`() throws {
         var watch = try watch()
         let old = LogMark(offset: 0, timestamp: 1_000), new = LogMark(offset: 0, timestamp: 2_000)
         let looks: [[TopicPartition: LogMark]] = [
@@ -31,7 +31,7 @@ import WorkerTestSupport
         #expect(told == [false, false, false, true, false, false])
     }
 
-    @Test func `another topic's marks are left alone, and retention and compaction are no new log`() throws {
+    @Test func `another topic's marks are kept, and retention and compaction are no new log`() throws {
         var watch = try watch()
         let other = TopicPartition(topic: "tokens", partition: 0)
         let mark = LogMark(offset: 4, timestamp: 1_000)
@@ -46,7 +46,7 @@ import WorkerTestSupport
         #expect(told == [false, false, false, true, false, true])
     }
 
-    @Test func `what a reader found first is the measure of the first look`() throws {
+    @Test func `the marks a reader began with are compared at the first look`() throws {
         var watch = try watch()
         watch.begin("control", [partitions[0]: LogMark(offset: 0, timestamp: 1_000)], at: time)
         let told = watch.isReplaced("control", [partitions[0]: LogMark(offset: 0, timestamp: 2_000)], at: time)

@@ -9,7 +9,7 @@ import WorkerTestSupport
 
 /// A worker whose topics cannot be written, or are not there.
 @Suite(.timeLimit(.minutes(10))) struct UnwritableTopicTests {
-    @Test func `waits at the start for a topic that is missing, says which, and goes on by itself`() async throws {
+    @Test func `a worker waits at its start for a missing topic, names it, and goes on by itself`() async throws {
         try await RunningWorker.with { broker, configuration in
             try await broker.inject(.topic(configuration.topics.deadLetters, .unknownTopicOrPartition))
         } _: { worker in
@@ -28,7 +28,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `waits while a retry tier that was taken out of the configuration holds events`() async throws {
+    @Test func `a worker waits while a removed retry tier holds events`() async throws {
         let topic = "remint.retries.7m"
         try await RunningWorker.with { broker, _ in
             try await broker.createTopic(topic, partitions: 2)
@@ -57,7 +57,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `three aborts for one reason make it not ready, and a commit makes it ready again`() async throws {
+    @Test func `three aborts for one reason make a worker not ready, and a commit makes it ready again`() async throws {
         try await RunningWorker.with { worker in
             await worker.assigned()
             try await worker.broker.inject(
@@ -71,7 +71,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `stops while it waits for a topic`() async throws {
+    @Test func `a worker that waits for a topic stops when asked to`() async throws {
         try await RunningWorker.with { broker, configuration in
             try await broker.inject(.topic(configuration.topics.tokens, .unknownTopicOrPartition))
         } _: { worker in
@@ -80,7 +80,8 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `stops consuming while the dead letters cannot be written, and goes on by itself`() async throws {
+    @Test func `a worker stops consuming while the dead letters cannot be written, and goes on by itself`() async throws
+    {
         try await RunningWorker.with { worker in
             await worker.assigned()
             try await worker.produce(0..<3)
@@ -101,7 +102,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `stops while the dead letters cannot be written`() async throws {
+    @Test func `a worker stops when asked to while the dead letters cannot be written`() async throws {
         try await RunningWorker.with { worker in
             await worker.assigned()
             let topic = worker.configuration.topics.deadLetters
@@ -113,8 +114,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `at least once, a topic that was mended while the group moved on is no blockage for ever`() async throws
-    {
+    @Test func `a topic fixed while the group moved on does not block an at_least_once worker forever`() async throws {
         try await RunningWorker.with(more: "delivery: at_least_once") { worker in
             await worker.assigned()
             try await worker.produce(0..<1)
@@ -135,7 +135,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `stays in its groups while a commit takes longer than the group's patience`() async throws {
+    @Test func `a worker stays in its groups while a commit outlasts the group's poll interval`() async throws {
         let more = "delivery: at_least_once\nworker: { batch: { events: 1 } }"
         try await RunningWorker.with(kafka: ["max.poll.interval.ms: 6000"], more: more) { worker in
             await worker.assigned()

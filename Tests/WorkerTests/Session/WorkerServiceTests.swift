@@ -11,7 +11,7 @@ import WorkerTestSupport
 @testable import WorkerConfiguration
 
 @Suite(.timeLimit(.minutes(10))) struct WorkerServiceTests {
-    @Test func `answers events, says so in its metrics, and stops when it is told to`() async throws {
+    @Test func `a worker answers events, counts them in its metrics, and stops when asked to`() async throws {
         try await RunningWorker.with { worker in
             try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
             try await worker.produce(0..<50)
@@ -30,13 +30,13 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `stops before it has partitions`() async throws {
+    @Test func `a worker stops before it has partitions`() async throws {
         try await RunningWorker.with { worker in
             try await worker.stop()
         }
     }
 
-    @Test func `quiet, it takes nothing new and stays in its groups`() async throws {
+    @Test func `a quiet worker takes nothing new and stays in its groups`() async throws {
         try await RunningWorker.with { worker in
             await worker.assigned()
             try await worker.produce(0..<5)
@@ -77,7 +77,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `ends with an error when another worker has its transactional id`() async throws {
+    @Test func `a worker ends with an error if another worker has its transactional id`() async throws {
         try await RunningWorker.with { worker in
             await worker.assigned()
             try await worker.broker.inject(.errors(.endTransaction, [.producerFenced]))
@@ -88,7 +88,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `loses no event to a group that takes the partitions away`() async throws {
+    @Test func `a worker loses no event to a group that takes the partitions away`() async throws {
         try await RunningWorker.with { worker in
             await worker.assigned()
             try await worker.produce(0..<20)

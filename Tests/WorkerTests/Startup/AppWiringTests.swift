@@ -9,7 +9,7 @@ import WorkerConfiguration
 
 /// An option that got lost between the file and the pipeline would go unnoticed: tokens in the clear look as they always did.
 @Suite struct AppWiringTests {
-    @Test func `whom an app's tokens are sealed for, and who else reads them, reaches the pipeline`() throws {
+    @Test func `an app's seal and publication reach the pipeline`() throws {
         let key = try JWEDecryptionKey.generate(.ecdhESA256KW, keyID: "pickup-1")
         let jwk = String(decoding: try key.recipient.publicJSON(), as: UTF8.self)
         let text = """

@@ -59,7 +59,7 @@ import WorkerTestSupport
     }
 
     @Test(arguments: ["ssl.key.location", "ssl.certificate.location", "ssl.ca.location", "ssl.keystore.location"])
-    func `a file that is missing is said once, with its remedy, where it is used`(_ name: String) throws {
+    func `a file that is missing is reported once, with its remedy, where it is used`(_ name: String) throws {
         let path = "\(folder.path)/nowhere"
         #expect(
             try diagnostics("security.protocol: ssl, \(name): \(path)") == [

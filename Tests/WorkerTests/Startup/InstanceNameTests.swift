@@ -5,13 +5,13 @@ import WorkerTestSupport
 @testable import Worker
 
 @Suite struct InstanceNameTests {
-    @Test func `the files are where the service manager keeps a service's state`() {
+    @Test func `an instance's files are in the service manager's state folder, or in /tmp`() {
         #expect(InstanceName.folder(stateDirectory: "/var/lib/remint") == "/var/lib/remint")
         #expect(InstanceName.folder(stateDirectory: "/var/lib/a:/var/lib/b") == "/var/lib/a")
         for none in [nil, "", "lib/remint"] { #expect(InstanceName.folder(stateDirectory: none) == "/tmp") }
     }
 
-    @Test func `two that live have different names, and groups share none`() throws {
+    @Test func `two live workers have different names, and groups share none`() throws {
         let folder = try TemporaryFolder()
         let first = InstanceName(group: "g", folder: folder.path)
         let second = InstanceName(group: "g", folder: folder.path)
@@ -20,7 +20,7 @@ import WorkerTestSupport
         #expect(first.text.hasPrefix("g-") && other.text.hasPrefix("other-"))
     }
 
-    @Test func `the successor of a dead one gets its name`() throws {
+    @Test func `the successor of a dead instance gets its name`() throws {
         let folder = try TemporaryFolder()
         let stays = InstanceName(group: "g", folder: folder.path)
         var names: Set<String> = []
@@ -29,7 +29,7 @@ import WorkerTestSupport
         #expect(!names.contains(stays.text))
     }
 
-    @Test func `a hundred at once have a hundred names`() async throws {
+    @Test func `a hundred instances at once have a hundred names`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path
         let names = await withTaskGroup { group in
@@ -41,7 +41,7 @@ import WorkerTestSupport
         #expect(Set(names.map(\.text)).count == 100)
     }
 
-    @Test func `another process does not get the name of a live one`() async throws {
+    @Test func `another process does not get the name of a live instance`() async throws {
         let folder = try TemporaryFolder()
         let name = InstanceName(group: "g", folder: folder.path)
         let lock = try #require(try FileManager.default.contentsOfDirectory(atPath: folder.path).first)
@@ -58,7 +58,7 @@ import WorkerTestSupport
         return flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
-    @Test func `where no file can be locked the name is a random one`() {
+    @Test func `an instance's name is random if no file can be locked`() {
         let names = (0..<3).map { _ in InstanceName(group: "g", folder: "/nonexistent/folder").text }
         #expect(Set(names).count == 3)
         #expect(names.allSatisfy { $0.hasPrefix("g-") })

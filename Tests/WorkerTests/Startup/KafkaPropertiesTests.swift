@@ -22,7 +22,7 @@ import WorkerTestSupport
         return try #require(configuration, "\(diagnostics)")
     }
 
-    @Test func `what the guarantee hangs on cannot be configured away`() throws {
+    @Test func `the properties of the delivery guarantee cannot be configured away`() throws {
         let configuration = try configuration(
             "  bootstrap_servers: 127.0.0.1:1\n  properties: { client.id: mine, acks: 1 }")
         let properties = KafkaProperties(configuration, bootstrapServers: "127.0.0.1:1")
@@ -36,7 +36,7 @@ import WorkerTestSupport
         #expect(properties.producer["client.id"] == "mine")
     }
 
-    @Test func `a property librdkafka refuses is reported where it stands, without its value`() throws {
+    @Test func `a property librdkafka refuses is reported at its place, without its value`() throws {
         let configuration = try configuration(
             """
               bootstrap_servers: 127.0.0.1:1
@@ -69,7 +69,7 @@ import WorkerTestSupport
         "security.protocol: SASL_PLAINTEXT, sasl.mechanism: PLAIN, sasl.username: u, sasl.password: p",
         "acks: all", "compression.type: lz4",
     ])
-    func `properties of which clients can be made are not complained of`(_ properties: String) throws {
+    func `properties of which clients can be made have no diagnostics`(_ properties: String) throws {
         let configuration = try configuration(
             "  bootstrap_servers: 127.0.0.1:1\n  properties: { \(properties) }")
         #expect(KafkaProperties.diagnostics(for: configuration).isEmpty)
@@ -131,7 +131,7 @@ import WorkerTestSupport
                 })
     }
 
-    @Test func `librdkafka makes clients of them`() async throws {
+    @Test func `librdkafka makes clients of the properties`() async throws {
         let configuration = try configuration("  bootstrap_servers: 127.0.0.1:1")
         let properties = KafkaProperties(configuration, bootstrapServers: "127.0.0.1:1")
         for producer in [properties.producer, properties.transactionalProducer(id: "x")] {
@@ -143,7 +143,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `a reader belongs to no group of the worker's, and is told where partitions end`() throws {
+    @Test func `a reader belongs to no group of the worker's, and learns where partitions end`() throws {
         let configuration = try configuration("  bootstrap_servers: 127.0.0.1:1")
         let reader = KafkaProperties(configuration, bootstrapServers: "127.0.0.1:1").reader(group: "mine")
         #expect(reader["group.id"] == "mine")

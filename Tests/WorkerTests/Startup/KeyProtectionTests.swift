@@ -20,7 +20,7 @@ import WorkerTestSupport
         }
     }
 
-    @Test func `what is not protected is said in one line`() {
+    @Test func `missing protections of the keys are listed once each`() {
         #expect(KeyProtection.gaps([], refusedLocks: 0) == [])
         #expect(KeyProtection.gaps([.tracing], refusedLocks: 3) == [.tracing, .swap])
     }

@@ -79,7 +79,9 @@ private struct AskingAdapter: Adapter {
         #expect(preflight.configuration?.apps.first?.lookup?.credentials == LookupCredentials.key("hunter2"))
     }
 
-    @Test(arguments: [0o644, 0o604, 0o660, 0o601]) func `one that others can use is refused`(_ mode: Int) throws {
+    @Test(arguments: [0o644, 0o604, 0o660, 0o601]) func `a key's file that others can use is refused`(_ mode: Int)
+        throws
+    {
         try write("hunter2\n", "rest", mode: mode)
         let preflight = try preflight("mode: verify, key_file: rest")
         #expect(!preflight.isReady)
@@ -136,7 +138,7 @@ private struct AskingAdapter: Adapter {
         #expect(try preflight(of: text).diagnostics.isEmpty)
     }
 
-    @Test func `nothing is looked at for a look-up that is off`() throws {
+    @Test func `no file is checked for a look-up that is off`() throws {
         try write("hunter2", "rest", mode: 0o666)
         #expect(try preflight("mode: off, key_file: rest, certificate_authority: nowhere").diagnostics.isEmpty)
     }

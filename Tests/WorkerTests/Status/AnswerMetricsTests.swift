@@ -5,7 +5,7 @@ import Testing
 @testable import Pipeline
 @testable import Worker
 
-@Suite("How long reports waited, as the metrics say")
+@Suite("Metrics of answers to reports")
 struct AnswerMetricsTests {
     private static let now = UnixTime(seconds: 1_763_640_000)
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Pipeline
 @testable import Worker
 
-@Suite("How events ended, as the metrics say")
+@Suite("Metrics of outcomes")
 struct OutcomeMetricsTests {
     private func end(_ app: String?, _ outcome: Outcome, _ algorithm: Algorithm? = nil) -> Settlement {
         Settlement(
@@ -69,7 +69,7 @@ struct OutcomeMetricsTests {
                 #"remint_outcomes_total{app="a",outcome="superseded",code="clock_skew",reason=""} 1"#))
     }
 
-    @Test func `of an app that is no more nothing is told, and the totals stay`() {
+    @Test func `an app that is gone has no series, and the totals stay`() {
         let metrics = WorkerMetrics()
         metrics.ends.count([end("a", .minted, .rs256), end("b", .minted, .hs256), end("b", .skipped("why"))])
         var tally = LookupTally()
@@ -87,7 +87,7 @@ struct OutcomeMetricsTests {
         }
     }
 
-    @Test func `what is written down between a reload's two steps stays in the totals`() {
+    @Test func `outcomes counted between a reload's two steps stay in the totals`() {
         let metrics = WorkerMetrics()
         metrics.ends.count([end("b", .minted, .hs256)])
         metrics.ends.forgetNames()
@@ -99,7 +99,7 @@ struct OutcomeMetricsTests {
         #expect(metrics.outcomeCounts.map(\.count) == [2])
     }
 
-    @Test func `nothing that is counted meanwhile is lost`() async {
+    @Test func `no outcome that is counted meanwhile is lost`() async {
         let metrics = WorkerMetrics()
         await withTaskGroup(of: Void.self) { group in
             for app in ["a", "b"] {
@@ -111,7 +111,7 @@ struct OutcomeMetricsTests {
         #expect(metrics.outcomeCounts.reduce(0) { $0 + $1.count } == 4000)
     }
 
-    @Test func `accounts of look-ups that are no more are told of no more`() {
+    @Test func `accounts of look-ups that are gone have no series`() {
         let metrics = WorkerMetrics()
         func condition(_ account: String) -> LookupCondition {
             LookupCondition(account: account, circuit: "closed", waiting: 1, inFlight: 1)

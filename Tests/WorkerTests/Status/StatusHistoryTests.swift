@@ -3,7 +3,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("What the last minute came to")
+@Suite("The history of the last minute")
 struct StatusHistoryTests {
     private let start = ContinuousClock.now
 
@@ -14,7 +14,7 @@ struct StatusHistoryTests {
             latency: PerLane { $0 == .live ? latency : [] })
     }
 
-    @Test func `knows nothing before its second sample`() {
+    @Test func `the history has no rates before its second sample`() {
         var history = StatusHistory()
         #expect(history.rates == StatusReport.Rates())
         history.add(sample(0, ended: 1000))

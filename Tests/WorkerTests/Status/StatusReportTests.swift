@@ -23,7 +23,7 @@ struct StatusReportTests {
             output: nil, algorithm: nil)
     }
 
-    @Test func `has shape 1, whose members stay what they are`() throws {
+    @Test func `the status report has shape 1 with fixed members`() throws {
         let object = try object(StatusReporter())
         #expect(object["shape"] as? Int == 1)
         #expect(
@@ -52,7 +52,7 @@ struct StatusReportTests {
         ["minted": minted, "superseded": 0, "skipped": skipped, "deferred": 0, "dead_lettered": dead]
     }
 
-    @Test func `counts by app, and apart what no app answers for`() throws {
+    @Test func `the status report counts by app, and separately for unknown apps`() throws {
         let (status, metrics) = (WorkerStatus(), WorkerMetrics())
         status.set(name: "w-1")
         status.set(.worker, nil)
@@ -104,7 +104,7 @@ struct StatusReportTests {
         #expect(latency["p50"] as? Double == 0.018, "between the bounds 10 and 25 ms")
     }
 
-    @Test func `a lane that rests says since when, by whom and why`() throws {
+    @Test func `a paused lane has the time, the operator and the reason in the status`() throws {
         let status = WorkerStatus()
         let since = UnixTime(seconds: 1_763_640_000)
         status.set([
@@ -120,7 +120,7 @@ struct StatusReportTests {
             ])
     }
 
-    @Test func `key rings with the ages of their versions, and their campaigns, as they change`() throws {
+    @Test func `the status report has key rings with their versions' ages and campaigns, as they change`() throws {
         let folder = try TemporaryFolder()
         try KeyRings.make("\(folder.path)/r")
         let place = FileLocation(file: "c.yaml", line: 1, column: 1)

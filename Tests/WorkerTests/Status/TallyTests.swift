@@ -24,7 +24,7 @@ struct TallyTests {
         #expect(counts.allSatisfy { $0.value == 3 })
     }
 
-    @Test func `what was counted before a reset is not counted again`() {
+    @Test func `counts from before a reset are not counted again`() {
         var tally = Tally<Int>()
         for number in [1, 2, 2] { tally.count(number) }
         tally.reset()

@@ -13,7 +13,7 @@ import Testing
             name: name, adapter: "braze", keyRing: "r", keyVersion: "k1", suspension: suspension)
     }
 
-    @Test func `is not ready before it works, and says why`() {
+    @Test func `a status is not ready before the worker works, and has the reasons`() {
         let status = WorkerStatus()
         #expect(!status.isReady)
         #expect(status.problems == [.worker: "it is starting"])
@@ -38,7 +38,7 @@ import Testing
         #expect(status.problems[.keys] == nil)
     }
 
-    @Test func `takes requests to resume suspended apps alone, once each`() {
+    @Test func `a status accepts requests to resume suspended apps alone, once each`() {
         let status = WorkerStatus()
         status.set([app("a", suspension), app("b")])
         #expect(status.resume("a") && status.resume("a"))
@@ -48,7 +48,7 @@ import Testing
         #expect(status.takeResumptions().isEmpty)
     }
 
-    @Test func `knows how long ago the loop came by`() async {
+    @Test func `a status has the time since the loop's last heartbeat`() async {
         let status = WorkerStatus()
         let start = ContinuousClock.now
         status.beat()

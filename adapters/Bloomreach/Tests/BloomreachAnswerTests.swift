@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(arguments: confirming + unreadable + notFound + refused)
-    func `reads what Bloomreach answers`(_ answer: Answer) {
+    func `Bloomreach's answers about a customer are understood`(_ answer: Answer) {
         #expect(word(answer.status, Array(answer.body.utf8), customer) == answer.word)
     }
 
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `reads a very long list of ids`() {
+    @Test func `a very long list of ids is read from Bloomreach's answer`() {
         let ids = (0..<50_000).map { "\"c-\($0)\"" }.joined(separator: ",")
         let body = Array(#"{"success":true,"results":[{"success":true,"value":[\#(ids)]}]}"#.utf8)
         #expect(word(200, body, Subject(identifiers: [.init(name: "ga", value: "c-49999")])) == "exists")

@@ -12,7 +12,7 @@ import Testing
     private let ann = Subject(identifiers: [.init(name: "registered", value: "ann@example.com")])
 
     @Test(arguments: [stream, customer])
-    func `says how Bloomreach wants to be asked, for either token`(_ settings: String) throws {
+    func `Bloomreach's look-up terms are the documented ones, for either token`(_ settings: String) throws {
         let adapter = try makeAdapter(BloomreachAdapter.self, settings)
         #expect(
             adapter.lookupTerms
@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: [
         #"{"mode":"stream"}"#, #"{"mode":"customer_token"}"#, #"{"mode":"stream","lookup_project":null}"#,
     ])
-    func `asks nobody where no project is named`(_ settings: String) throws {
+    func `Bloomreach's adapter asks nothing if no project is named`(_ settings: String) throws {
         let adapter = try makeAdapter(BloomreachAdapter.self, settings)
         #expect(adapter.lookupTerms == nil)
         #expect(adapter.lookup(for: [ann], mode: .verify) == .none)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: ["", " ", "a b", "../x", "a/b", "a%2Fb", "a?b", "a_b", "\u{E9}", "a\n"])
-    func `refuses what is no project token`(_ token: String) throws {
+    func `a text that is no project token is refused`(_ token: String) throws {
         let error = #expect(throws: SettingsError.self) {
             try BloomreachAdapter(settings: BloomreachSettings(mode: .stream, lookupProject: token))
         }
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [LookupMode.verify, .enrich])
-    func `asks for the ids of each customer, byte for byte`(_ mode: LookupMode) throws {
+    func `the request to Bloomreach names each customer's ids, byte for byte`(_ mode: LookupMode) throws {
         let adapter = try makeAdapter(BloomreachAdapter.self, Self.customer)
         let two = Subject(identifiers: [
             .init(name: "registered", value: #"a"b\c"#), .init(name: "email_id", value: "e\u{301}\n\u{1F511}"),
@@ -58,7 +58,7 @@ import Testing
                 ]))
     }
 
-    @Test func `asks nothing where nothing is to be asked`() throws {
+    @Test func `Bloomreach's adapter asks nothing if look-ups are off or nobody is named`() throws {
         let adapter = try makeAdapter(BloomreachAdapter.self, Self.stream)
         #expect(adapter.lookup(for: [ann], mode: .off) == .none)
         #expect(adapter.lookup(for: [], mode: .verify) == .none)

@@ -24,7 +24,7 @@ import Testing
         .init("insufficient", "not_fixable TOKEN_INSUFFICIENT"), .init("TOKEN_ODD", "mint_once UNKNOWN"),
     ]
 
-    @Test(arguments: streamCodes) func `knows every stream code's remedy, in Android's and in iOS's spelling`(
+    @Test(arguments: streamCodes) func `every stream code has its remedy, in Android's and in iOS's spelling`(
         _ code: ReportSample
     ) throws {
         for name in ["errorCode", "reason"] {
@@ -47,7 +47,8 @@ import Testing
         .init(#"{"reason":"empty","customerIds":{"cookie":"c"}}"#, "not_for_us EMPTY"),
     ]
 
-    @Test(arguments: customerReports) func `reads what an app says of its customer token`(_ sample: ReportSample) throws
+    @Test(arguments: customerReports) func `an app's reports about its customer token are read`(_ sample: ReportSample)
+        throws
     {
         #expect(try Self.customer.get().summary(of: sample.report) == sample.summary)
     }
@@ -100,11 +101,11 @@ import Testing
         .init(#"{"errorCode":"TOKEN_EXPIRED","customerIds":{\#(manyIDs(33))}}"#, "malformed_report"),
     ]
 
-    @Test(arguments: streamReports) func `reads every shape of a stream report`(_ sample: ReportSample) throws {
+    @Test(arguments: streamReports) func `every shape of a stream report is read`(_ sample: ReportSample) throws {
         #expect(try Self.stream.get().summary(of: sample.report) == sample.summary)
     }
 
-    @Test func `keeps to the ids that are allowed`() throws {
+    @Test func `ids that are not allowed are ignored`() throws {
         let adapter = try makeAdapter(BloomreachAdapter.self, #"{"mode":"stream","ids":["registered"]}"#)
         let report = #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"registered":"r","email_id":"e","points":7}}"#
         #expect(try adapter.summary(of: report) == "mint TOKEN_EXPIRED app/registered=r")
@@ -114,7 +115,7 @@ import Testing
     }
 
     /// A device may report ids that belong to somebody else; only the project's own hard id is taken unasked.
-    @Test func `takes the registered id alone where no ids are configured`() throws {
+    @Test func `the registered id alone counts if no ids are configured`() throws {
         let adapter = try makeAdapter(BloomreachAdapter.self, #"{"mode":"stream"}"#)
         let report = #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"registered":"r","vip":"v","cookie":"c"}}"#
         #expect(try adapter.summary(of: report) == "mint TOKEN_EXPIRED app/registered=r")
@@ -127,7 +128,7 @@ import Testing
         (0..<count).map { #""id\#($0)":"v""# }.joined(separator: ",")
     }
 
-    @Test func `takes the cookie where it is allowed by name, and a customer token never by it alone`() throws {
+    @Test func `the cookie counts where it is allowed by name, but a customer token needs another id`() throws {
         let report = #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"registered":"r","cookie":"c"}}"#
         let alone = #"{"errorCode":"TOKEN_EXPIRED","customerIds":{"cookie":"c"}}"#
         let stream = try makeAdapter(BloomreachAdapter.self, #"{"mode":"stream","ids":["registered","cookie"]}"#)
@@ -140,7 +141,7 @@ import Testing
         #expect(try customer.summary(of: #"{"reason":"empty","customerIds":{"cookie":"c"}}"#) == "not_for_us EMPTY")
     }
 
-    @Test func `asks for the cookie in a token of a user who is known by it`() throws {
+    @Test func `a token without its user's cookie is rejected`() throws {
         let adapter = try makeAdapter(BloomreachAdapter.self, #"{"mode":"stream","ids":["registered","cookie"]}"#)
         let key = try SigningKey(text: "a secret", .hs512, keyID: "k")
         let both = Subject(identifiers: [.init(name: "registered", value: "r"), .init(name: "cookie", value: "c")])
@@ -152,7 +153,7 @@ import Testing
         #expect(adapter.verdict(on: lacking, keys: [key], expecting: both) == "401 TOKEN_REJECTED")
     }
 
-    @Test func `believes the vouched ids, as far as tokens may hold them`() throws {
+    @Test func `vouched ids are believed, as far as tokens may hold them`() throws {
         func summary(_ settings: String, _ vouched: String, _ report: String) throws -> String {
             let adapter = try makeAdapter(BloomreachAdapter.self, settings)
             let members = try JSONDocument(parsing: Array(#"{"ids":\#(vouched)}"#.utf8)).root
@@ -183,7 +184,7 @@ import Testing
         .init(#"{"registered":7}"#, "malformed_report"),
     ]
 
-    @Test(arguments: reissues) func `understands the ids of a batch job`(_ sample: ReportSample) throws {
+    @Test(arguments: reissues) func `the ids of a batch job are understood`(_ sample: ReportSample) throws {
         let user = try JSONDocument(parsing: Array(sample.report.utf8)).root
         let adapter = try Self.stream.get()
         do throws(Rejection) {
@@ -194,7 +195,9 @@ import Testing
 
     private static let large = LargeReport.all(naming: ["errorCode", "customerIds", "status"])
 
-    @Test(.timeLimit(.minutes(10)), arguments: large) func `answers a large report at once`(_ report: LargeReport)
+    @Test(.timeLimit(.minutes(10)), arguments: large) func `a large report to Bloomreach's adapter is read at once`(
+        _ report: LargeReport
+    )
         throws
     {
         _ = try Self.stream.get().summary(of: report.json)

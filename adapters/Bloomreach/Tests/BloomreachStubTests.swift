@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [404, 200])
-    func `has everybody but those who are gone or unknown`(_ unknownStatus: Int) throws {
+    func `Bloomreach's stub has every customer except gone and unknown ones`(_ unknownStatus: Int) throws {
         var stub = makeStub(gone: ["g", "\u{E9}"], unknown: ["n"])
         stub.unknownStatus = unknownStatus
         #expect(try ask(&stub, ["registered": "r"]) == "exists")
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "", "Basic other", "Bearer a2V5OnNlY3JldA=="])
-    func `refuses any other key`(_ key: String?) throws {
+    func `Bloomreach's stub refuses any other key`(_ key: String?) throws {
         var stub = makeStub()
         #expect(try ask(&stub, ["registered": "r"], key: key) == "misconfigured")
         let answer = stub.answer(post(key: key), at: now)
@@ -82,12 +82,12 @@ import Testing
         #expect(keyless.answer(post(key: key), at: now).status == 401)
     }
 
-    @Test func `a key is one project's`() {
+    @Test func `the key of one project is refused for another`() {
         var stub = makeStub()
         #expect(stub.answer(post(target: "/data/v2/projects/other/customers/attributes"), at: now).status == 401)
     }
 
-    @Test func `checks path and method`() {
+    @Test func `Bloomreach's stub checks path and method`() {
         var stub = makeStub()
         for target in ["/", "/data/v2/projects/\(Self.project)/customers", Self.path + "/x", "/data/v3/projects/p/a/b"]
         {
@@ -104,12 +104,12 @@ import Testing
         #"{"customer_ids":["a"],"attributes":[{"type":"id","id":"a"}]}"#,
         #"{"customer_ids":{"a":"b"},"attributes":[]}"#, #"{"customer_ids":{"a":"b"},"attributes":["a"]}"#,
     ])
-    func `checks the body`(_ body: String) {
+    func `Bloomreach's stub refuses a malformed body`(_ body: String) {
         var stub = makeStub()
         #expect(stub.answer(post(body), at: now).status == 400)
     }
 
-    @Test func `keeps the limit, and says when to come back`() throws {
+    @Test func `Bloomreach's stub keeps the rate limit, and returns when to come back`() throws {
         var stub = makeStub()
         for _ in 0..<10 { #expect(stub.answer(post(), at: now).status == 200) }
         let refusal = stub.answer(post(), at: now)
@@ -121,7 +121,7 @@ import Testing
         #expect(stub.answer(post(), at: now.advanced(bySeconds: 9)).status == 429)
     }
 
-    @Test func `is what the adapter names as its stub`() throws {
+    @Test func `Bloomreach's stub is the one the adapter makes`() throws {
         let adapter = try makeAdapter(BloomreachAdapter.self, BloomreachLookupTests.stream)
         var stub = try #require(adapter.stub(StubSetting(authorization: Self.key)))
         #expect(stub is BloomreachStub)

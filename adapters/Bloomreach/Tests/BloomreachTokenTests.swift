@@ -8,7 +8,7 @@ import Testing
     private static let customer = #"{"mode":"customer_token"}"#
     private let user = Subject(identifiers: [.init(name: "registered", value: "u@example.com")])
 
-    @Test func `makes the vendor's two samples byte for byte`() throws {
+    @Test func `the two samples of Bloomreach's documentation are made byte for byte`() throws {
         let stream = try makeAdapter(BloomreachAdapter.self, Self.stream).parts(for: user, keyID: "stream-key-A")
         #expect(stream.header == #"{"alg":"HS512","typ":"JWT","kid":"stream-key-A"}"#)
         #expect(stream.claims == #"{"exp":1800000900,"ids":{"registered":"u@example.com"}}"#)
@@ -17,13 +17,13 @@ import Testing
         #expect(customer.claims == #"{"sub":{"registered":"u@example.com"},"exp":1800003600}"#)
     }
 
-    @Test func `names several ids sorted by name`() throws {
+    @Test func `several ids of a token are sorted by name`() throws {
         let ids = Subject(identifiers: [.init(name: "registered", value: "r"), .init(name: "email_id", value: "e")])
         let parts = try makeAdapter(BloomreachAdapter.self, Self.stream).parts(for: ids, keyID: "k")
         #expect(parts.claims == #"{"exp":1800000900,"ids":{"email_id":"e","registered":"r"}}"#)
     }
 
-    @Test func `has one algorithm and lifetime for each mode`() throws {
+    @Test func `each mode of Bloomreach's adapter has its algorithm and lifetime`() throws {
         let stream = try makeAdapter(BloomreachAdapter.self, Self.stream)
         #expect(stream.algorithm == .hs512)
         #expect(stream.secretEncoding == .utf8)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: [#"{"mode":"stream","ids":[]}"#, #"{"mode":"customer_token","ids":[]}"#])
-    func `refuses a list of ids that cannot be meant`(_ settings: String) {
+    func `an empty list of ids is refused`(_ settings: String) {
         let error = #expect(throws: SettingsError.self) { try makeAdapter(BloomreachAdapter.self, settings) }
         #expect(error?.key == "ids")
         #expect(error?.message.isEmpty == false)
@@ -52,14 +52,14 @@ import Testing
         "{}", #"{"mode":"both"}"#, #"{"mode":"Stream"}"#, #"{"mode":null}"#, #"{"mode":"stream","ids":"registered"}"#,
         #"{"mode":"stream","ids":[7]}"#,
     ])
-    func `refuses settings of another shape`(_ settings: String) {
+    func `settings of another shape are refused by Bloomreach's adapter`(_ settings: String) {
         #expect(throws: DecodingError.self) { try makeAdapter(BloomreachAdapter.self, settings) }
     }
 
     @Test(
         .enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(10)),
         arguments: [stream, customer])
-    func `agrees with another library, both ways`(_ settings: String) async throws {
+    func `Bloomreach's tokens and joserfc's are verified both ways`(_ settings: String) async throws {
         let adapter = try makeAdapter(BloomreachAdapter.self, settings)
         let secret = "a secret of letters and d1g1ts"
         let key = try SigningKey(text: secret, adapter.algorithm, keyID: "key-A")

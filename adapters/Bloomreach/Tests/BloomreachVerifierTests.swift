@@ -31,7 +31,9 @@ import Testing
         .init(#"[]"#, rejected), .init(#"x"#, rejected),
     ]
 
-    @Test(arguments: streamClaims) func `says what a stream says of a token's claims`(_ sample: TokenSample) throws {
+    @Test(arguments: streamClaims) func `the verdict on a stream token's claims is the stream's`(_ sample: TokenSample)
+        throws
+    {
         #expect(
             try verdict("stream", header: #"{"alg":"HS512","typ":"JWT","kid":"key-A"}"#, claims: sample.json)
                 == sample.verdict)
@@ -49,7 +51,9 @@ import Testing
         .init(#"{"ids":{"registered":"r"},"exp":1800000001}"#, rejected),
     ]
 
-    @Test(arguments: customerClaims) func `says what a project says of a customer token's claims`(_ sample: TokenSample)
+    @Test(arguments: customerClaims) func `the verdict on a customer token's claims is the project's`(
+        _ sample: TokenSample
+    )
         throws
     {
         #expect(
@@ -62,13 +66,13 @@ import Testing
         #"{"alg":"HS512","typ":"JWT","kid":"key-B"}"#, #"{"alg":"none","typ":"JWT","kid":"key-A"}"#,
         #"{"alg":"HS512","kid":7}"#, "[]",
     ])
-    func `refuses a stream token's header`(_ header: String) throws {
+    func `a stream token with a bad header is rejected`(_ header: String) throws {
         #expect(
             try verdict("stream", header: header, claims: #"{"exp":1800000001,"ids":{"registered":"r"}}"#)
                 == Self.rejected)
     }
 
-    @Test func `takes either of two live secrets under one kid`() throws {
+    @Test func `either of two live secrets under one kid verifies a token`() throws {
         let adapter = try makeAdapter(BloomreachAdapter.self, #"{"mode":"customer_token"}"#)
         let old = try SigningKey(text: "old", .hs256, keyID: "api-key"),
             new = try SigningKey(text: "new", .hs256, keyID: "api-key")
@@ -89,7 +93,7 @@ import Testing
                 == Self.rejected)
     }
 
-    @Test func `does not take one token for the other`() throws {
+    @Test func `a token of one mode is rejected in the other`() throws {
         let stream = try makeAdapter(BloomreachAdapter.self, #"{"mode":"stream"}"#)
         let customer = try makeAdapter(BloomreachAdapter.self, #"{"mode":"customer_token"}"#)
         let streamKey = try SigningKey(text: "secret", .hs512, keyID: "k"),
@@ -110,7 +114,9 @@ import Testing
         String(repeating: ".", count: 1 << 20),
     ].map { TokenSample($0, "") }
 
-    @Test(arguments: garbage) func `answers what is no token`(_ sample: TokenSample) throws {
+    @Test(arguments: garbage) func `a text that is no token is rejected as Bloomreach rejects it`(_ sample: TokenSample)
+        throws
+    {
         let text = sample.json
         let adapter = try makeAdapter(BloomreachAdapter.self, #"{"mode":"stream"}"#)
         let expected = text.isEmpty ? "401 TOKEN_NOT_PROVIDED" : Self.rejected

@@ -50,12 +50,12 @@ import Testing
     }
 
     @Test(arguments: samples)
-    func `is found out`(_ sample: Sample) throws {
+    func `a look-up with one flaw violates its promise`(_ sample: Sample) throws {
         let violations = try violations(sample.registration)
         #expect(violations.contains { $0.contains(sample.violation) }, "\(violations)")
     }
 
-    @Test func `nothing is found where there is no flaw`() throws {
+    @Test func `an adapter without a flaw has no violation`() throws {
         #expect(try violations(.init(FlawedAdapter<NoFlaw>.self)) == [])
     }
 }

@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(arguments: understood + ofOthers + unclear + refused)
-    func `reads what Braze answers`(_ answer: Answer) {
+    func `Braze's answers about users are understood`(_ answer: Answer) {
         #expect(words(answer.body, ["u-1", "u-2"], status: answer.status) == [answer.first, answer.second])
     }
 
@@ -142,7 +142,7 @@ import Testing
         #expect(words(body, ["u-1", "u-2", "u-1"]) == ["exists", "unknown", "exists"])
     }
 
-    @Test func `reads an answer that names very many users`() {
+    @Test func `an answer of Braze that names very many users is read`() {
         let users = (0..<20_000).map { #"{"external_id":"u-\#($0)"}"# }.joined(separator: ",")
         let body = #"{"message":"success","users":[\#(users)]}"#
         #expect(words(body, ["u-19999", "u-x"]) == ["exists", "mismatched"])
@@ -152,7 +152,7 @@ import Testing
                 == ["unknown", "unknown"])
     }
 
-    @Test func `tells an operator what to do`() {
+    @Test func `the detail of Braze's refusal names what to fix`() {
         func detail(_ status: Int) -> String {
             let verdicts = adapter.verdicts(from: LookupResponse(status: status, body: []), for: [Subject(user: "u")])
             guard case .unanswered(let failure) = verdicts.first else { return "" }

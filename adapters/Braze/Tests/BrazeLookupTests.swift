@@ -15,7 +15,7 @@ import Testing
         return requests
     }
 
-    @Test func `says how Braze wants to be asked`() {
+    @Test func `Braze's look-up terms are the documented ones`() {
         #expect(
             adapter.lookupTerms
                 == LookupTerms(
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: [LookupMode.verify, .enrich])
-    func `asks for the least fields, byte for byte`(_ mode: LookupMode) {
+    func `the request to Braze asks for the fewest fields, byte for byte`(_ mode: LookupMode) {
         let body =
             #"{"external_ids":["u-1","u-2"],"fields_to_export":["external_id","braze_id","user_aliases"]}"#
         #expect(
@@ -37,13 +37,13 @@ import Testing
         (#"a"b\c"#, #""a\"b\\c""#), ("line\nbreak\u{0}", #""line\nbreak\u0000""#), ("é", "\"\u{E9}\""),
         ("e\u{301}", "\"e\u{301}\""), ("\u{1F511} /%", "\"\u{1F511} /%\""),
     ])
-    func `writes an id as it is`(_ id: String, _ json: String) {
+    func `the request to Braze keeps an id's bytes`(_ id: String, _ json: String) {
         let body = #"{"external_ids":[\#(json)],"fields_to_export":["external_id","braze_id","user_aliases"]}"#
         #expect(requests([id]).map { $0.body ?? [] } == [Array(body.utf8)])
     }
 
     @Test(arguments: [(1, [1]), (49, [49]), (50, [50]), (51, [50, 1]), (100, [50, 50]), (120, [50, 50, 20])])
-    func `asks about fifty users at most in one request`(_ count: Int, _ sizes: [Int]) throws {
+    func `one request to Braze asks about fifty users at most`(_ count: Int, _ sizes: [Int]) throws {
         let users = (0..<count).map { "u-\($0)" }
         let requests = requests(users)
         #expect(requests.map(\.subjects.count) == sizes)
@@ -54,13 +54,13 @@ import Testing
         #expect(asked == users)
     }
 
-    @Test func `asks nothing where nothing is to be asked`() {
+    @Test func `Braze's adapter asks nothing if look-ups are off or nobody is named`() {
         #expect(adapter.lookup(for: [Subject(user: "u-1")], mode: .off) == .none)
         #expect(adapter.lookup(for: [], mode: .verify) == .none)
         #expect(adapter.verdicts(from: LookupResponse(status: 200, body: []), for: []) == [])
     }
 
-    @Test func `leaves a subject out that has no id, and says so`() {
+    @Test func `a subject without an id is left out of Braze's request, and its verdict is misconfigured`() {
         let subjects = [
             Subject(user: ""), Subject(user: "u-1"), Subject(identifiers: [.init(name: "registered", value: "r")]),
         ]

@@ -16,7 +16,9 @@ import Testing
         ("-1", "not_fixable UNKNOWN"), ("9223372036854775807", "not_fixable UNKNOWN"),
     ].map { ReportSample($0.0, "\($0.1) app/u-1001") }
 
-    @Test(arguments: codes) func `knows every code's remedy, as a number and as text`(_ code: ReportSample) throws {
+    @Test(arguments: codes) func `every code of Braze has its remedy, as a number and as text`(_ code: ReportSample)
+        throws
+    {
         let adapter = try Self.adapter.get()
         #expect(try adapter.summary(of: #"{"code":\#(code.report),"userId":"u-1001"}"#) == code.summary)
         #expect(try adapter.summary(of: #"{"errorCode":"\#(code.report)","user_id":"u-1001"}"#) == code.summary)
@@ -48,7 +50,9 @@ import Testing
         .init(#"{"code":22,"reason":"\u0000","userId":"a/b=c%"}"#, "mint EXPIRED app/a%2Fb%3Dc%25"),
     ]
 
-    @Test(arguments: aliases) func `takes the first name that holds a value`(_ sample: ReportSample) throws {
+    @Test(arguments: aliases) func `the first of a member's names that holds a value counts`(_ sample: ReportSample)
+        throws
+    {
         #expect(try Self.adapter.get().summary(of: sample.report) == sample.summary)
     }
 
@@ -69,11 +73,11 @@ import Testing
         .init(#"{"sdkAuthenticationError":"\"{\\\"code\\\":22}\""}"#, "malformed_report"),
     ]
 
-    @Test(arguments: wrapped) func `unwraps Flutter's texts`(_ sample: ReportSample) throws {
+    @Test(arguments: wrapped) func `reports wrapped in Flutter's strings are read`(_ sample: ReportSample) throws {
         #expect(try Self.adapter.get().summary(of: sample.report) == sample.summary)
     }
 
-    @Test func `keeps the failing token's hash and never the token`() throws {
+    @Test func `the failing token's hash is kept, and never the token`() throws {
         let token = "aaaa.bbbb.cccc-very-secret"
         for name in ["signature", "original_signature"] {
             let reading = try Self.adapter.get().reading(of: #"{"code":22,"userId":"u","\#(name)":"\#(token)"}"#)
@@ -86,7 +90,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [#""""#, #""null""#, "null", "7", "{}"]) func `takes an empty signature for none`(
+    @Test(arguments: [#""""#, #""null""#, "null", "7", "{}"]) func `an empty signature counts as no token`(
         _ signature: String
     ) throws {
         guard
@@ -100,7 +104,7 @@ import Testing
         #expect(failure.deadline == nil)
     }
 
-    @Test func `does not repeat a token that already names the user`() throws {
+    @Test func `a failing token that already names the user is not replaced by the same`() throws {
         let adapter = try Self.adapter.get()
         func summary(_ sub: String) throws -> String {
             let token = "e30." + Base64.url.encode(Array(#"{"sub":\#(sub)}"#.utf8)) + ".c2ln"
@@ -114,7 +118,7 @@ import Testing
                 == "mint_once SUBJECT_MISMATCH app/u-1001")
     }
 
-    @Test func `counts nothing as a refusal that Braze did not refuse`() throws {
+    @Test func `an optional authentication's failure is not counted as a refusal`() throws {
         let adapter = try Self.adapter.get()
         for code in Self.codes {
             let report = #"{"code":\#(code.report),"userId":"u-1001","signature":"a.b.c","optional":true}"#
@@ -154,13 +158,13 @@ import Testing
         #""{\"userId\":\"u-1\",\"error\":{\"code\":22,\"userId\":\"u-2\"}}""#,
     ]
 
-    @Test(arguments: contradictions) func `refuses a report that names two users, on whatever level`(_ report: String)
+    @Test(arguments: contradictions) func `a report that names two users on any level is refused`(_ report: String)
         throws
     {
         #expect(try Self.adapter.get().reading(of: report) == .rejected(.namesTwoUsers))
     }
 
-    @Test func `takes one user who is named on several levels`() throws {
+    @Test func `one user who is named on several levels is accepted`() throws {
         for report in [
             #"{"userId":"u-1","sdkAuthenticationError":"{\"code\":22,\"userId\":\"u-1\"}"}"#,
             #"{"user_id":"u-1","error":{"code":22,"userId":"u-1"}}"#, #"{"userId":"u-1","error":{"code":22}}"#,
@@ -168,7 +172,7 @@ import Testing
     }
 
     /// An id of digits that Flutter on Android lost: only the edge knows it still.
-    @Test func `takes the vouched user where the report cannot name one, and no other where it names two`() throws {
+    @Test func `the vouched user counts where the report cannot name one, and not where it names two`() throws {
         func reading(_ report: String) throws -> Reading {
             let root = try JSONDocument(parsing: Array(report.utf8)).root
             let vouched = VouchedUser(Subject(user: "00012345"))
@@ -192,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a user id of more than 1,024 bytes`() throws {
+    @Test func `a user id of more than 1,024 bytes is refused`() throws {
         let adapter = try Self.adapter.get()
         let longest = String(repeating: "\u{E9}", count: 512)
         #expect(try adapter.summary(of: #"{"code":22,"userId":"\#(longest)"}"#).hasPrefix("mint EXPIRED "))
@@ -204,7 +208,9 @@ import Testing
 
     private static let large = LargeReport.all(naming: ["code", "userId", "signature", "reason"])
 
-    @Test(.timeLimit(.minutes(10)), arguments: large) func `answers a large report at once`(_ report: LargeReport)
+    @Test(.timeLimit(.minutes(10)), arguments: large) func `a large report to Braze's adapter is read at once`(
+        _ report: LargeReport
+    )
         throws
     {
         _ = try Self.adapter.get().summary(of: report.json)

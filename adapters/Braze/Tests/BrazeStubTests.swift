@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `knows everybody but those who are gone or unknown`() throws {
+    @Test func `Braze's stub knows every user except gone and unknown ones`() throws {
         var stub = makeStub(gone: ["u-2", "\u{E9}"], unknown: ["u-3"])
         #expect(try ask(&stub, ["u-1", "u-2", "u-3"]) == ["exists", "unknown", "unknown"])
         #expect(try ask(&stub, ["\u{E9}", "e\u{301}", "a\"b\\c\n\u{1F511}"]) == ["unknown", "exists", "exists"])
@@ -51,7 +51,9 @@ import Testing
     }
 
     @Test(arguments: [BrazeStub.Fault.queued, .throttled, .broken])
-    func `has its bad days`(_ fault: BrazeStub.Fault) throws {
+    func `Braze's stub has bad days, queued, throttled or broken, and then answers again`(_ fault: BrazeStub.Fault)
+        throws
+    {
         var stub = makeStub()
         stub.fault = fault
         let expected = [BrazeStub.Fault.queued: "throttled", .throttled: "throttled", .broken: "unavailable"][fault]
@@ -61,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "", "Bearer other", "Basic a-rest-key", "bearer a-rest-key"])
-    func `refuses any other key`(_ key: String?) throws {
+    func `Braze's stub refuses any other key`(_ key: String?) throws {
         var stub = makeStub()
         #expect(stub.answer(post("{}", key: key), at: now).status == 401)
         #expect(try ask(&stub, ["u-1"], key: key) == ["misconfigured"])
@@ -78,12 +80,12 @@ import Testing
         (#"{"external_ids":["u"],"fields_to_export":[1]}"#, 400),
         (#"{"external_ids":["u"],"fields_to_export":["external_id"]}"#, 201),
     ])
-    func `checks the body`(_ body: String, _ status: Int) {
+    func `Braze's stub checks the body`(_ body: String, _ status: Int) {
         var stub = makeStub()
         #expect(stub.answer(post(body), at: now).status == status)
     }
 
-    @Test func `takes fifty ids and no more`() {
+    @Test func `Braze's stub accepts fifty ids and no more`() {
         var stub = makeStub()
         func body(_ count: Int) -> String {
             let ids = (0..<count).map { "\"u-\($0)\"" }.joined(separator: ",")
@@ -93,14 +95,14 @@ import Testing
         #expect(stub.answer(post(body(51)), at: now).status == 400)
     }
 
-    @Test func `checks path and method`() {
+    @Test func `Braze's stub checks path and method`() {
         var stub = makeStub()
         #expect(stub.answer(post("{}", target: "/users/export/segment"), at: now).status == 404)
         #expect(stub.answer(post("{}", target: "/"), at: now).status == 404)
         #expect(stub.answer(post("", method: "GET"), at: now).status == 405)
     }
 
-    @Test func `keeps both limits, and says when to come back`() throws {
+    @Test func `Braze's stub keeps both rate limits, and returns when to come back`() throws {
         var stub = makeStub()
         let body = #"{"external_ids":["u"],"fields_to_export":["external_id"]}"#
         func status(_ time: UnixTime) -> Int { stub.answer(post(body), at: time).status }
@@ -119,7 +121,7 @@ import Testing
         #expect(status(now.advanced(bySeconds: 60)) == 201)
     }
 
-    @Test func `is what the adapter names as its stub`() throws {
+    @Test func `Braze's stub is the one the adapter makes`() throws {
         let stub = try #require(adapter.stub(StubSetting(authorization: Self.key)))
         #expect(stub is BrazeStub)
     }

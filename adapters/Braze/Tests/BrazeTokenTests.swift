@@ -7,27 +7,27 @@ import Testing
     private static let key = Result { try SigningKey.generate(.rs256, keyID: "2026-11") }
     private let user = Subject(user: "u-1001")
 
-    @Test func `makes the vendor's sample byte for byte`() throws {
+    @Test func `the sample of Braze's documentation is made byte for byte`() throws {
         let parts = try makeAdapter(BrazeAdapter.self, "{}").parts(for: user, keyID: "2026-11")
         #expect(parts.header == #"{"alg":"RS256","typ":"JWT"}"#)
         #expect(parts.claims == #"{"sub":"u-1001","exp":1800043200}"#)
     }
 
-    @Test func `adds audience and issuer only where a setting asks`() throws {
+    @Test func `audience and issuer are added to Braze's token only where a setting asks`() throws {
         let strict = try makeAdapter(BrazeAdapter.self, #"{"audience":true,"sdk_api_key":"K"}"#)
         #expect(try strict.parts(for: user).claims == #"{"sub":"u-1001","exp":1800043200,"aud":"braze","iss":"K"}"#)
         let off = try makeAdapter(BrazeAdapter.self, #"{"audience":false,"sdk_api_key":null}"#)
         #expect(try off.parts(for: user).claims == #"{"sub":"u-1001","exp":1800043200}"#)
     }
 
-    @Test func `names the id byte for byte`() throws {
+    @Test func `Braze's token names the id byte for byte`() throws {
         let adapter = try makeAdapter(BrazeAdapter.self, "{}")
         #expect(
             try adapter.parts(for: Subject(user: "0012/\"e\u{301}")).claims
                 == "{\"sub\":\"0012/\\\"e\u{301}\",\"exp\":1800043200}")
     }
 
-    @Test func `needs an RSA key and lives 12 hours`() throws {
+    @Test func `Braze's tokens are signed with RS256 and live 12 hours`() throws {
         let adapter = try makeAdapter(BrazeAdapter.self, "{}")
         #expect(adapter.algorithm == .rs256)
         #expect(adapter.secretEncoding == nil)
@@ -37,17 +37,17 @@ import Testing
     }
 
     @Test(arguments: [#"{"audience":"yes"}"#, #"{"audience":1}"#, #"{"sdk_api_key":7}"#, "[]"])
-    func `refuses settings of another type`(_ settings: String) {
+    func `settings of another type are refused by Braze's adapter`(_ settings: String) {
         #expect(throws: DecodingError.self) { try makeAdapter(BrazeAdapter.self, settings) }
     }
 
-    @Test func `understands a batch job's user`() throws {
+    @Test func `the user of a batch job is understood`() throws {
         let adapter = try makeAdapter(BrazeAdapter.self, "{}")
         let id = try JSONDocument(parsing: Array(#""u-1001""#.utf8)).root
         #expect(try adapter.subject(reissuing: id) == user)
     }
 
-    @Test func `names the user of a token's claims`() throws {
+    @Test func `the user of a token's claims is found`() throws {
         let adapter = try makeAdapter(BrazeAdapter.self, "{}")
         func subject(_ claims: String) throws -> Subject? {
             adapter.subject(named: try JSONDocument(parsing: Array(claims.utf8)).root)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(.enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(10)))
-    func `agrees with another library, both ways`() async throws {
+    func `Braze's tokens and joserfc's are verified both ways`() async throws {
         let adapter = try makeAdapter(BrazeAdapter.self, "{}")
         let key = try Self.key.get()
         let publicPEM = try #require(try key.verificationKey.publicKeyPEM())

@@ -41,11 +41,11 @@ import Testing
         .init(#"{"sub":"u-1001","sub":"u-1001","exp":1800000001}"#, "23 INVALID_PAYLOAD"),
     ]
 
-    @Test(arguments: claims) func `says what Braze says of a token's claims`(_ sample: TokenSample) throws {
+    @Test(arguments: claims) func `the verdict on a token's claims is Braze's`(_ sample: TokenSample) throws {
         #expect(try verdict(claims: sample.json) == sample.verdict)
     }
 
-    @Test func `checks the issuer against the app's SDK API key`() throws {
+    @Test func `the issuer is checked against the app's SDK API key`() throws {
         let settings = #"{"sdk_api_key":"K"}"#
         #expect(try verdict(claims: #"{"sub":"u-1001","exp":1800000001,"iss":"K"}"#, settings: settings) == "accepted")
         #expect(
@@ -67,11 +67,11 @@ import Testing
         .init(#"{}"#, "20 DECODING_ERROR"), .init(#"[]"#, "20 DECODING_ERROR"), .init(#"x"#, "20 DECODING_ERROR"),
     ]
 
-    @Test(arguments: headers) func `says what Braze says of a token's header`(_ sample: TokenSample) throws {
+    @Test(arguments: headers) func `the verdict on a token's header is Braze's`(_ sample: TokenSample) throws {
         #expect(try verdict(header: sample.json, claims: #"{"sub":"u-1001","exp":1800000001}"#) == sample.verdict)
     }
 
-    @Test func `takes a token of any of the app's keys and of no other`() throws {
+    @Test func `a token of any of the app's keys is accepted, and of no other`() throws {
         let adapter = try makeAdapter(BrazeAdapter.self, "{}")
         let (key, other) = (try Self.key.get(), try Self.otherKey.get())
         let token = try adapter.token(for: user, key: key)
@@ -80,7 +80,7 @@ import Testing
         #expect(adapter.verdict(on: token, keys: [], expecting: user) == "27 NO_MATCHING_PUBLIC_KEYS")
     }
 
-    @Test func `tells two spellings of one letter apart`() throws {
+    @Test func `two spellings of one letter are different users`() throws {
         let adapter = try makeAdapter(BrazeAdapter.self, "{}")
         let key = try Self.key.get()
         let token = try adapter.token(for: Subject(user: "\u{E9}"), key: key)
@@ -88,7 +88,7 @@ import Testing
         #expect(adapter.verdict(on: token, keys: [key], expecting: Subject(user: "\u{E9}")) == "accepted")
     }
 
-    @Test func `refuses an issuer nobody can compare, and an empty SDK API key`() throws {
+    @Test func `an issuer that cannot be compared and an empty SDK API key are refused`() throws {
         let adapter = try makeAdapter(BrazeAdapter.self, "{}")
         let key = try Self.key.get()
         for issuer in ["[]", "null", "7", "\"K\""] {
@@ -105,7 +105,8 @@ import Testing
         String(repeating: ".", count: 1 << 20),
     ].map { TokenSample($0, "") }
 
-    @Test(arguments: garbage) func `answers what is no token`(_ sample: TokenSample) throws {
+    @Test(arguments: garbage) func `a text that is no token is rejected with Braze's code`(_ sample: TokenSample) throws
+    {
         let text = sample.json
         let expected = text.isEmpty ? "26 MISSING_TOKEN" : "20 DECODING_ERROR"
         let adapter = try makeAdapter(BrazeAdapter.self, "{}")

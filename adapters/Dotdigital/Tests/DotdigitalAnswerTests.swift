@@ -57,13 +57,15 @@ import Testing
         .init(404, "", "misconfigured"), .init(404, "{}", "misconfigured"),
     ]
 
-    @Test(arguments: common + profiles) func `knows what an answer about a profile means`(_ sample: AnswerSample) throws
-    {
+    @Test(arguments: common + profiles) func `Dotdigital's answers about a profile are understood`(
+        _ sample: AnswerSample
+    ) throws {
         #expect(try DotdigitalLookupTests.makeAdapter().words(on: sample.response, for: [user]) == [sample.meaning])
     }
 
-    @Test(arguments: common + contacts) func `knows what an answer about a contact means`(_ sample: AnswerSample) throws
-    {
+    @Test(arguments: common + contacts) func `Dotdigital's answers about a contact are understood`(
+        _ sample: AnswerSample
+    ) throws {
         let adapter = try DotdigitalLookupTests.makeAdapter(contactBy: "email")
         #expect(adapter.words(on: sample.response, for: [user]) == [sample.meaning])
     }
@@ -84,13 +86,15 @@ import Testing
         ("card", "c-1", .init(200, #"{"dataFields":{"card":"c-1"},"identifiers":{}}"#, "unreadable")),
     ]
 
-    @Test(arguments: identifiers.indices) func `compares the identifier that was asked by`(_ index: Int) throws {
+    @Test(arguments: identifiers.indices) func `the answer's identifier is compared with the one asked for`(
+        _ index: Int
+    ) throws {
         let (name, id, sample) = Self.identifiers[index]
         let adapter = try DotdigitalLookupTests.makeAdapter(contactBy: name)
         #expect(adapter.words(on: sample.response, for: [Subject(user: id)]) == [sample.meaning])
     }
 
-    @Test func `takes no other spelling of an accent for the user`() throws {
+    @Test func `another spelling of an accent in Dotdigital's answer is another user`() throws {
         let adapters = [
             (try DotdigitalLookupTests.makeAdapter(), { (id: String) in #"{"id":"\#(id)"}"# }),
             (

@@ -8,14 +8,14 @@ import Testing
 @Suite struct DotdigitalConformanceTests {
     private let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
 
-    @Test func `keeps every promise of an adapter`() throws {
+    @Test func `Dotdigital's adapter keeps every promise of an adapter`() throws {
         let suite = try AdapterConformance(.init(DotdigitalAdapter.self), folder: folder)
         #expect(try suite.violations() == [])
     }
 
     /// Every SDK and wrapper that the README names.
     @Test(arguments: ["Android", "iOS", "JavaScript", "Wire"])
-    func `has a recorded report of every SDK, with its source`(_ sdk: String) throws {
+    func `Dotdigital's fixtures have a report of every SDK, with its source`(_ sdk: String) throws {
         let reports = try AdapterFixtures(directory: folder.appending(path: "Fixtures")).reports
         #expect(reports.contains { $0.sdk == sdk && $0.namesSource })
     }

@@ -17,7 +17,7 @@ import Testing
 
     // MARK: Settings and terms
 
-    @Test func `says how the API wants to be asked`() throws {
+    @Test func `Dotdigital's look-up terms are the documented ones`() throws {
         #expect(
             try Self.makeAdapter().lookupTerms
                 == LookupTerms(
@@ -34,13 +34,13 @@ import Testing
         (#","lookup":"contact","lookup_by":"contactID""#, "lookup_by"),
     ]
 
-    @Test(arguments: refused.indices) func `refuses settings that cannot be meant`(_ index: Int) {
+    @Test(arguments: refused.indices) func `look-up settings without a meaning are refused`(_ index: Int) {
         let (settings, key) = Self.refused[index]
         let error = #expect(throws: SettingsError.self) { try Self.makeAdapter(settings) }
         #expect(error?.key == key)
     }
 
-    @Test func `refuses settings of another type`() {
+    @Test func `look-up settings of another type are refused`() {
         for settings in [#","lookup":true"#, #","lookup":"contact","lookup_by":["email"]"#] {
             #expect(throws: DecodingError.self) { try Self.makeAdapter(settings) }
         }
@@ -56,7 +56,7 @@ import Testing
         (".", "%2E"), ("..", "%2E%2E"), ("...", "..."), ("../..", "..%2F.."),
     ]
 
-    @Test(arguments: paths.indices) func `asks for the profile, deleted or not`(_ index: Int) throws {
+    @Test(arguments: paths.indices) func `the request for a profile includes deleted ones`(_ index: Int) throws {
         let (id, part) = Self.paths[index]
         let expected = LookupRequest(
             method: .get, path: "/cpaas/profiles/\(part)?includeDeleted=true", subjects: 0..<1)
@@ -70,7 +70,9 @@ import Testing
         #expect(try Self.makeAdapter().lookup(for: [user], mode: .off) == .none)
     }
 
-    @Test(arguments: paths.indices) func `asks for the contact`(_ index: Int) throws {
+    @Test(arguments: paths.indices) func `the request for a contact names it by the configured identifier`(_ index: Int)
+        throws
+    {
         let (id, part) = Self.paths[index]
         let identifiers = [
             ("contactId", "contactId"), ("email", "email"), ("mobileNumber", "mobileNumber"),
@@ -84,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `asks about users alone, each once`() throws {
+    @Test func `each subject gets a request of its own to Dotdigital`() throws {
         let subjects = [user, Subject(user: "u-1001", challenge: "n-2"), Subject(user: "b", challenge: "n-1")]
         let requests = try Self.makeAdapter().requests(for: subjects)
         #expect(requests.map(\.subjects) == [0..<1, 1..<2, 2..<3])
@@ -92,14 +94,14 @@ import Testing
             requests.map(\.path) == ["u-1001", "u-1001", "b"].map { "/cpaas/profiles/\($0)?includeDeleted=true" })
     }
 
-    @Test func `asks nothing where nobody is named`() throws {
+    @Test func `Dotdigital's adapter asks nothing if nobody is named`() throws {
         let adapter = try Self.makeAdapter()
         #expect(adapter.lookup(for: [], mode: .verify) == .none)
         #expect(adapter.lookup(for: [user, Subject(user: "", challenge: "n")], mode: .verify) == .none)
         #expect(adapter.lookup(for: [Subject(identifiers: [.init(name: "a", value: "b")])], mode: .verify) == .none)
     }
 
-    @Test func `says something of each subject, whatever it is asked`() throws {
+    @Test func `Dotdigital's adapter has a verdict for each subject, also on another's answer`() throws {
         let good = LookupResponse(status: 200, body: Array(#"{"id":"u-1001"}"#.utf8))
         let adapter = try Self.makeAdapter()
         #expect(adapter.words(on: good, for: []).isEmpty)
@@ -109,7 +111,7 @@ import Testing
                 == ["mismatched"])
     }
 
-    @Test(.timeLimit(.minutes(10))) func `finds nobody in damaged answers whom they do not name`() throws {
+    @Test(.timeLimit(.minutes(10))) func `a damaged answer of Dotdigital finds only a user it names`() throws {
         let contact = #"{"contactId":7,"identifiers":{"email":"u-1001","mobileNumber":"1"},"lists":[]}"#
         let cases = [
             (try Self.makeAdapter(), #"{"id":"u-1001","_systemProfile":false,"n":1}"#, #""id":"u-1001""#),

@@ -78,7 +78,8 @@ struct DeadlineSample: CustomTestStringConvertible {
         .init(#"{}"#, "missing_challenge"),
     ]
 
-    @Test(arguments: reports) func `reads challenges and what became of them`(_ sample: ReportSample) throws {
+    @Test(arguments: reports) func `challenges and their outcomes are read from reports`(_ sample: ReportSample) throws
+    {
         #expect(try Self.adapter.get().summary(of: sample.report) == sample.summary)
     }
 
@@ -94,7 +95,9 @@ struct DeadlineSample: CustomTestStringConvertible {
         .init(#""""#, 295), .init("null", 295), .init(#""soon""#, 295), .init("1800000240", 295), .init("{}", 295),
     ]
 
-    @Test(arguments: deadlines) func `answers until the challenge ends or the device gives up`(_ sample: DeadlineSample)
+    @Test(arguments: deadlines) func `the deadline is the challenge's end or the time when the device gives up`(
+        _ sample: DeadlineSample
+    )
         throws
     {
         let report = #"{"nonce":"n","userId":"u","expiresOn":\#(sample.expiresOn)}"#
@@ -106,7 +109,7 @@ struct DeadlineSample: CustomTestStringConvertible {
         #expect(failure.deadline.map { $0.seconds - now.seconds } == sample.seconds)
     }
 
-    @Test func `has no deadline where there is nothing to answer`() throws {
+    @Test func `a report with nothing to answer has no deadline`() throws {
         for report in [#"{"userId":"u","reason":"SESSION_EXPIRED"}"#, #"{"nonce":"n","userId":null}"#] {
             guard case .failure(let failure) = try Self.adapter.get().reading(of: report) else {
                 Issue.record("it was rejected")
@@ -118,7 +121,9 @@ struct DeadlineSample: CustomTestStringConvertible {
 
     private static let large = LargeReport.all(naming: ["nonce", "expiresOn", "reason", "status", "userId"])
 
-    @Test(.timeLimit(.minutes(10)), arguments: large) func `answers a large report at once`(_ report: LargeReport)
+    @Test(.timeLimit(.minutes(10)), arguments: large) func `a large report to Dotdigital's adapter is read at once`(
+        _ report: LargeReport
+    )
         throws
     {
         _ = try Self.adapter.get().summary(of: report.json)

@@ -18,7 +18,8 @@ import Testing
             .map(\.word)
     }
 
-    @Test(arguments: DotdigitalLookupTests.paths.indices) func `finds whom it has, however the id is written`(
+    @Test(arguments: DotdigitalLookupTests.paths.indices)
+    func `Dotdigital's stub finds its users, however the id is written`(
         _ index: Int
     ) throws {
         let id = DotdigitalLookupTests.paths[index].id
@@ -29,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `tells profiles that are there, deleted and not made yet apart, byte for byte`() throws {
+    @Test func `Dotdigital's stub tells existing, deleted and unknown profiles apart, byte for byte`() throws {
         let adapter = try DotdigitalLookupTests.makeAdapter()
         var stub = makeStub(gone: ["lost"], unknown: ["new", "\u{E9}"])
         let meanings = [("u-1001", "exists"), ("lost", "gone"), ("new", "unknown"), ("\u{E9}", "unknown")]
@@ -37,7 +38,7 @@ import Testing
         #expect(words(adapter, &stub, "e\u{301}") == ["exists"])
     }
 
-    @Test func `shows a deleted profile on request alone`() throws {
+    @Test func `Dotdigital's stub returns a deleted profile on request alone`() throws {
         for (query, status) in [("", 404), ("?includeDeleted=false", 404), ("?includeDeleted=true", 200)] {
             var stub = makeStub(gone: ["lost"])
             let request = StubRequest(
@@ -48,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `finds contacts by any identifier, and no deleted one`() throws {
+    @Test func `Dotdigital's stub finds contacts by any identifier, and no deleted one`() throws {
         let adapter = try DotdigitalLookupTests.makeAdapter(contactBy: "contactId")
         var stub = makeStub(gone: ["8"], unknown: ["9"])
         #expect(words(adapter, &stub, "7") == ["exists"])
@@ -57,7 +58,7 @@ import Testing
         #expect(words(adapter, &stub, "seven") == ["misconfigured"])
     }
 
-    @Test func `wants the API user's name and password`() throws {
+    @Test func `Dotdigital's stub needs the API user's name and password`() throws {
         var stub = makeStub()
         for basic in [nil, "", "Basic", "Basic dXNlcjp3cm9uZw==", "Bearer dXNlcjpwYXNz"] {
             #expect(words(try DotdigitalLookupTests.makeAdapter(), &stub, "u-1001", as: basic) == ["misconfigured"])
@@ -65,7 +66,7 @@ import Testing
         #expect(words(try DotdigitalLookupTests.makeAdapter(), &stub, "u-1001") == ["exists"])
     }
 
-    @Test func `answers five requests a second, and says so in either of two ways`() throws {
+    @Test func `Dotdigital's stub answers five requests a second, and refuses more in either of two ways`() throws {
         let adapter = try DotdigitalLookupTests.makeAdapter()
         let request = StubRequest(try #require(adapter.requests(for: [user]).first), authorization: Self.basic)
         for isOld in [false, true] {
@@ -82,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `knows two calls and one method`() throws {
+    @Test func `Dotdigital's stub answers two calls and one method`() throws {
         let requests = [
             ("GET", "/cpaas/profiles/u", 200), ("GET", "/contacts/v3/email/u", 200), ("POST", "/cpaas/profiles/u", 405),
             ("GET", "/cpaas/profiles/", 404), ("GET", "/v2/contacts/u", 404), ("GET", "", 404),
@@ -94,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `is the adapter's own stub`() throws {
+    @Test func `Dotdigital's stub is the one the adapter makes`() throws {
         let stub = try DotdigitalLookupTests.makeAdapter().stub(StubSetting(authorization: Self.basic))
         #expect(stub is DotdigitalStub)
     }

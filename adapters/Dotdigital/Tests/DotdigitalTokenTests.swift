@@ -8,7 +8,7 @@ import Testing
         #"{"issuer":"https://api.comapi.com/defaultauth","audience":"https://api.comapi.com"}"#
     private let user = Subject(user: "u-1001", challenge: "13687106-f26d-4afe-a25a-60d58b38c568")
 
-    @Test func `makes the vendor's sample byte for byte`() throws {
+    @Test func `the sample of Dotdigital's documentation is made byte for byte`() throws {
         let parts = try makeAdapter(DotdigitalAdapter.self, Self.settings).parts(for: user, keyID: "2026-11")
         #expect(parts.header == #"{"alg":"HS256","typ":"JWT"}"#)
         #expect(
@@ -17,13 +17,13 @@ import Testing
                 + #""nonce":"13687106-f26d-4afe-a25a-60d58b38c568","iat":1800000000,"exp":1800000900}"#)
     }
 
-    @Test func `puts the user where the push profile's ID claim says`() throws {
+    @Test func `the user is in the claim that the push profile's ID claim names`() throws {
         let adapter = try makeAdapter(DotdigitalAdapter.self, #"{"issuer":"i","audience":"a","id_claim":"profileId"}"#)
         #expect(try adapter.parts(for: user).claims.hasPrefix(#"{"iss":"i","aud":"a","profileId":"u-1001","nonce":"#))
         #expect(try !adapter.parts(for: user).claims.contains("\"sub\""))
     }
 
-    @Test func `makes no token ahead of a challenge`() throws {
+    @Test func `a token without a challenge is not made`() throws {
         let adapter = try makeAdapter(DotdigitalAdapter.self, Self.settings)
         let error = #expect(throws: Rejection.self) { try adapter.parts(for: Subject(user: "u-1001")) }
         #expect(error?.code == .mintFailed)
@@ -32,7 +32,7 @@ import Testing
         #expect(reissue?.code == .missingChallenge)
     }
 
-    @Test func `needs a text secret and lives 900 seconds`() throws {
+    @Test func `Dotdigital's tokens are signed with a text secret and live 900 seconds`() throws {
         let adapter = try makeAdapter(DotdigitalAdapter.self, Self.settings)
         #expect(adapter.algorithm == .hs256)
         #expect(adapter.secretEncoding == .utf8)
@@ -46,19 +46,19 @@ import Testing
         (#"{"issuer":"i","audience":"a","id_claim":"exp"}"#, "id_claim"),
         (#"{"issuer":"i","audience":"a","id_claim":"nonce"}"#, "id_claim"),
     ])
-    func `refuses settings that cannot be meant`(_ settings: String, _ key: String) {
+    func `settings without a meaning are refused by Dotdigital's adapter`(_ settings: String, _ key: String) {
         let error = #expect(throws: SettingsError.self) { try makeAdapter(DotdigitalAdapter.self, settings) }
         #expect(error?.key == key)
         #expect(error?.message.isEmpty == false)
     }
 
     @Test(arguments: ["{}", #"{"issuer":"i"}"#, #"{"audience":"a"}"#, #"{"issuer":1,"audience":"a"}"#])
-    func `refuses settings of another shape`(_ settings: String) {
+    func `settings of another shape are refused by Dotdigital's adapter`(_ settings: String) {
         #expect(throws: DecodingError.self) { try makeAdapter(DotdigitalAdapter.self, settings) }
     }
 
     @Test(.enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(10)))
-    func `agrees with another library, both ways`() async throws {
+    func `Dotdigital's tokens and joserfc's are verified both ways`() async throws {
         let adapter = try makeAdapter(DotdigitalAdapter.self, Self.settings)
         // Looks like hex and like base64; the vendor takes the text's own bytes.
         let secret = "deadbeefdeadbeefdeadbeefdeadbeef"

@@ -41,11 +41,11 @@ import Testing
         .init(#"[]"#, refused), .init(#"x"#, refused),
     ]
 
-    @Test(arguments: claims) func `says what Dotdigital says of a token's claims`(_ sample: TokenSample) throws {
+    @Test(arguments: claims) func `the verdict on a token's claims is Dotdigital's`(_ sample: TokenSample) throws {
         #expect(try verdict(claims: sample.json) == sample.verdict)
     }
 
-    @Test func `looks for the user where the push profile's ID claim says`() throws {
+    @Test func `the user is looked for in the claim that the push profile's ID claim names`() throws {
         let settings = #"{"issuer":"i","audience":"a","id_claim":"profileId"}"#
         let there = #"{"iss":"i","aud":"a","profileId":"u","nonce":"n","iat":1800000000,"exp":1800000900}"#
         let elsewhere = #"{"iss":"i","aud":"a","sub":"u","nonce":"n","iat":1800000000,"exp":1800000900}"#
@@ -54,7 +54,7 @@ import Testing
         #expect(try verdict(claims: there) == Self.refused)
     }
 
-    @Test func `takes HS256 with the current secret alone`() throws {
+    @Test func `a token is accepted with HS256 and the current secret alone`() throws {
         let adapter = try makeAdapter(DotdigitalAdapter.self, #"{"issuer":"i","audience":"a"}"#)
         let key = try SigningKey(text: "secret", .hs256), other = try SigningKey(text: "other", .hs256)
         let token = try adapter.token(for: user, key: key)
@@ -67,7 +67,7 @@ import Testing
         #expect(adapter.verdict(on: token512, keys: [wide, key], expecting: user) == Self.refused)
     }
 
-    @Test func `is good for that nonce and nobody without one`() throws {
+    @Test func `a token is rejected for another nonce and for a user without one`() throws {
         let adapter = try makeAdapter(DotdigitalAdapter.self, #"{"issuer":"i","audience":"a"}"#)
         let key = try SigningKey(text: "secret", .hs256)
         let token = try adapter.token(for: user, key: key)
@@ -80,7 +80,9 @@ import Testing
         String(repeating: ".", count: 1 << 20),
     ].map { TokenSample($0, "") }
 
-    @Test(arguments: garbage) func `answers what is no token`(_ sample: TokenSample) throws {
+    @Test(arguments: garbage) func `a text that is no token is rejected by Dotdigital's verifier`(_ sample: TokenSample)
+        throws
+    {
         let text = sample.json
         let adapter = try makeAdapter(DotdigitalAdapter.self, #"{"issuer":"i","audience":"a"}"#)
         #expect(

@@ -32,12 +32,14 @@ import Testing
         .init(404, "", "unknown"),
     ]
 
-    @Test(arguments: common + persons) func `knows what an answer about a person means`(_ sample: AnswerSample) throws {
+    @Test(arguments: common + persons) func `Infobip's answers about a person are understood`(_ sample: AnswerSample)
+        throws
+    {
         #expect(try Self.adapter.get().words(on: sample.response, for: [Subject(user: "u-1")]) == [sample.meaning])
     }
 
     @Test(arguments: common + [AnswerSample(404, refusal, "misconfigured")])
-    func `knows what a refused match means, for each alike`(_ sample: AnswerSample) throws {
+    func `a refused match is the same verdict for each user`(_ sample: AnswerSample) throws {
         let subjects = ["u-1", "u-2", ""].map { Subject(user: $0) }
         #expect(
             try Self.adapter.get().words(on: sample.response, for: subjects)
@@ -67,14 +69,14 @@ import Testing
         .init("null", "unreadable unreadable unreadable"), .init("{}", "unreadable unreadable unreadable"),
     ]
 
-    @Test(arguments: matches) func `knows what a match says of each`(_ sample: TokenSample) throws {
+    @Test(arguments: matches) func `a match has a verdict for each user`(_ sample: TokenSample) throws {
         let subjects = ["u-1", "u-2", ""].map { Subject(user: $0) }
         let response = LookupResponse(status: 200, body: Array("{\"matches\":\(sample.json)}".utf8))
         #expect(
             try Self.adapter.get().words(on: response, for: subjects).joined(separator: " ") == sample.verdict)
     }
 
-    @Test func `takes no other spelling of an accent for the user`() throws {
+    @Test func `another spelling of an accent in Infobip's answer is another user`() throws {
         let adapter = try Self.adapter.get()
         let composed = Subject(user: "\u{E9}"), decomposed = Subject(user: "e\u{301}")
         let person = AnswerSample(200, "{\"externalId\":\"\u{E9}\"}", "").response
@@ -84,7 +86,7 @@ import Testing
         #expect(adapter.words(on: match, for: [composed, decomposed]) == ["unknown", "exists"])
     }
 
-    @Test func `takes nobody's person for a user without an id`() throws {
+    @Test func `a user without an id matches no person`() throws {
         let adapter = try Self.adapter.get()
         for id in ["", " "] {
             let person = AnswerSample(200, "{\"externalId\":\"\(id)\"}", "").response

@@ -8,7 +8,7 @@ import Testing
 @Suite struct InfobipConformanceTests {
     private let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
 
-    @Test func `keeps every promise of an adapter`() throws {
+    @Test func `Infobip's adapter keeps every promise of an adapter`() throws {
         let suite = try AdapterConformance(.init(InfobipAdapter.self), folder: folder)
         #expect(try suite.violations() == [])
     }
@@ -18,7 +18,7 @@ import Testing
         "Android", "iOS", "React Native Android", "React Native iOS", "Flutter Android", "Flutter iOS",
         "Cordova Android", "Cordova iOS", "Server",
     ])
-    func `has a recorded report of every SDK, with its source`(_ sdk: String) throws {
+    func `Infobip's fixtures have a report of every SDK, with its source`(_ sdk: String) throws {
         let reports = try AdapterFixtures(directory: folder.appending(path: "Fixtures")).reports
         #expect(reports.contains { $0.sdk == sdk && $0.namesSource })
     }

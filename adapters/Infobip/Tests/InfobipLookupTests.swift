@@ -20,7 +20,7 @@ import Testing
             method: .get, path: "/people/2/persons?identifier=\(part)&type=EXTERNAL_ID", subjects: place..<(place + 1))
     }
 
-    @Test func `says how the API wants to be asked`() throws {
+    @Test func `Infobip's look-up terms are the documented ones`() throws {
         #expect(
             try Self.adapter.get().lookupTerms
                 == LookupTerms(
@@ -37,7 +37,7 @@ import Testing
         ("..", "..", ".."), ("\"\\", "%22%5C", "\\\"\\\\"),
     ]
 
-    @Test(arguments: ids.indices) func `asks for one person by name, for several with a match`(_ index: Int) throws {
+    @Test(arguments: ids.indices) func `one person is asked for by name, several with a match`(_ index: Int) throws {
         let (id, part, json) = Self.ids[index]
         let adapter = try Self.adapter.get()
         for mode in [LookupMode.verify, .enrich] {
@@ -48,7 +48,8 @@ import Testing
         #expect(adapter.lookup(for: users([id, "b"]), mode: .off) == .none)
     }
 
-    @Test(arguments: [1, 2, 49, 50, 51, 52, 100, 101, 120]) func `asks for each once, and for 50 at most`(_ count: Int)
+    @Test(arguments: [1, 2, 49, 50, 51, 52, 100, 101, 120])
+    func `each user is asked for once, and 50 at most in one request`(_ count: Int)
         throws
     {
         let ids = (0..<count).map { "u-\($0)" }
@@ -64,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `never asks for an empty identifier`() throws {
+    @Test func `an empty identifier is never asked for`() throws {
         let adapter = try Self.adapter.get()
         for ids in [[], [""], [" "], ["", ""], ["\u{A0}\n"], Array(repeating: "", count: 120)] {
             #expect(adapter.lookup(for: users(ids), mode: .verify) == .none)
@@ -82,7 +83,7 @@ import Testing
         #expect(adapter.lookup(for: users(fifty + [""]), mode: .verify) == .requests([Self.match(fifty, 0..<51)]))
     }
 
-    @Test(.timeLimit(.minutes(10))) func `finds nobody in damaged answers whom they do not name`() throws {
+    @Test(.timeLimit(.minutes(10))) func `a damaged answer of Infobip finds only users it names`() throws {
         let adapter = try Self.adapter.get()
         let match =
             #"{"matches":[{"type":"EXTERNAL_ID","identifier":"u-1","personId":1},{"type":"EXTERNAL_ID","identifier":"u-2","personId":2}]}"#

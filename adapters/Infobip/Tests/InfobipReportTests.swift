@@ -40,8 +40,9 @@ struct InfobipCodeSample: CustomTestStringConvertible {
         .init("true", "not_for_us OTHER"),
     ]
 
-    @Test(arguments: codes) func `knows every code's remedy under each of its names`(_ sample: InfobipCodeSample) throws
-    {
+    @Test(arguments: codes) func `every code of Infobip has its remedy under each of its names`(
+        _ sample: InfobipCodeSample
+    ) throws {
         let adapter = try Self.adapter.get()
         for name in ["mm_code", "code", "messageId"] {
             let report = #"{"\#(name)":\#(sample.code),"externalUserId":"u-1001"}"#
@@ -105,11 +106,11 @@ struct InfobipCodeSample: CustomTestStringConvertible {
             "mint JWT_TOKEN_EXPIRED app/u"),
     ]
 
-    @Test(arguments: reports) func `reads every shape of an error`(_ sample: ReportSample) throws {
+    @Test(arguments: reports) func `every shape of an Infobip error is read`(_ sample: ReportSample) throws {
         #expect(try Self.adapter.get().summary(of: sample.report) == sample.summary)
     }
 
-    @Test func `refuses a user id of more than 256 characters, the vendor's own bound`() throws {
+    @Test func `a user id of more than 256 characters, the vendor's own bound, is refused`() throws {
         let adapter = try Self.adapter.get()
         let longest = String(repeating: "\u{1F511}", count: 256)
         #expect(try adapter.summary(of: #"{"code":"11","externalUserId":"\#(longest)"}"#).hasPrefix("mint "))
@@ -125,7 +126,9 @@ struct InfobipCodeSample: CustomTestStringConvertible {
         "code", "mm_code", "messageId", "domain", "externalUserId", "applicationCode",
     ])
 
-    @Test(.timeLimit(.minutes(10)), arguments: large) func `answers a large report at once`(_ report: LargeReport)
+    @Test(.timeLimit(.minutes(10)), arguments: large) func `a large report to Infobip's adapter is read at once`(
+        _ report: LargeReport
+    )
         throws
     {
         _ = try Self.adapter.get().summary(of: report.json)

@@ -16,7 +16,9 @@ import Testing
             .verdicts(of: &stub, on: ids.map { Subject(user: $0) }, authorization: key, at: now).map(\.word)
     }
 
-    @Test(arguments: InfobipLookupTests.ids.indices) func `finds whom it has, however the id is written`(_ index: Int)
+    @Test(arguments: InfobipLookupTests.ids.indices) func `Infobip's stub finds its users, however the id is written`(
+        _ index: Int
+    )
         throws
     {
         let id = InfobipLookupTests.ids[index].id
@@ -26,7 +28,8 @@ import Testing
     }
 
     @Test(arguments: InfobipStub.MissingPerson.allCases)
-    func `does not find whom it lost or never met, byte for byte`(_ answer: InfobipStub.MissingPerson) throws {
+    func `Infobip's stub does not find gone or unknown users, byte for byte`(_ answer: InfobipStub.MissingPerson) throws
+    {
         let meanings = [
             ("u-1", "exists"), ("lost", "unknown"), ("new", "unknown"), ("\u{E9}", "unknown"), ("e\u{301}", "exists"),
         ]
@@ -36,7 +39,7 @@ import Testing
         #expect(try words(&stub, meanings.map(\.0)) == meanings.map(\.1))
     }
 
-    @Test func `answers for a missing person in either of two ways`() throws {
+    @Test func `Infobip's stub answers for a missing person in either of two ways`() throws {
         let request = StubRequest(
             try #require(Self.adapter.get().requests(for: [Subject(user: "new")]).first), authorization: Self.key)
         var stub = makeStub(unknown: ["new"])
@@ -51,7 +54,7 @@ import Testing
         #expect(try JSONDocument(parsing: other.body).root["externalId"]?.string == "new-other")
     }
 
-    @Test func `wants the API key and its scope`() throws {
+    @Test func `Infobip's stub needs the API key and its scope`() throws {
         for ids in [["u-1"], ["u-1", "u-2"]] {
             let misconfigured = ids.map { _ in "misconfigured" }
             var stub = makeStub()
@@ -64,7 +67,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [(1, 5), (2, 15)]) func `answers so many requests a second`(_ users: Int, _ allowed: Int) throws {
+    @Test(arguments: [(1, 5), (2, 15)]) func `Infobip's stub answers a limited number of requests a second`(
+        _ users: Int, _ allowed: Int
+    ) throws {
         let adapter = try Self.adapter.get()
         let subjects = (0..<users).map { Subject(user: "u-\($0)") }
         let request = StubRequest(try #require(adapter.requests(for: subjects).first), authorization: Self.key)
@@ -91,7 +96,9 @@ import Testing
         ("DELETE", "/people/2/persons", "", 404),
     ]
 
-    @Test(arguments: refused.indices) func `refuses an empty identifier, and what is no such call`(_ index: Int) {
+    @Test(arguments: refused.indices) func `Infobip's stub refuses an empty identifier and an unknown call`(
+        _ index: Int
+    ) {
         let (method, target, body, status) = Self.refused[index]
         var stub = makeStub()
         let request = StubRequest(
@@ -99,7 +106,7 @@ import Testing
         #expect(stub.answer(request, at: now).status == status)
     }
 
-    @Test func `refuses more identities than a match is asked for`() {
+    @Test func `Infobip's stub refuses more identities than a match is asked for`() {
         let identities = (0..<51).map { #"{"type":"EXTERNAL_ID","identifier":"u-\#($0)"}"# }.joined(separator: ",")
         var stub = makeStub()
         let request = StubRequest(
@@ -108,7 +115,7 @@ import Testing
         #expect(stub.answer(request, at: now).status == 400)
     }
 
-    @Test func `is the adapter's own stub`() throws {
+    @Test func `Infobip's stub is the one the adapter makes`() throws {
         #expect(try Self.adapter.get().stub(StubSetting(authorization: Self.key)) is InfobipStub)
     }
 }

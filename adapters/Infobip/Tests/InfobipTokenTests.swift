@@ -16,7 +16,7 @@ import Testing
         try makeAdapter(InfobipAdapter.self, #"{"application_code":"app-code-A"}"#)
     }
 
-    @Test func `makes the vendor's sample byte for byte`() throws {
+    @Test func `the sample of Infobip's documentation is made byte for byte`() throws {
         let parts = try makeSample().parts(for: user, keyID: "key-A")
         #expect(parts.header == #"{"alg":"HS256","typ":"JWT","kid":"key-A"}"#)
         #expect(
@@ -25,7 +25,7 @@ import Testing
                 + #""iat":1800000000,"exp":1800000900,"jti":"00000000-0000-4000-8000-000000000000"}"#)
     }
 
-    @Test func `needs a key with an id, a hex secret and at least 300 seconds`() throws {
+    @Test func `Infobip's tokens need a key with an id, a hex secret and at least 300 seconds`() throws {
         let adapter = try makeSample()
         #expect(adapter.algorithm == .hs256)
         #expect(adapter.secretEncoding == .hex)
@@ -35,7 +35,7 @@ import Testing
         #expect(error?.code == .keyUnavailable)
     }
 
-    @Test func `needs an Application Code`() {
+    @Test func `Infobip's adapter needs an Application Code`() {
         let error = #expect(throws: SettingsError.self) {
             try makeAdapter(InfobipAdapter.self, #"{"application_code":""}"#)
         }
@@ -46,14 +46,14 @@ import Testing
         }
     }
 
-    @Test func `mints nothing for a user with named ids`() throws {
+    @Test func `a user with named ids gets no token of Infobip's`() throws {
         let ids = Subject(identifiers: [.init(name: "registered", value: "r")])
         let error = #expect(throws: Rejection.self) { try makeSample().parts(for: ids, keyID: "key-A") }
         #expect(error?.code == .mintFailed)
     }
 
     @Test(.enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(10)))
-    func `agrees with another library that decodes the hex by itself, both ways`() async throws {
+    func `Infobip's tokens and those of joserfc, which decodes the hex itself, are verified both ways`() async throws {
         let adapter = try makeSample()
         let key = try Self.makeKey()
         let ours = try adapter.token(for: user, key: key)

@@ -43,7 +43,9 @@ import Testing
         .init(#"sub={"id":"u-1001"}"#, "401 UNAUTHORIZED"),
     ]
 
-    @Test(arguments: changes) func `says what device and server say of a token's claims`(_ change: TokenSample) throws {
+    @Test(arguments: changes) func `the verdict on a token's claims is the one of Infobip's device and server`(
+        _ change: TokenSample
+    ) throws {
         let parts = change.json.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(try #require(parts.first)),
             value = parts.dropFirst().first.flatMap { $0.isEmpty ? nil : String($0) }
@@ -61,18 +63,20 @@ import Testing
         .init("[]", "13 JWT_TOKEN_STRUCTURE_INVALID"), .init("x", "13 JWT_TOKEN_STRUCTURE_INVALID"),
     ]
 
-    @Test(arguments: headers) func `says what device and server say of a token's header`(_ sample: TokenSample) throws {
+    @Test(arguments: headers) func `the verdict on a token's header is the one of Infobip's device and server`(
+        _ sample: TokenSample
+    ) throws {
         #expect(try verdict(header: sample.json) == sample.verdict)
     }
 
-    @Test func `finds the first of several faults, in the device's order`() throws {
+    @Test func `the first of several faults is found, in the device's order`() throws {
         #expect(try verdict(header: "[]", claims: "[]") == "13 JWT_TOKEN_STRUCTURE_INVALID")
         #expect(try verdict(header: "{}", claims: "[]") == "14 JWT_TOKEN_STRUCTURE_INVALID")
         #expect(try verdict(claims: "[]") == "15 JWT_TOKEN_STRUCTURE_INVALID")
         #expect(try verdict(claims: #"{"exp":1}"#) == "16 JWT_TOKEN_STRUCTURE_INVALID")
     }
 
-    @Test func `chooses the key by its id`() throws {
+    @Test func `the key is chosen by its id`() throws {
         let adapter = try makeAdapter(InfobipAdapter.self, #"{"application_code":"A"}"#)
         let keyA = try SigningKey(text: "one", .hs256, keyID: "key-A"),
             keyB = try SigningKey(text: "two", .hs256, keyID: "key-B")
@@ -91,7 +95,9 @@ import Testing
         .init(String(repeating: "A", count: 1 << 20), "12"),
     ]
 
-    @Test(arguments: garbage) func `answers what is no token`(_ sample: TokenSample) throws {
+    @Test(arguments: garbage) func `a text that is no token is rejected with Infobip's code`(_ sample: TokenSample)
+        throws
+    {
         let adapter = try makeAdapter(InfobipAdapter.self, #"{"application_code":"A"}"#)
         let key = try SigningKey(text: "secret", .hs256, keyID: "key-A")
         #expect(

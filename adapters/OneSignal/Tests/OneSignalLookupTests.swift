@@ -9,7 +9,7 @@ import Testing
 
     // MARK: Settings and terms
 
-    @Test func `asks with a minted token unless told to use the key`() throws {
+    @Test func `OneSignal's look-up uses a minted token unless the settings choose the key`() throws {
         for settings in [#"{"app_id":"A"}"#, #"{"app_id":"A","lookup_auth":"minted_jwt"}"#] {
             let terms = try #require(try makeAdapter(OneSignalAdapter.self, settings).lookupTerms)
             #expect(
@@ -22,7 +22,8 @@ import Testing
         #expect(keyed.lookupTerms?.authorization == .key(scheme: "Key"))
     }
 
-    @Test(arguments: ["Key", "jwt", "minted-jwt", ""]) func `refuses another way to prove its right`(_ name: String) {
+    @Test(arguments: ["Key", "jwt", "minted-jwt", ""]) func `an unknown value of lookup_auth is refused`(_ name: String)
+    {
         let error = #expect(throws: SettingsError.self) {
             try makeAdapter(OneSignalAdapter.self, #"{"app_id":"A","lookup_auth":"\#(name)"}"#)
         }
@@ -42,7 +43,9 @@ import Testing
         (".", "%2E"), ("..", "%2E%2E"), ("...", "..."), ("../..", "..%2F.."),
     ]
 
-    @Test(arguments: paths.indices) func `asks for the identity, or for the whole user`(_ index: Int) throws {
+    @Test(arguments: paths.indices) func `the request to OneSignal asks for the identity, or for the whole user`(
+        _ index: Int
+    ) throws {
         let (id, part) = Self.paths[index]
         let adapter = try Self.adapter.get()
         let path = "/apps/A/users/by/external_id/\(part)"
@@ -55,14 +58,14 @@ import Testing
         #expect(adapter.lookup(for: [Subject(user: id)], mode: .off) == .none)
     }
 
-    @Test func `asks for one user at a time, each once`() throws {
+    @Test func `each user gets a request of its own to OneSignal`() throws {
         let subjects = ["a", "b", "c"].map { Subject(user: $0) }
         let requests = try Self.adapter.get().requests(for: subjects)
         #expect(requests.map(\.subjects) == [0..<1, 1..<2, 2..<3])
         #expect(requests.map(\.path) == ["a", "b", "c"].map { "/apps/A/users/by/external_id/\($0)/identity" })
     }
 
-    @Test func `asks nothing where nobody is named`() throws {
+    @Test func `OneSignal's adapter asks nothing if nobody is named`() throws {
         let adapter = try Self.adapter.get()
         #expect(adapter.lookup(for: [], mode: .verify) == .none)
         #expect(adapter.lookup(for: [user, Subject(user: "")], mode: .verify) == .none)
@@ -97,11 +100,11 @@ import Testing
         .init(502, #"{"identity":{"external_id":"u-1001"}}"#, "unavailable"), .init(503, "", "unavailable"),
     ]
 
-    @Test(arguments: answers) func `knows what an answer means`(_ sample: AnswerSample) throws {
+    @Test(arguments: answers) func `OneSignal's answers about a user are understood`(_ sample: AnswerSample) throws {
         #expect(try Self.adapter.get().words(on: sample.response, for: [user]) == [sample.meaning])
     }
 
-    @Test func `takes no other spelling of an accent for the user`() throws {
+    @Test func `another spelling of an accent in OneSignal's answer is another user`() throws {
         for (asked, named) in [("\u{E9}", "e\u{301}"), ("e\u{301}", "\u{E9}")] {
             let other = AnswerSample(200, #"{"identity":{"external_id":"\#(named)"}}"#, "")
             let same = AnswerSample(200, #"{"identity":{"external_id":"\#(asked)"}}"#, "")
@@ -111,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `says something of each subject, whatever it is asked`() throws {
+    @Test func `OneSignal's adapter has a verdict for each subject, also on another's answer`() throws {
         let adapter = try Self.adapter.get()
         let good = AnswerSample(200, #"{"identity":{"external_id":"u-1001"}}"#, "").response
         #expect(adapter.words(on: good, for: []).isEmpty)
@@ -121,7 +124,7 @@ import Testing
                 == ["mismatched"])
     }
 
-    @Test(.timeLimit(.minutes(10))) func `finds nobody in damaged answers whom they do not name`() throws {
+    @Test(.timeLimit(.minutes(10))) func `a damaged answer of OneSignal finds only a user it names`() throws {
         let adapter = try Self.adapter.get()
         var bodies = DamagedBodies(seed: 0x0E51)
         let good =

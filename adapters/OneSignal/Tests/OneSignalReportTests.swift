@@ -31,13 +31,13 @@ import Testing
         .init(#"null"#, "malformed_report"),
     ]
 
-    @Test(arguments: reports) func `reads the event, which is an external id and nothing else`(_ sample: ReportSample)
+    @Test(arguments: reports) func `an event of OneSignal is read by its external id`(_ sample: ReportSample)
         throws
     {
         #expect(try Self.adapter.get().summary(of: sample.report) == sample.summary)
     }
 
-    @Test func `takes the hash of the refused token where the app adds it`() throws {
+    @Test func `the hash of the refused token counts where the app adds it`() throws {
         for name in ["rejectedTokenSha256", "rejected_token_sha256"] {
             let reading = try Self.adapter.get().reading(of: #"{"externalId":"u","\#(name)":"\#(Self.hash)"}"#)
             guard case .failure(let failure) = reading else {
@@ -59,7 +59,9 @@ import Testing
 
     private static let large = LargeReport.all(naming: ["externalId", "appId", "rejectedTokenSha256"])
 
-    @Test(.timeLimit(.minutes(10)), arguments: large) func `answers a large report at once`(_ report: LargeReport)
+    @Test(.timeLimit(.minutes(10)), arguments: large) func `a large report to OneSignal's adapter is read at once`(
+        _ report: LargeReport
+    )
         throws
     {
         _ = try Self.adapter.get().summary(of: report.json)

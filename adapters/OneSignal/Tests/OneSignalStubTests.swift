@@ -25,7 +25,8 @@ import Testing
         return "Bearer " + String(decoding: try adapter.token(for: user, key: key), as: UTF8.self)
     }
 
-    @Test(arguments: OneSignalLookupTests.paths.indices) func `finds whom it has, however the id is written`(
+    @Test(arguments: OneSignalLookupTests.paths.indices)
+    func `OneSignal's stub finds its users, however the id is written`(
         _ index: Int
     ) throws {
         let adapter = try makeAdapter()
@@ -38,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `does not find whom it lost or never met, byte for byte`() throws {
+    @Test func `OneSignal's stub does not find gone or unknown users, byte for byte`() throws {
         let adapter = try makeAdapter()
         let meanings = [
             ("u-1001", "exists"), ("lost", "unknown"), ("new", "unknown"), ("\u{E9}", "unknown"),
@@ -53,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `wants a token of that user, that app and that key, in its time`() throws {
+    @Test func `OneSignal's stub needs a live token of that user, that app and that key`() throws {
         let adapter = try makeAdapter()
         let good = try bearer(adapter, user)
         let later = now.advanced(bySeconds: 3600)
@@ -73,7 +74,7 @@ import Testing
         #expect(verdicts.map(\.word) == ["exists"])
     }
 
-    @Test func `wants the key, and nothing else, where the app says so`() throws {
+    @Test func `OneSignal's stub accepts the key alone where the app's settings choose it`() throws {
         let adapter = try makeAdapter("key")
         let authorizations = [
             ("Key k-1", "exists"), ("Key k-2", "misconfigured"), ("Bearer k-1", "misconfigured"),
@@ -86,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `answers one request a second`() throws {
+    @Test func `OneSignal's stub answers one request a second`() throws {
         let adapter = try makeAdapter()
         var stub = try makeStub(adapter)
         let request = StubRequest(
@@ -100,7 +101,7 @@ import Testing
         #expect(stub.answer(request, at: now.advanced(bySeconds: 1)).status == 200)
     }
 
-    @Test func `knows two paths and one method`() throws {
+    @Test func `OneSignal's stub answers two paths and one method`() throws {
         let adapter = try makeAdapter("key")
         let requests = [
             ("GET", "/apps/A/users/by/external_id/u", 200), ("GET", "/apps/A/users/by/external_id/u/identity", 200),

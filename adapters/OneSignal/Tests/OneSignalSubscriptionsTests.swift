@@ -29,7 +29,7 @@ import Testing
         .init("[]", ""), .init("null", ""),
     ]
 
-    @Test(arguments: claims) func `maps Email and SMS to the claim`(_ sample: TokenSample) throws {
+    @Test(arguments: claims) func `Email and SMS subscriptions are mapped to the claim`(_ sample: TokenSample) throws {
         let body = #"{"identity":{"external_id":"u-1001"},"properties":{},"subscriptions":\#(sample.json)}"#
         let verdicts = try Self.adapter.get().verdicts(
             from: LookupResponse(status: 200, body: Array(body.utf8)), for: [user])
@@ -37,7 +37,7 @@ import Testing
         #expect(verdicts == [.exists(Enrichment(expected))])
     }
 
-    @Test func `puts what the whole user says into a token that OneSignal accepts`() throws {
+    @Test func `the subscriptions of the whole user go into a token that OneSignal accepts`() throws {
         let adapter = try Self.adapter.get()
         let key = try SigningKey.generate(.es256)
         var stub = try #require(adapter.stub(StubSetting(authorization: nil, keys: [key.verificationKey])))
@@ -61,7 +61,7 @@ import Testing
         #expect(adapter.verdict(on: token, keys: [key], expecting: user) == "accepted")
     }
 
-    @Test func `adds nothing where only the identity was asked for`() throws {
+    @Test func `a look-up of the identity alone adds nothing`() throws {
         let adapter = try Self.adapter.get()
         let key = try SigningKey.generate(.es256)
         var stub = try #require(adapter.stub(StubSetting(authorization: nil, keys: [key.verificationKey])))

@@ -12,7 +12,7 @@ import Testing
         try AdapterTestSupport.makeAdapter(OneSignalAdapter.self, Self.settings)
     }
 
-    @Test func `makes the vendor's sample byte for byte`() throws {
+    @Test func `the sample of OneSignal's documentation is made byte for byte`() throws {
         let parts = try makeAdapter().parts(for: user, keyID: "2026-11")
         #expect(parts.header == #"{"alg":"ES256","typ":"JWT"}"#)
         #expect(
@@ -21,7 +21,7 @@ import Testing
         )
     }
 
-    @Test func `adds the subscriptions a look-up found`() throws {
+    @Test func `the subscriptions a look-up found are added to the token`() throws {
         let recipe = try makeAdapter().recipe(for: user)
         var random = FixedGenerator()
         let found = Enrichment(["subscriptions": Array(#"[{"type":"Email","token":"u@example.com"}]"#.utf8)])
@@ -33,7 +33,7 @@ import Testing
                 + #""subscriptions":[{"type":"Email","token":"u@example.com"}]}"#)
     }
 
-    @Test func `needs a P-256 key and lives an hour`() throws {
+    @Test func `OneSignal's tokens are signed with ES256 and live an hour`() throws {
         let adapter = try makeAdapter()
         #expect(adapter.algorithm == .es256)
         #expect(adapter.secretEncoding == nil)
@@ -41,12 +41,12 @@ import Testing
         #expect(!adapter.recipe(for: user).needsKeyID)
     }
 
-    @Test func `signs with the raw 64 bytes, never DER`() throws {
+    @Test func `OneSignal's signature is the raw 64 bytes, never DER`() throws {
         let token = try makeAdapter().token(for: user, key: SigningKey.generate(.es256))
         #expect(try CompactJWS(parsing: token).signature.count == 64)
     }
 
-    @Test func `needs an App ID`() {
+    @Test func `OneSignal's adapter needs an App ID`() {
         let error = #expect(throws: SettingsError.self) {
             try AdapterTestSupport.makeAdapter(OneSignalAdapter.self, #"{"app_id":""}"#)
         }
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(.enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(10)))
-    func `agrees with another library, both ways`() async throws {
+    func `OneSignal's tokens and joserfc's are verified both ways`() async throws {
         let adapter = try makeAdapter()
         let key = try SigningKey.generate(.es256)
         let publicPEM = try #require(try key.verificationKey.publicKeyPEM())

@@ -26,14 +26,14 @@ import Testing
         .init(#"[]"#, refused), .init(#"{"#, refused),
     ]
 
-    @Test(arguments: claims) func `says what OneSignal says of a token's claims`(_ sample: TokenSample) throws {
+    @Test(arguments: claims) func `the verdict on a token's claims is OneSignal's`(_ sample: TokenSample) throws {
         let key = try Self.key.get()
         let token = try HandMade.token(header: Self.header, claims: sample.json, key: key)
         let adapter = try makeAdapter(OneSignalAdapter.self, #"{"app_id":"A"}"#)
         #expect(adapter.verdict(on: token, keys: [key], expecting: user) == sample.verdict)
     }
 
-    @Test func `takes ES256 from its own key alone`() throws {
+    @Test func `a token is accepted with ES256 from its own key alone`() throws {
         let adapter = try makeAdapter(OneSignalAdapter.self, #"{"app_id":"A"}"#)
         let key = try Self.key.get()
         let token = try adapter.token(for: user, key: key)
@@ -52,7 +52,9 @@ import Testing
         String(repeating: ".", count: 1 << 20),
     ].map { TokenSample($0, "") }
 
-    @Test(arguments: garbage) func `answers what is no token`(_ sample: TokenSample) throws {
+    @Test(arguments: garbage) func `a text that is no token is rejected by OneSignal's verifier`(_ sample: TokenSample)
+        throws
+    {
         let text = sample.json
         let adapter = try makeAdapter(OneSignalAdapter.self, #"{"app_id":"A"}"#)
         #expect(adapter.verdict(on: Array(text.utf8), keys: [try Self.key.get()], expecting: user) == Self.refused)
