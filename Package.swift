@@ -310,7 +310,7 @@ let package = Package(
             [
                 "Pickup", "Access", "Formats", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", "Kafka",
                 "ProgramTestSupport",
-                hummingbird,
+                hummingbirdCore,
                 nio, http, httpTypes, httpParts, embedded,
             ],
             resources: [.copy("Pages")]),

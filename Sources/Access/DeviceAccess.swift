@@ -40,7 +40,7 @@ public struct Device: Sendable, Hashable {
     }
 }
 
-/// Tells whether a device may ask, and for whom.
+/// Decides whether a device may call, and for which user.
 public struct DeviceAccess: Sendable {
     private let sessions: [SessionVerifier]
     private let proofs: DPoPVerifier
@@ -82,7 +82,7 @@ public struct DeviceAccess: Sendable {
         return Device(session: session, proof: checked)
     }
 
-    /// Uses up the proof that `device` showed, once no limit stands against its request any more.
+    /// Uses up the proof of `device`, once every limit admits its request.
     ///
     /// - Throws: `AccessRefusal`; see `DPoPVerifier.use`.
     public func use(_ device: Device, now: UnixTime) throws(AccessRefusal) {

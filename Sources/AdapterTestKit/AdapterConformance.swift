@@ -77,7 +77,8 @@ public struct AdapterConformance: Sendable {
             .map { "README.md does not mention the setting `\($0.name)`" }
     }
 
-    /// An operator is told what to do at the vendor, and a key that the vendor makes is not called ours.
+    /// Checks the handover: it names an operator's steps at the vendor, and a key that the vendor makes is not called
+    /// ours.
     private func handover(_ adapter: any Adapter) -> [String] {
         let handover = adapter.keyHandover
         var violations: [String] = []

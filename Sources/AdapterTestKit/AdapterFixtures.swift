@@ -6,18 +6,18 @@ public import Foundation
 /// - `apps.json`: example apps by name, each with its `settings` and, for a batch job, `reissue` (the user it names) or,
 ///   where a token answers a challenge, `challenge`.
 /// - `reports/*.json`: see `ReportFixture`.
-/// - `verdicts.json`: what the vendor says of each corrupted token, see `TokenCorruption`.
+/// - `verdicts.json`: the vendor's verdict on each corrupted token, see `TokenCorruption`.
 public struct AdapterFixtures: Sendable {
-    /// One example app.
+    /// An example app.
     public struct App: Sendable {
-        /// Its name in `apps.json`.
+        /// The app's name in `apps.json`.
         public let name: String
         /// `apps.*.settings`, as JSON.
         public let settings: [UInt8]
         /// `reissue.user` of a batch job, as JSON; nil where the vendor's tokens cannot be made ahead.
         public let reissue: [UInt8]?
 
-        /// The app `name` with `settings`; `reissue` is what a batch job names, nil where it cannot.
+        /// The app `name` with `settings`; `reissue` is the user that a batch job names, nil where it cannot name one.
         public init(name: String, settings: [UInt8], reissue: [UInt8]?) {
             self.name = name
             self.settings = settings
@@ -41,7 +41,7 @@ public struct AdapterFixtures: Sendable {
 
     /// Reads the folder `directory`.
     ///
-    /// - Throws: `Rejection` that names the file and what it lacks, or the file system's error.
+    /// - Throws: `Rejection` that names the file and its missing member, or the file system's error.
     public init(directory: URL) throws {
         let apps = try Self.json(directory.appending(path: "apps.json"))
         self.apps = apps.members.map { name, app in
@@ -62,7 +62,7 @@ public struct AdapterFixtures: Sendable {
             : [:]
     }
 
-    /// The vendor's verdict on a corruption: what stands for `app/corruption`, for the corruption, or for `*`.
+    /// Returns the vendor's verdict on a corruption: the value for `app/corruption`, for the corruption, or for `*`.
     func verdict(on corruption: String, app: String) -> String? {
         verdicts["\(app)/\(corruption)"] ?? verdicts[corruption] ?? verdicts["*"]
     }

@@ -228,7 +228,7 @@ public struct HostileIdentifiers: Sendable {
         return text.hasSameBytes(as: parts.joined(separator: written))
     }
 
-    /// The id for a person: short, and without what a terminal would act on.
+    /// Returns the id for people: short, and without characters that a terminal would act on.
     private static func shown(_ id: String) -> String {
         "\"" + id.unicodeScalars.prefix(24).map { $0.escaped(asASCII: true) }.joined() + "\""
     }

@@ -94,7 +94,7 @@ struct LookupConversation {
         }
     }
 
-    /// One user whom the vendor does not have, beside one it has.
+    /// Checks a user whom the vendor does not have, beside one whom it has.
     private func missing() throws -> [String] {
         guard let user = users.first else { return [] }
         let pair = [user, user.appending("-2")]
@@ -113,7 +113,7 @@ struct LookupConversation {
         return areRefused ? [] : ["a request with other credentials is not refused as misconfigured"]
     }
 
-    /// A good answer under a status that says nothing, and a good answer about somebody else.
+    /// Checks a good answer with a status that decides nothing, and a good answer about another user.
     private func answersOfOthers() throws -> [String] {
         var violations: Set<String> = []
         for turn in try turns(users) {

@@ -1,7 +1,7 @@
 import AdapterKit
 
-/// The promises of an adapter's look-up, checked: what it asks, and what it makes of answers nobody should send. What it
-/// says to the vendor's stub is `LookupConversation`'s.
+/// The promises of an adapter's look-up, checked: its requests, and its verdicts on answers that nobody should send.
+/// `LookupConversation` checks its talk with the vendor's stub.
 struct LookupPromises {
     private let adapter: any Adapter
     /// The users of the fixtures, and as many others as fill three requests, some of them with ids that are hard to write.
@@ -177,7 +177,7 @@ extension Subject {
         }
     }
 
-    /// Somebody else: whose every id ends with `suffix`.
+    /// Returns another subject: every id ends with `suffix`.
     func appending(_ suffix: String) -> Subject {
         switch identity {
         case .user(let user): Subject(user: user + suffix, challenge: challenge)

@@ -1,7 +1,7 @@
 import AdapterKit
 
-/// One way a token can be wrong. Each is made from a good token's parts and signed again where the signature is not what
-/// is being broken, so that the verifier must find that very fault.
+/// A way in which a token can be wrong. Each corruption is made from a good token's parts, and signed again unless it
+/// breaks the signature itself, so that the verifier must find that very fault.
 struct TokenCorruption {
     let name: String
     let token: [UInt8]

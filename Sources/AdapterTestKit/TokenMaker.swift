@@ -1,7 +1,7 @@
 public import AdapterKit
 @_spi(Signing) import JOSE
 
-/// Makes tokens of one recipe with one key, good ones and, for the conformance suite, others.
+/// Makes tokens of one recipe with one key: good ones, and corrupted ones for the conformance suite.
 public struct TokenMaker: Sendable {
     /// The recipe.
     public let recipe: Recipe
@@ -24,7 +24,8 @@ public struct TokenMaker: Sendable {
         return try token(for: subject, valid: life, random: &random)
     }
 
-    /// A token for `subject` that lives for `life`, says what `enrichment` adds, and takes its ids from `random`.
+    /// Returns a token for `subject` that lives for `life`, contains the members of `enrichment`, and takes its ids
+    /// from `random`.
     ///
     /// - Throws: the error of the recipe or of libcrypto.
     public func token(
@@ -44,7 +45,8 @@ public struct TokenMaker: Sendable {
         TokenMaker(recipe: recipe, key: try SigningKey.generate(recipe.algorithm, keyID: key.keyID))
     }
 
-    /// The same content, properly signed with an algorithm the vendor does not take and a key it does not hold.
+    /// Returns the same content, properly signed with an algorithm that the vendor does not accept and a key that it
+    /// does not have.
     func signedWithOtherAlgorithm(_ header: String, _ claims: String) throws -> [UInt8] {
         let other: Algorithm = recipe.algorithm == .hs384 ? .hs256 : .hs384
         let header = header.split(separator: "\"\(recipe.algorithm.rawValue)\"", omittingEmptySubsequences: false)

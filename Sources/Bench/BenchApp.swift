@@ -14,8 +14,8 @@ package struct BenchApp: Sendable {
     package let report: @Sendable (_ user: String) -> String
 
     package var algorithm: Algorithm { adapter.algorithm }
-    /// The name of app `number`, and of its key ring. However many apps there are, their names are of one length: what an
-    /// event costs is to differ by their number alone.
+    /// Returns the name of app `number`, and of its key ring. For any number of apps, their names have the same length,
+    /// so that the cost of an event differs by their number alone.
     package func name(of number: Int) -> String {
         let digits = String(number)
         return "\(adapter.name)-\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)"

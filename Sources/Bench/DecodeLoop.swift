@@ -3,19 +3,19 @@ package import AdapterTestKit
 import Foundation
 import Pipeline
 
-/// Events of one vendor in one form, read one after the other from the record's bytes to what they mean.
+/// Events of one vendor in one form, decoded one after the other from the record's bytes to the request.
 package struct DecodeLoop {
     package let form: EventForm
     package let work: Throughput.Work
 
-    /// One loop for each form, with the vendor's first recorded report that asks for a token.
+    /// Returns one loop for each form, with the vendor's first recorded report that asks for a token.
     ///
     /// - Throws: the error of a recorded report that cannot be read.
     package static func all(of registration: AdapterRegistry.Registration) throws -> [DecodeLoop] {
         try all(of: registration, RecordedReports.fixtures(of: registration))
     }
 
-    /// The same with `fixtures` that stand elsewhere.
+    /// Returns the same loops for `fixtures` from another place.
     ///
     /// - Throws: the error of settings that cannot be read.
     package static func all(

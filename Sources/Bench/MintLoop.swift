@@ -3,7 +3,7 @@ import Foundation
 @_spi(Signing) package import JOSE
 import Keyring
 
-/// Tokens made one after the other as the worker makes them, and what libcrypto does alone.
+/// Tokens made one after the other as the worker makes them, and libcrypto's part of that alone.
 package struct MintLoop: Sendable {
     package let app: BenchApp
     package let key: SigningKey

@@ -8,9 +8,9 @@ import Vendors
 /// The adapters' recorded reports: beside the program, where the build places them, or where a package installs them, in
 /// `share/remint` beside the program's `bin`.
 package enum RecordedReports {
-    /// A vendor's: those beside the program, or those in its file.
+    /// Returns a vendor's fixtures: those beside the program, or those in its file.
     ///
-    /// - Throws: `BenchFailed` where they are not there, and what is wrong with them.
+    /// - Throws: `BenchFailed` where they are missing, or the error in them.
     package static func fixtures(of registration: AdapterRegistry.Registration) throws -> AdapterFixtures {
         if let declared = DeclaredVendor.shipped.first(where: { $0.description.name == registration.name }) {
             guard let tests = declared.tests else { throw BenchFailed("\(registration.name) has no recorded reports") }

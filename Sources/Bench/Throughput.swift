@@ -3,7 +3,7 @@ import Synchronization
 
 /// The rate at which threads repeat a piece of work.
 package enum Throughput {
-    /// One thread's work: does the thing so many times.
+    /// The work of one thread: it does the thing `times` times.
     package typealias Work = (_ times: Int) throws -> Void
 
     /// Returns the repetitions a second, of all threads together.
@@ -55,7 +55,7 @@ package enum Throughput {
     }
 }
 
-/// Lets threads go on once all of them are there.
+/// Starts the threads together, once all of them are ready.
 private final class Gate: Sendable {
     private let missing: Atomic<Int>
 

@@ -4,10 +4,9 @@ public import Kafka
 import Synchronization
 public import WorkerConfiguration
 
-/// The desks of this process: whoever asks for the same tokens sits at the same one, whatever part of the program it is.
-/// A desk of which nobody knows any more is gone.
+/// The desks of this process: all its clients with the same settings share one desk. A desk without references is gone.
 public enum SharedDesks {
-    /// A desk and what came of it.
+    /// A desk and its counts.
     public struct Entry: Sendable {
         /// The desk where clients get their tokens.
         public let desk: BearerDesk
@@ -26,9 +25,9 @@ public enum SharedDesks {
         UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1_000_000))
     }
 
-    /// The desk for what `settings` say.
+    /// Returns the desk for `settings`.
     ///
-    /// - Parameter environment: a variable of the environment, where AWS's credentials may be.
+    /// - Parameter environment: returns a variable of the environment, where AWS's credentials may be.
     public static func entry(
         for settings: Configuration.OAuth, environment: @escaping @Sendable (String) -> String?
     ) -> Entry {

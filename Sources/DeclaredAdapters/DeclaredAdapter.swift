@@ -1,11 +1,11 @@
 package import AdapterKit
 
-/// A vendor whose rules are a file. What the file says was put together when the app was configured: recipe and tables are
-/// the same that compiled adapters have.
+/// A vendor with rules in a file. The file's rules are compiled when the app is configured: recipe and tables are of
+/// the same kind as those of compiled adapters.
 package final class DeclaredAdapter: Adapter {
-    /// The kind; which vendor it is, each adapter says itself.
+    /// The kind; each adapter names its own vendor.
     package static let name = "declared"
-    /// The kind; which vendor it is, each adapter says itself.
+    /// The kind; each adapter names its own vendor.
     package static let vendor = "declared"
 
     /// The file's description of the vendor.

@@ -1,23 +1,23 @@
 package import AdapterKit
 
-/// The settings of one app of a declared vendor: the file's keys, with what the app says of each.
+/// The settings of an app of a declared vendor: the file's keys, with the app's values.
 package struct DeclaredSettings: AdapterSettings {
     /// The vendor whose settings these are.
     package let description: VendorDescription
     /// The effective values by key, defaults among them.
     let values: [String: SettingValue]
 
-    /// None: which keys there are, the file says.
+    /// None: the file declares the keys.
     package static let keys: [SettingKey] = []
 
-    /// Never: settings alone do not say whose they are.
+    /// Always fails: settings alone do not show their vendor.
     package init(from decoder: any Decoder) throws {
         throw SettingsError("", "a declared vendor's settings need its file")
     }
 
-    /// The settings of `description` in `decoder`.
+    /// Decodes the settings of `description` from `decoder`.
     ///
-    /// - Throws: `SettingsError` for what is missing, unknown or cannot be meant, `DecodingError` for another type.
+    /// - Throws: `SettingsError` for keys that are missing, unknown or impossible, `DecodingError` for another type.
     init(_ description: VendorDescription, from decoder: any Decoder) throws {
         self.description = description
         let container = try decoder.settings()

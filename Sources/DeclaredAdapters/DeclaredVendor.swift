@@ -1,14 +1,14 @@
 package import AdapterKit
 package import YAMLReading
 
-/// A vendor's file that was read: what it says, and its tests.
+/// A vendor's file that was read: its description, and its tests.
 package struct DeclaredVendor: Sendable {
     /// The file's description of the vendor.
     package let description: VendorDescription
     /// The tests in the file; nil where there are none.
     package let tests: FileTests?
 
-    /// The vendor in `text`, where nothing is wrong with it, and what there is to say.
+    /// Reads the vendor in `text`; nil where it has errors. The diagnostics are errors, warnings and notices.
     ///
     /// - Parameter file: the file's name in diagnostics.
     package static func load(_ text: String, file: String) -> (vendor: DeclaredVendor?, diagnostics: [Diagnostic]) {

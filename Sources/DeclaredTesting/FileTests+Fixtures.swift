@@ -4,10 +4,10 @@ package import DeclaredAdapters
 import Foundation
 
 extension FileTests {
-    /// The tests as the fixtures of a compiled adapter: what the conformance suite, the demonstration and the measurements
-    /// take.
+    /// Returns the tests as the fixtures of a compiled adapter, for the conformance suite, the demonstration and the
+    /// measurements.
     ///
-    /// - Throws: `Rejection` that names a report and what it lacks.
+    /// - Throws: `Rejection` that names a report and its missing member.
     package func fixtures() throws(Rejection) -> AdapterFixtures {
         var reports: [ReportFixture] = []
         for report in self.reports { reports.append(try ReportFixture(name: report.name, parsing: report.json)) }

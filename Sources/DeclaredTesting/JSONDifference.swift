@@ -18,7 +18,7 @@ package struct JSONDifference: Sendable, Equatable {
 
 /// The extent to which a test compares a value.
 package enum JSONExtent: Sendable {
-    /// All of it.
+    /// The whole value must be equal.
     case exact
     /// The members it names; an object may have others.
     case subset

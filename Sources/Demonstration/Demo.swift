@@ -38,7 +38,7 @@ package struct Demo {
         self.logger = logger
     }
 
-    /// - Throws: `DemoError`, `KafkaError` and what a worker throws.
+    /// - Throws: `DemoError`, `KafkaError` and a worker's errors.
     package func run() async throws -> [DemoResult] {
         let access = hasGateway ? try workspace.addGateway() : nil
         let preflight = Preflight(file: workspace.configurationFile.path, registry: .remint, source: source)

@@ -10,7 +10,7 @@ struct DemoAccess: Sendable {
     private let login: SampleLogin
     private let apiKey: APIKey.Generated
 
-    /// Makes keys and leaves the login's public one in `folder`.
+    /// Makes keys, and writes the login's public one into `folder`.
     init(folder: URL) throws {
         login = try SampleLogin()
         apiKey = try APIKey.generate(random: SecretBytes.random(count:))
@@ -34,7 +34,7 @@ struct DemoAccess: Sendable {
         """
     }
 
-    /// The headers by which the device of `event` says who it is.
+    /// Returns the headers that identify the device of `event`.
     func headers(for event: DemoEvent, at now: UnixTime) throws -> [(String, String)] {
         switch event.user ?? .somebody {
         case .user(let user): [("authorization", "Bearer \(try login.session(of: user, at: now))")]

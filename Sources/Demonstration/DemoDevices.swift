@@ -31,10 +31,10 @@ struct DemoDevices: Sendable {
         self.now = now
     }
 
-    /// Lets the device of each of `events` call: those of an app one after the other, so that none is answered by the token that
-    /// another's report for the same user brings.
+    /// Makes the device of each of `events` call. Devices of one app call one after the other, so that none is answered
+    /// by the token for another one's report about the same user.
     ///
-    /// - Throws: `TransportError` where the gateway cannot be reached, `DemoError` where it answers what it should not.
+    /// - Throws: `TransportError` where the gateway cannot be reached, `DemoError` where it returns a wrong answer.
     func call(_ events: [DemoEvent]) async throws -> [String: Answer] {
         let transport = HTTPTransport(limit: Self.longestCall, connections: Self.connections)
         let answers: Result<[String: Answer], any Error>

@@ -21,7 +21,7 @@ package struct DemoEvent {
     /// The outcome it must come to: a name, or a dead letter's code; nil where any will do.
     private(set) var ending: String?
     package let form: Form
-    /// The report, or what a batch job asks for.
+    /// The report, or the user that a batch job names.
     package let report: [UInt8]
     /// The device's user; nil where the report names none.
     var user: DemoUser?

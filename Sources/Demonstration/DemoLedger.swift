@@ -43,7 +43,7 @@ package final class DemoLedger: Sendable {
     }
 }
 
-/// One line of the demonstration.
+/// A line of the demonstration.
 package struct DemoResult {
     package let event: DemoEvent
     package let outcome: Outcome

@@ -11,7 +11,7 @@ enum DemoUser: Sendable {
     /// The user of devices whose reports name nobody.
     static let somebody = DemoUser.user("u-1001")
 
-    /// The user in what a batch job asks for: a text, or an object with the ids.
+    /// Reads the user that a batch job names: a string, or an object with the ids.
     init?(reissue: [UInt8]) {
         guard let root = try? JSONDocument(parsing: reissue).root else { return nil }
         if let user = root.string {

@@ -6,7 +6,7 @@ package import JOSE
 import Keyring
 import StubServer
 
-/// The vendors' REST APIs for a demonstration, each on a port of this machine: what the apps' look-ups ask.
+/// The vendors' REST APIs for a demonstration, each on a port of this machine, for the apps' look-ups.
 package struct DemoVendors {
     /// A user the vendors have deleted, as far as they can.
     package static let gone = "demo-deleted"

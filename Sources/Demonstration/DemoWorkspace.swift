@@ -6,10 +6,10 @@ package import JOSE
 import Keyring
 import Vendors
 
-/// A folder with everything a worker needs, generated: `remint.yaml`, a key ring per app, and the public keys for whoever
-/// wants to verify the tokens with another library.
+/// A folder with a worker's generated files: `remint.yaml`, a key ring per app, and the public keys, for verification
+/// of the tokens with another library.
 package struct DemoWorkspace {
-    /// One example app of one adapter.
+    /// An example app of one adapter.
     package struct App {
         package let name: String
         package let registration: AdapterRegistry.Registration
@@ -65,7 +65,7 @@ package struct DemoWorkspace {
 
     package var configurationFile: URL { folder.appending(path: "remint.yaml") }
 
-    /// Takes a temporary folder away.
+    /// Removes a temporary folder.
     package func remove() {
         if isTemporary { try? FileManager.default.removeItem(at: folder) }
     }

@@ -1,7 +1,7 @@
 package import Formats
 
-/// The requests below an endpoint. What is put together here is what goes over the wire, byte by byte: a target cannot change
-/// the host, and a host cannot hold a user.
+/// The requests below an endpoint. The composed URL is sent byte by byte: a target cannot change the host, and a host
+/// cannot contain a user.
 extension EndpointURL {
     /// The URL of a request for `target`, a path and a query; nil where that is neither (RFC 3986, sections 3.3 and 3.4).
     package func appending(_ target: String) -> String? {

@@ -1,13 +1,14 @@
-import Formats
+package import Formats
 
-/// Dates as HTTP writes them (RFC 9110, section 5.6.7), in all three forms that a recipient has to accept.
-enum HTTPDate {
+/// Dates as HTTP writes them (RFC 9110, section 5.6.7), read in all three forms that a recipient has to accept.
+package enum HTTPDate {
+    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     /// Years of two digits are never further ahead, in seconds: fifty years.
     private static let furthest: Int64 = 50 * 31_556_952
 
-    /// The moment `text` stands for; nil where it is no date. What day of the week it says does not matter.
+    /// Returns the moment that `text` names; nil where it is no date. The day of the week is not checked.
     ///
     /// - Parameter now: the current time, near which a year of two digits lies.
     static func parse(_ text: String, now: UnixTime) -> UnixTime? {
@@ -26,6 +27,14 @@ enum HTTPDate {
         case 5: return moment(day: words[2], month: words[1], year: words[4], time: words[3])
         default: return nil
         }
+    }
+
+    /// Returns `moment`, of 1970 or later, in the form that senders use.
+    package static func text(_ moment: UnixTime) -> String {
+        let parts = RFC3339.format(UnixTime(seconds: moment.seconds)).split { "-TZ".contains($0) }
+        guard parts.count == 4, let month = Int(parts[1]), months.indices.contains(month - 1) else { return "" }
+        let weekday = weekdays[Int(max(0, moment.seconds) / 86_400 % 7)]
+        return "\(weekday), \(parts[2]) \(months[month - 1]) \(parts[0]) \(parts[3]) GMT"
     }
 
     private static func moment(day: Substring, month: Substring, year: some StringProtocol, time: Substring)

@@ -4,11 +4,12 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// The one way by which the program fetches anything over HTTP.
+/// The program's only way to fetch anything over HTTP.
 ///
-/// It speaks HTTP/1.1 and, where the URL says https, TLS 1.2 or later with full verification. It follows no redirect, decompresses
-/// nothing, reads no more than the request allows, and ends each exchange at one deadline: for the connection, the head and the last
-/// byte of the body. It tries nothing again, writes no log line and no trace. The maker of a transport closes it.
+/// It uses HTTP/1.1 and, where the URL begins with https, TLS 1.2 or later with full verification. It follows no
+/// redirect, decompresses nothing, reads no more than the request allows, and ends each exchange at one deadline: for
+/// the connection, the head and the last byte of the body. It retries nothing, and writes no log line and no trace. The
+/// maker of a transport closes it.
 package struct HTTPTransport: Sendable {
     /// The longest time a connection may take, out of the time of the exchange.
     private static let longestConnecting = Duration.seconds(5)

@@ -6,9 +6,9 @@
 package struct Outage: Sendable, Equatable {
     /// A line for an operator.
     package enum Notice: Sendable, Equatable {
-        /// It failed, for this reason.
+        /// The work failed, for this reason.
         case failed(String)
-        /// It works again, after so long.
+        /// The work succeeds again, after this time.
         case recovered(after: Duration)
     }
 

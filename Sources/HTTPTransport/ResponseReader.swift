@@ -5,7 +5,7 @@ import Synchronization
 
 /// The end of an exchange before the answer's.
 enum ResponseRefusal: Error {
-    /// Nothing but the head was asked for.
+    /// The request asked for the head alone.
     case headIsEnough(TransportResponse)
     case reason(TransportError.Reason)
 }

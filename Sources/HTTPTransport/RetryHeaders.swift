@@ -8,7 +8,7 @@ package struct RetryHeaders: Equatable {
     /// The time for which nothing is left of the limit, from now, in microseconds; nil where something is left.
     package let exhaustedFor: Int64?
 
-    /// The longest wait that is believed, an hour: whoever says more would stop the look-ups with one wrong header.
+    /// The longest accepted wait, an hour in microseconds: a longer one could stop the look-ups with one wrong header.
     static let longest: Int64 = 3600 * 1_000_000
 
     /// Numbers above are moments, those below are lengths; 2001 in Unix time, and 31 years.

@@ -5,29 +5,29 @@ package struct TransportError: Error, Sendable, Equatable, CustomStringConvertib
     package enum Reason: Sendable, Equatable {
         /// The caller's task was canceled, or the transport closed.
         case canceled
-        /// The time is over.
+        /// The time limit is over.
         case overdue(Duration)
-        /// No connection within the time for it.
+        /// There was no connection within the time for it.
         case unconnected
         /// The connection ended before the answer.
         case cutOff
         /// The operating system refused, or the library, for this reason.
         case failed(String)
-        /// The certificate is refused.
+        /// The operating system or the library refused, for this reason.
         case untrusted
         /// The certificate is another host's.
         case foreignCertificate
-        /// No agreement on a version of TLS.
+        /// Client and server have no version of TLS in common.
         case noCommonTLS
-        /// The request's URL is none.
+        /// The request's URL is invalid.
         case badURL
-        /// A redirect, which is not followed.
+        /// The answer is a redirect, which is not followed.
         case redirected(status: Int)
-        /// A body with a content coding.
+        /// The answer's body has a content coding.
         case encoded(status: Int)
-        /// A body of more bytes than allowed.
+        /// The answer's body has more bytes than allowed.
         case tooLong(status: Int, limit: Int)
-        /// Not HTTP.
+        /// The answer is not HTTP.
         case notHTTP
     }
 
@@ -35,7 +35,7 @@ package struct TransportError: Error, Sendable, Equatable, CustomStringConvertib
     package enum Kind: Sendable {
         /// The server does not work or cannot be reached.
         case unavailable
-        /// Somebody must change the configuration, on either side.
+        /// An operator must change the configuration, on either side.
         case misconfigured
         /// The answer cannot be used.
         case unreadable
@@ -61,7 +61,7 @@ package struct TransportError: Error, Sendable, Equatable, CustomStringConvertib
         }
     }
 
-    /// One line: the host, what failed, and the remedy where there is one.
+    /// The host, the failure, and the remedy where there is one, in one line.
     package var description: String { "\(host): \(text)" }
 
     private var text: String {

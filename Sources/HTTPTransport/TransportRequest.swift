@@ -6,7 +6,7 @@ import NIOHTTP1
 package struct TransportRequest: Sendable {
     /// The part of an answer that is read.
     package enum Reading: Sendable, Equatable {
-        /// All of it; a body of more bytes is refused.
+        /// The whole body; a body of more bytes is refused.
         case body(upTo: Int)
         /// The head alone, whatever its status.
         case head

@@ -3,7 +3,7 @@ import NIOSSL
 
 /// The certificate authorities that take the place of the system's.
 package struct TrustedAuthorities: Sendable {
-    /// The largest file, in bytes: several times what a system's own bundle has.
+    /// The largest file, in bytes: several times the size of a system's own bundle.
     private static let limit = 1 << 20
 
     let certificates: [NIOSSLCertificate]

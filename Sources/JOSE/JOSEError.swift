@@ -1,7 +1,7 @@
 /// The reason that this module refuses an input or an operation.
 ///
-/// The message names the thing that was wrong and what would be right. It never holds key material, a token, a
-/// claim's value or a byte of the refused input.
+/// The message names the problem and its fix. It never contains key material, a token, a claim's value or a byte of the
+/// refused input.
 public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of a refusal, on which a caller can act without reading text.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -18,7 +18,7 @@ public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
 
         private init(_ value: Value) { self.value = value }
 
-        /// Text that is not what its encoding allows: base64, base64url or hex.
+        /// The text violates its encoding: base64, base64url or hex.
         public static let invalidEncoding = Code(.invalidEncoding)
         /// Bytes that are not one JSON text within the limits.
         public static let invalidJSON = Code(.invalidJSON)
@@ -40,7 +40,7 @@ public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let algorithmMismatch = Code(.algorithmMismatch)
         /// The signature is not the key's.
         public static let signatureInvalid = Code(.signatureInvalid)
-        /// No key given could be the token's.
+        /// None of the given keys can be the token's.
         public static let noMatchingKey = Code(.noMatchingKey)
         /// Key material that is not a key of the wanted kind.
         public static let invalidKey = Code(.invalidKey)
@@ -54,11 +54,12 @@ public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let wrongPassphrase = Code(.wrongPassphrase)
         /// A key that is encrypted with a cipher libcrypto does not offer by default.
         public static let unsupportedCipher = Code(.unsupportedCipher)
-        /// Not the five parts of an encrypted token.
+        /// The encrypted token does not have five parts.
         public static let notFiveParts = Code(.notFiveParts)
         /// An encrypted key, initialization vector, ciphertext or tag that is not canonical base64url or has the wrong width.
         public static let malformedCiphertext = Code(.malformedCiphertext)
-        /// A `zip` member: compression tells the plaintext's secrets by its length, and is not offered (RFC 8725, 3.6).
+        /// The header has a `zip` member: compression reveals the plaintext's secrets by its length, and is not offered
+        /// (RFC 8725, 3.6).
         public static let unsupportedCompression = Code(.unsupportedCompression)
         /// An encrypted token that the key does not open. Which of its parts is to blame is never said (RFC 7516, 11.5).
         public static let decryptionFailed = Code(.decryptionFailed)
@@ -70,10 +71,10 @@ public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// The kind of refusal.
     public let code: Code
-    /// One line for a person.
+    /// The message in one line, for people.
     public let message: String
 
-    /// An error of `code` that says `message`.
+    /// An error with `code` and `message`.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

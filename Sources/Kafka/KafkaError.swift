@@ -30,9 +30,9 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let messageTimedOut = Code(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT)
         /// The producer's own queue is full.
         public static let queueFull = Code(RD_KAFKA_RESP_ERR__QUEUE_FULL)
-        /// Another producer with the same `transactional.id` took over (found out by the client).
+        /// Another producer with the same `transactional.id` took over (the client's finding).
         public static let fenced = Code(RD_KAFKA_RESP_ERR__FENCED)
-        /// Another producer with the same `transactional.id` took over (said by the broker).
+        /// Another producer with the same `transactional.id` took over (the broker's answer).
         public static let producerFenced = Code(RD_KAFKA_RESP_ERR_PRODUCER_FENCED)
         /// The group has begun another generation.
         public static let illegalGeneration = Code(RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION)
@@ -95,7 +95,8 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         /// Using the group is not allowed.
         public static let groupAuthorizationFailed = Code(RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
 
-        /// Whether it says that a consumer gets nothing until someone mends it: the topic is gone, or reading it is not allowed.
+        /// Whether the error means that a consumer gets nothing until an operator acts: the topic is gone, or reading
+        /// it is not allowed.
         public var isAboutReading: Bool {
             switch self {
             case .unknownTopicOrPartition, .unknownTopic, .topicAuthorizationFailed, .groupAuthorizationFailed: true
@@ -103,7 +104,7 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
             }
         }
 
-        /// Whether it says that a topic cannot be written, until someone mends it.
+        /// Whether the error means that a topic cannot be written until an operator acts.
         public var isAboutTopic: Bool {
             switch self {
             case .unknownTopicOrPartition, .unknownTopic, .unknownPartition, .topicAuthorizationFailed,
@@ -121,7 +122,7 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// One line for a person. It never holds a property's value or a record's bytes.
+    /// The error in one line, for people. It never contains a property's value or a record's bytes.
     public let message: String
     /// Whether the same call with the same arguments may succeed.
     public let isRetriable: Bool

@@ -4,10 +4,10 @@ public import JOSE
 public struct KeyRing: Sendable {
     /// The ring's name in the configuration.
     public let name: String
-    /// Its versions in the order of the file.
+    /// The ring's versions, in the order of the file.
     public let versions: [KeyVersion]
 
-    /// A ring of one active version that stands on no disk.
+    /// A ring of one active version that is on no disk.
     package init(name: String, active key: SigningKey, id: String, secretEncoding: SecretEncoding?) {
         self.name = name
         versions = [
@@ -36,11 +36,11 @@ public struct KeyRing: Sendable {
 
 /// The reason why a key ring cannot be used: the place, the error and the fix. It never contains a byte of a key.
 public struct KeyRingError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The file it is about.
+    /// The file with the error.
     public let file: String
-    /// Line and column in that file, from 1, where it has lines.
+    /// The error's line in that file, from 1, where it has lines.
     public let line: Int?
-    /// See `line`.
+    /// The error's column in that line, from 1, where the file has lines.
     public let column: Int?
     /// The error and its fix.
     public let message: String

@@ -1,18 +1,18 @@
 public import JOSE
 
-/// One version of a signing key.
+/// A version of a signing key.
 public struct KeyVersion: Sendable {
     /// The permitted use of a version.
     public enum State: String, Sendable, CaseIterable {
-        /// Its public part may be published; it does not sign.
+        /// The version's public part may be published; it does not sign.
         case prepared
-        /// It signs. Exactly one version of a ring is active.
+        /// The version signs. Exactly one version of a ring is active.
         case active
-        /// It verifies what it signed before; it does not sign.
+        /// The version does not sign; it verifies its earlier tokens.
         case passive
-        /// It is of no further use.
+        /// The version is of no further use.
         case retired
-        /// It leaked: nothing it signed counts.
+        /// The version's key leaked: none of its signatures count.
         case revoked
 
         /// Whether tokens of such a version are still good.
@@ -21,7 +21,7 @@ public struct KeyVersion: Sendable {
 
     /// The version's id, unique in its ring; `key_id` of the tokens it signs.
     public let id: String
-    /// Its state.
+    /// The version's state.
     public let state: State
     /// The only algorithm it is for.
     public let algorithm: Algorithm

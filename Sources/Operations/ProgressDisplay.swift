@@ -1,9 +1,9 @@
-/// Where a long job shows how far it is: a line on a terminal, or nowhere.
+/// The display of a long job's progress: a line on a terminal, or nothing.
 package protocol ProgressDisplay {
-    /// Whether anybody sees it; what is shown need not be found out otherwise.
+    /// Whether anybody sees the display. Where nobody does, callers need not gather what it shows.
     var isShown: Bool { get }
     /// Shows that `done` of `total` are done.
     mutating func show(_ done: Int, of total: Int, _ note: String)
-    /// Takes away what was shown.
+    /// Clears the line that was shown.
     mutating func clear()
 }

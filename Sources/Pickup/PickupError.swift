@@ -1,6 +1,6 @@
-/// Why the gateway cannot run.
+/// The reason why the gateway cannot run.
 public struct PickupError: Error, Sendable, CustomStringConvertible {
-    /// One line: what is wrong and what would be right.
+    /// The problem and its fix, in one line.
     public let description: String
 
     init(_ description: String) { self.description = description }

@@ -11,7 +11,8 @@ import Spans
 public import Telemetry
 public import WorkerConfiguration
 
-/// The gateway: what devices call. Stateless: what it knows it has from the token topic, and what it does not know is minted anew.
+/// The gateway that devices call. It is stateless: it reads tokens from the token topic, and has unknown ones minted
+/// anew.
 public struct PickupService: Service, CustomStringConvertible, CustomReflectable {
     private let configuration: Configuration
     private let pickup: Configuration.Pickup
@@ -19,19 +20,20 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
     private let isReady: @Sendable (String) -> Void
-    /// Where the configuration is read again, and the files as they were when it was read; nil where it is not.
+    /// The origin of the configuration, for reloads, and its files as they were when it was read; nil where it is never
+    /// reloaded.
     private let origin: (ConfigurationOrigin, files: [String: FileRevision?])?
     private let logLevel: LogLevel?
     private let requests = ReloadRequests()
-    /// Where spans and metrics are sent, and where spans wait for that; nil for nowhere.
+    /// The collector of spans and metrics, the interval of sending, and the queue of spans; nil where nothing is sent.
     private let telemetry: (collector: Collector, interval: Duration, spans: SpanQueue)?
 
     /// - Parameters:
-    ///   - brokers: where the topics are.
-    ///   - origin: where the configuration is read again, when its files change and when `reload` is called; nil where what the
-    ///     gateway starts with holds to its end.
-    ///   - logLevel: what the process' log goes by, where that may change with the configuration.
-    ///   - isReady: told the address once it listens.
+    ///   - brokers: the brokers of the topics.
+    ///   - origin: the configuration's origin, read again when its files change and when `reload` is called; nil where
+    ///     the configuration never changes.
+    ///   - logLevel: the level of the process's log, where it may change with the configuration.
+    ///   - isReady: called with the address once the gateway listens.
     /// - Throws: `PickupError` where the configuration has no gateway, or telemetry that cannot be used.
     public init(
         _ configuration: Configuration, brokers: String, logger: Logger, now: @escaping @Sendable () -> UnixTime,
@@ -56,13 +58,13 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         self.isReady = isReady
     }
 
-    /// What libraries of this process may trace with, so that their spans go where the gateway's metrics do; nil where none are sent.
+    /// The tracer for libraries of this process, whose spans go to the gateway's collector; nil where none are sent.
     public var tracer: SpanTracer? { telemetry.map { SpanTracer($0.spans) } }
 
-    /// Has the configuration read again.
+    /// Requests a reload of the configuration.
     public func reload() { requests.ask() }
 
-    /// Not what it is configured with: frameworks log the services they run.
+    /// Names the group alone, never the configuration: frameworks log the services that they run.
     public var description: String { "the gateway of \(configuration.kafka.group)" }
     public var customMirror: Mirror { Mirror(self, children: []) }
 
@@ -108,8 +110,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             terms: terms, streams: streams(metrics),
             clients: ClientAddresses(
                 trusted: pickup.trustedProxies, header: pickup.proxyHeader, connections: ProxiedConnections()),
-            asks: asks, follower: follower, health: health, held: HeldCalls(), metrics: metrics,
-            now: now)
+            asks: asks, follower: follower, health: health, metrics: metrics, now: now)
         let server = PickupServer(
             pickup: pickup, responder: responder, tls: certificate?.configuration, metrics: metrics, logger: logger,
             isReady: isReady)
@@ -122,7 +123,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             health.replace(sessions: terms.sources.map(\.keys), certificateEnd: certificate?.end)
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            // Devices that wait are answered until the server has let go of them, so what serves them outlives its shutdown.
+            // Waiting devices are answered until the server has closed their connections, so the tasks that serve them
+            // outlive its shutdown.
             let following = Task.detached { await follower.run() }
             let recalling = Task.detached { await past.run() }
             let keeping = Task.detached { await upkeep.run() }
@@ -171,7 +173,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             journal: ReloadJournal(metrics.reloads, logger: logger, now: now), replaced: replaced)
     }
 
-    /// Follows the configuration's files and those of the Kafka clients' certificates, until the task is cancelled.
+    /// Watches the configuration's files and those of the Kafka clients' certificates, until the task is canceled.
     private func watch(
         _ reloader: GatewayReloader?, _ producer: ProducerPlace, _ metrics: PickupMetrics,
         renew: @escaping @Sendable () -> Void
@@ -199,7 +201,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
 
     // MARK: Telemetry
 
-    /// Sends what there is to tell, in a task of its own that does not see the graceful shutdown; nil where nobody is told.
+    /// Starts the export of spans and metrics, in a task that does not see the graceful shutdown; nil where there is no
+    /// collector.
     private func startExport(_ metrics: PickupMetrics) -> Task<Void, Never>? {
         guard let telemetry else { return nil }
         var random = SystemRandomNumberGenerator()

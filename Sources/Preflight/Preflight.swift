@@ -86,7 +86,8 @@ public struct Preflight: Sendable {
             + configuration.apps.flatMap { Self.check($0, configuration.keys) }
     }
 
-    /// A file that cannot be used is said with its remedy, and not once more as librdkafka says it.
+    /// Returns the diagnostics of the clients. A file that cannot be used is reported with its remedy, and not once
+    /// more with librdkafka's message.
     private static func clientDiagnostics(of configuration: Configuration, _ known: Configuration?) -> [Diagnostic] {
         let files = BrokerFiles.diagnostics(for: configuration)
         guard known?.hasClients(of: configuration) != true else { return files }
@@ -160,7 +161,8 @@ public struct Preflight: Sendable {
         ]
     }
 
-    /// An error inside the listing stands where it is; one about a file as a whole, where the file is named.
+    /// Returns the diagnostic of `error`: at its place inside the listing; for a file as a whole, at the key that names
+    /// it.
     package static func diagnostic(for error: KeyRingError, of key: Configuration.Key) -> Diagnostic {
         guard let line = error.line, let column = error.column else {
             return Diagnostic(.error, at: key.place, "\(error.file) \(error.message)\(remedy(for: error, of: key))")

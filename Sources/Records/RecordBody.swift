@@ -6,7 +6,7 @@ public import Formats
 /// with the lowest first and -1 for a null value, then the name and the value. The Kafka client copies a record into this form,
 /// and the pipeline writes its records in it, so that nobody puts the parts together twice.
 public struct RecordBody: Sendable, Equatable {
-    /// All of it.
+    /// The whole body.
     public let bytes: [UInt8]
     /// The number of `bytes` in the key; -1 where there is none.
     public let keyLength: Int32
@@ -15,7 +15,7 @@ public struct RecordBody: Sendable, Equatable {
     /// Whether the rest is a value; else there is none, which for a producer is a tombstone.
     public let hasValue: Bool
 
-    /// A body that was put together elsewhere. Lengths that reach too far end where what they lie in does.
+    /// A body from bytes of another source. A length that reaches too far ends with the part that contains it.
     public init(bytes: [UInt8], keyLength: Int32, headersLength: Int32, hasValue: Bool) {
         self.bytes = bytes
         self.keyLength = keyLength
@@ -165,7 +165,7 @@ public struct RecordBody: Sendable, Equatable {
 }
 
 extension ByteWriter {
-    /// Appends a header as it stands in a `RecordBody`, with what `value` writes.
+    /// Appends a header in the form of a `RecordBody`, with the bytes that `value` writes.
     public mutating func append(header name: StaticString, _ value: (inout ByteWriter) -> Void) {
         append(littleEndian: Int32(clamping: name.utf8CodeUnitCount))
         let length = count
@@ -176,7 +176,7 @@ extension ByteWriter {
         overwrite(length, littleEndian: Int32(clamping: count - start))
     }
 
-    /// Appends `header` as it stands in a `RecordBody`.
+    /// Appends `header` in the form of a `RecordBody`.
     public mutating func append(header: RecordHeader) {
         append(littleEndian: Int32(clamping: header.name.utf8.count))
         append(littleEndian: header.value.map { Int32(clamping: $0.count) } ?? -1)

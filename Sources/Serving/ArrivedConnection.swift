@@ -3,8 +3,8 @@ import Synchronization
 
 /// A connection that an HTTP server accepted.
 ///
-/// One that comes in the moment in which the server ends is taken by nobody, and NIO stops the process for a connection that is let go
-/// of without being closed. So it closes itself.
+/// If a connection arrives at the moment when the server ends, nobody takes it, and NIO stops the process for a
+/// connection that is released without being closed. So it closes itself.
 package final class ArrivedConnection<Inbound: Sendable, Outbound: Sendable>: Sendable {
     private let connection: NIOAsyncChannel<Inbound, Outbound>
     private let isTaken = Atomic(false)
@@ -19,7 +19,7 @@ package final class ArrivedConnection<Inbound: Sendable, Outbound: Sendable>: Se
 
     package var channel: any Channel { connection.channel }
 
-    /// The connection, for whoever closes it.
+    /// Returns the connection to a caller that will close it.
     package func take() -> NIOAsyncChannel<Inbound, Outbound> {
         isTaken.store(true, ordering: .relaxed)
         return connection

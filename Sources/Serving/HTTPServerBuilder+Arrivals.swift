@@ -3,9 +3,9 @@ import HummingbirdTLS
 package import NIOSSL
 
 extension HTTPServerBuilder {
-    /// A server of HTTP/1, none of whose connections is lost as it ends.
+    /// Returns a server of HTTP/1 that loses no connection when it ends.
     ///
-    /// - Parameter tls: the certificate it shows, and what it accepts; nil for plain text.
+    /// - Parameter tls: the server's certificate and the accepted clients; nil for plain text.
     package static func arrivals(
         _ configuration: HTTP1Channel.Configuration = .init(), tls: TLSConfiguration? = nil
     ) -> HTTPServerBuilder {

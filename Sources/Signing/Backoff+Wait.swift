@@ -1,9 +1,9 @@
 public import Pipeline
 
 extension Backoff {
-    /// Waits for the next pause, as long as `isWanted` says so.
+    /// Waits for the next pause, as long as `isWanted` returns true.
     ///
-    /// - Returns: false where it does not any more.
+    /// - Returns: false where `isWanted` returned false.
     public mutating func wait(while isWanted: @Sendable () -> Bool) async -> Bool {
         let end = ContinuousClock.now + pause()
         while .now < end {

@@ -1,2 +1,2 @@
-/// Told what is wrong with the keys of `source`, a ring or a signer's socket; with nil that nothing is.
+/// The receiver of problems with the keys of `source`, a ring or a signer's socket; nil where there is none.
 public typealias KeyProblems = @Sendable (_ problem: String?, _ source: String) -> Void

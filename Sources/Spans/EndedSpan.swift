@@ -1,10 +1,10 @@
 public import Formats
 
-/// A part of a trace that is over: what was done, when, and what it has to do with others.
+/// A finished part of a trace: the work, its times, and its relations to other spans.
 public struct EndedSpan: Sendable, Equatable {
     /// The side of an exchange that a span is, by OpenTelemetry's names.
     public enum Kind: Sendable {
-        /// None: work of this process.
+        /// Work inside this process.
         case `internal`
         /// A request of another process, which waits for this one's answer.
         case server
@@ -32,9 +32,9 @@ public struct EndedSpan: Sendable, Equatable {
 
     /// Something that is known of it.
     public struct Attribute: Sendable, Equatable {
-        /// Its name.
+        /// The attribute's name.
         public let name: String
-        /// Its value.
+        /// The attribute's value.
         public let value: Value
 
         /// The attribute `name` with `value`.
@@ -63,11 +63,11 @@ public struct EndedSpan: Sendable, Equatable {
 
     /// The result of the span's work.
     public enum Status: Sendable, Equatable {
-        /// Nobody said.
+        /// No status was set.
         case unset
-        /// Well.
+        /// The work succeeded.
         case ok
-        /// It came to nothing; says why in a stable word or a line without secrets.
+        /// The work failed, for a reason in a stable word or a line without secrets.
         case failed(String)
     }
 
@@ -116,6 +116,6 @@ public struct EndedSpan: Sendable, Equatable {
 public protocol SpanPort: Sendable {
     /// A new span's context: in the trace of `parent`, or, with nil, in one of its own.
     func context(below parent: TraceContext?) -> TraceContext
-    /// A span is over. Whoever tells this never waits.
+    /// Takes a finished span. The caller never waits.
     func ended(_ span: EndedSpan)
 }

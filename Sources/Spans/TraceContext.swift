@@ -4,7 +4,7 @@ public struct TraceContext: Sendable, Hashable {
     private let trace: TraceNumber
     /// The span. Not zero.
     private let span: UInt64
-    /// Whether whoever began the trace wants it recorded.
+    /// Whether the trace's origin asks for recording.
     public let isSampled: Bool
     /// `tracestate`, handed on as it came; empty for none.
     public let state: String

@@ -2,17 +2,17 @@
 public enum Misbehaviour: Sendable, Equatable {
     /// No fault: the vendor's answer, at once.
     case none
-    /// The vendor's answer, so much later.
+    /// The vendor's answer, after this time.
     case latency(Duration)
-    /// This status for everything, with a body that is no vendor's.
+    /// This status for every request, with a body that is no vendor's.
     case status(Int)
-    /// 429 for everything; with `Retry-After` in seconds where one is given.
+    /// 429 for every request; with `Retry-After` in seconds where one is given.
     case throttled(retryAfter: Int?)
     /// A redirect, 307, to this URL.
     case redirect(to: String)
-    /// The status and an object that means nothing to anybody.
+    /// The vendor's status, and an object without a known member.
     case wrongJSON
-    /// 200 with a page for people, as a portal or a load balancer has it.
+    /// 200 with a page for people, as portals and load balancers send it.
     case webPage
     /// Bytes that are not HTTP.
     case garbage
@@ -20,11 +20,11 @@ public enum Misbehaviour: Sendable, Equatable {
     case slowHead(every: Duration)
     /// A head, then one byte of a body that never ends, so long apart.
     case slowLoris(every: Duration)
-    /// Takes the request and says nothing.
+    /// No answer: the server reads the request and sends nothing.
     case silence
-    /// Takes the request and closes the connection.
+    /// The server reads the request and closes the connection.
     case hangUp
-    /// Takes the request and resets the connection.
+    /// The server reads the request and resets the connection.
     case reset
     /// A body that is shorter than its `Content-Length`, and the connection's end.
     case truncated

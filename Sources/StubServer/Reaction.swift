@@ -2,19 +2,19 @@ import AdapterKit
 
 /// The reaction of a connection to a request. Reactions are values, so that the handler only carries them out.
 enum Reaction: Sendable {
-    /// This answer, and the next request.
+    /// Send this answer, and read the next request.
     case answer(StubResponse, after: Duration)
-    /// These bytes, and the connection's end.
+    /// Send these bytes, and end the connection.
     case lastWords([UInt8])
-    /// These bytes, then one byte again and again.
+    /// Send these bytes, then one byte at a time without end.
     case drip([UInt8], byte: [UInt8], every: Duration)
-    /// A JSON text of about so many bytes, and the next request.
+    /// Send a JSON text of about `bytes` bytes, and read the next request.
     case flood(bytes: Int, declared: Bool)
-    /// Nothing.
+    /// Send nothing.
     case silence
-    /// The connection's end.
+    /// Close the connection.
     case close
-    /// The connection's end without a farewell.
+    /// Reset the connection.
     case reset
 
     /// The status that the client is told.
@@ -78,7 +78,7 @@ enum Reaction: Sendable {
         }
     }
 
-    /// The first half of an answer whose head tells of all of it; at least one byte is missing.
+    /// Returns the first half of an answer whose head announces the whole body; at least one byte is missing.
     private static func halfABody(_ answer: StubResponse) -> [UInt8] {
         let head = ResponseBytes.head(
             status: answer.status, headers: answer.headers + [("content-length", "\(answer.body.count + 1)")])

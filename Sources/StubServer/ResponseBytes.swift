@@ -1,7 +1,7 @@
 import AdapterKit
 
-/// Responses as HTTP/1.1 writes them (RFC 9112). By hand, because a proper encoder refuses what a server must be able to do
-/// wrong here.
+/// Responses as HTTP/1.1 writes them (RFC 9112). They are written by hand, because a proper encoder refuses the faults
+/// that the server must make here.
 enum ResponseBytes {
     /// `response` whole, with its `Content-Length`.
     static func whole(_ response: StubResponse, isHead: Bool, isLast: Bool) -> [UInt8] {
@@ -25,10 +25,10 @@ enum ResponseBytes {
         Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
     }
 
-    /// The chunk that says there is no other.
+    /// The chunk that ends a body.
     static let lastChunk = Array("0\r\n\r\n".utf8)
 
-    /// A stub may repeat what it was sent, and a header ends with its line.
+    /// Returns `text` without line breaks: a stub may repeat a request's text, and a header ends with its line.
     private static func withoutBreaks(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != "\r" && $0 != "\n" }))
     }

@@ -2,8 +2,8 @@ import AdapterKit
 import Glibc
 import NIOCore
 
-/// The handler next to the socket, on the far side of TLS: counts what is sent, and can break the connection without the
-/// farewell that TLS would say.
+/// The handler next to the socket, on the far side of TLS. It counts the sent bytes, and can break the connection
+/// without TLS's closing message.
 final class SocketEdge: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer

@@ -2,7 +2,7 @@ import AdapterKit
 import NIOCore
 import NIOHTTP1
 
-/// A connection: takes requests, one after the other, and carries out what the server does about them.
+/// A connection: reads requests, one after the other, and performs the server's reactions.
 final class StubConversation: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = ByteBuffer

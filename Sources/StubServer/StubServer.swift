@@ -4,9 +4,9 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// A vendor's REST API on a port of this machine: HTTP/1.1 around a `VendorStub`, with faults at will.
+/// A vendor's REST API on a port of this machine: HTTP/1.1 around a `VendorStub`, with faults on request.
 ///
-/// What it answers is the stub's; what a client must be able to live with is the `misbehaviour`'s. It listens on 127.0.0.1
+/// The stub makes the answers; `misbehaviour` makes the faults that a client must cope with. It listens on 127.0.0.1
 /// alone, on a port that the system chooses, and runs until it is stopped.
 public final class StubServer: Sendable {
     /// The certificate and the key of a server that speaks TLS.

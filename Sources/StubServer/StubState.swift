@@ -4,7 +4,7 @@ import Synchronization
 
 /// The state that a server's connections share: the vendor, its fault, and the requests so far.
 final class StubState: Sendable {
-    /// More than a test asks, and few enough for a server that runs on.
+    /// The maximum number of recorded requests: more than a test makes, and few enough for a server that keeps running.
     private static let maximumArrivals = 100_000
 
     fileprivate struct Waiter {
@@ -21,7 +21,7 @@ final class StubState: Sendable {
     fileprivate struct Values {
         var stub: any VendorStub
         var misbehaviour = Misbehaviour.none
-        /// For how many requests more; nil for all.
+        /// The number of further requests with the fault; nil for all.
         var remaining: Int?
         var arrivals: [Arrival] = []
         var traffic = StubTraffic()
@@ -125,9 +125,9 @@ final class StubState: Sendable {
         }
     }
 
-    /// No connection is accepted any more.
+    /// Stops accepting connections.
     ///
-    /// - Returns: those that are open.
+    /// - Returns: the open connections.
     func stop() -> [Connection] {
         values.withLock { values in
             values.isStopped = true
@@ -137,7 +137,7 @@ final class StubState: Sendable {
 }
 
 extension StubState.Values {
-    /// Takes the fault of the next answer, and counts down the answers that have it.
+    /// Returns the fault of the next answer, and counts down the answers that have it.
     fileprivate mutating func takeMisbehaviour() -> Misbehaviour {
         let current = misbehaviour
         if let count = remaining {

@@ -1,6 +1,6 @@
-/// The keys of every log line's details. Messages are constant; whatever varies stands under one of these.
+/// The keys of every log line's details. Messages are constant; each variable value is under one of these keys.
 ///
-/// None of them ever holds a token, a user, a claim or a key.
+/// The values never contain a token, a user, a claim or a key.
 public enum LogKey {
     /// The app's name.
     public static let app = "remint.app"
@@ -8,7 +8,7 @@ public enum LogKey {
     public static let errorCode = "remint.error.code"
     /// Traces that events belong to, by their ids (W3C Trace Context).
     public static let traces = "remint.traces"
-    /// One line of detail.
+    /// A line of detail.
     public static let detail = "remint.detail"
     /// The length of an outage that is over: `1m50s`.
     public static let outage = "remint.outage"
@@ -36,9 +36,9 @@ public enum LogKey {
     public static let signerUser = "remint.signer.user"
     /// A count of signatures.
     public static let signatures = "remint.signatures"
-    /// A count of what a policy did not let be signed.
+    /// The number of signatures that a policy refused.
     public static let signaturesRefused = "remint.signatures.refused"
-    /// A count of what a key could not sign.
+    /// The number of signatures that a key could not make.
     public static let signaturesFailed = "remint.signatures.failed"
     /// A count of connections.
     public static let connections = "remint.connections"

@@ -15,7 +15,8 @@ public final class LogLevel: Sendable {
     public func set(_ level: Logger.Level) { value.withLock { $0 = level } }
 }
 
-/// Writes through another handler what a `LogLevel` lets through at the moment. A logger whose own level is set goes by that.
+/// A log handler that passes on to another one the messages that a `LogLevel` admits at the moment. A level that a
+/// logger sets itself has precedence.
 public struct LevelledLogHandler: LogHandler {
     private var base: any LogHandler
     private let level: LogLevel

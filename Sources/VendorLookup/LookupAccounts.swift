@@ -1,16 +1,16 @@
 public import HTTPTransport
 
-/// The accounts that a client asks from some moment on, each looked at before: what can be wrong with one is known while the ones
-/// before are still asked.
+/// The accounts that a client will ask, each checked before: a problem with one is known while the previous accounts
+/// are still in use.
 public struct LookupAccounts: Sendable {
-    /// The new ones.
+    /// The new accounts.
     let lines: [String: LookupClient.Line]
-    /// Those that stay as they are, by their names, with what they were called before.
+    /// The unchanged accounts: their previous names by their new ones.
     let kept: [String: String]
 
     /// - Parameters:
     ///   - endpoints: the accounts, each with a name of its own.
-    ///   - kept: those that stay as they are, by their names, with what they were called before.
+    ///   - kept: the unchanged accounts: their previous names by their new ones.
     /// - Throws: `EndpointError` where an endpoint cannot be used; it names the account and never a credential.
     public init(_ endpoints: [LookupEndpoint], keeping kept: [String: String] = [:]) throws(EndpointError) {
         var lines: [String: LookupClient.Line] = [:]

@@ -7,12 +7,12 @@ import Telemetry
 
 /// Asks the vendors over HTTP: `LookupPort` for the worker.
 ///
-/// Each account has connections of its own and so many requests at a time; however slow one is, the others do not notice.
-/// A call ends with exactly one reply, at the latest when its account's time is over, counted from `ask`. Redirects are not
-/// followed, answers are bounded, certificates are verified, and what is said of a failure names the host and no more.
+/// Each account has connections and a limit on concurrent requests of its own; a slow one does not affect the others. A
+/// call ends with exactly one reply, at the latest when its account's timeout is over, counted from `ask`. Redirects
+/// are not followed, answers are bounded, certificates are verified, and a failure's text names the host and no more.
 ///
-/// Calls are made while `run` runs; those that are asked for before it wait for it, and those that are asked for after it
-/// end at once. The accounts may be replaced meanwhile: what was asked of one that is gone still ends as it would have.
+/// Calls are made while `run` runs; earlier calls wait for it, and later ones end at once. The accounts may be replaced
+/// meanwhile: calls to a removed account still end as they would have.
 public final class LookupClient: LookupPort, CustomStringConvertible, CustomReflectable {
     /// An account with the calls that wait to be made.
     final class Line: Sendable {
@@ -84,13 +84,13 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
 
     public func takeReplies() -> [LookupReply] { book.take() }
 
-    /// Sets what is called, on any thread, each time a reply is there to be taken. It must not block.
+    /// Sets the function that is called, on any thread, each time a reply is ready. It must not block.
     public func onReply(_ signal: @escaping @Sendable () -> Void) { book.notify(signal) }
 
     // MARK: Other accounts
 
-    /// Asks these accounts from now on. Those that are kept keep their connections; what was asked of those that are not ends as it
-    /// would have, and then their connections are closed.
+    /// Replaces the accounts. Unchanged ones keep their connections; calls to removed ones end as they would have, and
+    /// then their connections are closed.
     public func goOn(with accounts: LookupAccounts) {
         lines.withLock { lines in
             var next = accounts.lines
@@ -107,7 +107,7 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
 
     // MARK: The work
 
-    /// Makes the calls until the task is cancelled; every call has ended when it returns. To be called once.
+    /// Makes the calls until the task is canceled; every call has ended when it returns. To be called once.
     public func run() async {
         await withDiscardingTaskGroup { group in
             for await line in opened.stream { group.addTask { await self.run(line) } }
@@ -115,7 +115,7 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
         book.closeAll(LookupFailure.stopping)
     }
 
-    /// Makes the calls of one account, until it is gone or the task is cancelled.
+    /// Makes the calls of one account, until it is removed or the task is canceled.
     private func run(_ line: Line) async {
         let exchange = LookupExchange(
             account: line.account, transport: line.account.makeTransport(), signer: signer,
@@ -130,7 +130,8 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
         await exchange.transport.close()
     }
 
-    /// Makes one call. It ends when its time is over, also where something does not: that goes on in its permit.
+    /// Makes one call. The call ends when its timeout is over, even if its exchange hangs, which then continues in its
+    /// permit.
     private func make(_ open: OpenCall, _ exchange: LookupExchange, _ place: LookupPermits.Place) async {
         let account = exchange.account
         await withTaskGroup(of: Result<LookupAnswer, LookupFailure>.self) { group in
@@ -152,7 +153,7 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
         }
     }
 
-    /// For who looks closely; what an operator has to know is said where the answers are judged.
+    /// Logs the failure for debugging; the code that judges the answers logs it for operators.
     private func note(_ failure: LookupFailure, _ account: String) {
         logger.debug(
             "a look-up has no answer",

@@ -3,10 +3,10 @@ import Formats
 public import HTTPTransport
 
 extension LookupEndpoint {
-    /// Asks for the endpoint's root, with a connection like any look-up's and without credentials.
+    /// Requests the endpoint's root, with a connection like any look-up's and without credentials.
     ///
     /// - Parameter limit: the longest time of the answer.
-    /// - Returns: the status of the answer, whatever it is: the endpoint was reached.
+    /// - Returns: the status of the answer; any status shows that the endpoint was reached.
     /// - Throws: `EndpointError` where there is no answer, or where the endpoint cannot be used.
     public func reach(within limit: Duration) async throws(EndpointError) -> Int {
         let destination = try LookupDestination(self)

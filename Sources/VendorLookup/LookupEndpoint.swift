@@ -40,7 +40,7 @@ public struct LookupEndpoint: Sendable, CustomStringConvertible, CustomDebugStri
 extension LookupEndpoint {
     /// The credential of an account's requests. It prints as its kind.
     public enum Credentials: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-        /// Nothing: each request goes with a token of its own.
+        /// No credentials of its own: each request has a token of its own.
         case none
         /// An API key.
         case key(SecretBytes)
@@ -60,9 +60,9 @@ extension LookupEndpoint {
 }
 
 extension LookupEndpoint.Credentials {
-    /// The value of `Authorization`; nil where each request has its own.
+    /// Returns the value of `Authorization`; nil where each request has its own.
     ///
-    /// - Throws: `EndpointError`, which says nothing of the secret, where it is missing or no header can hold it.
+    /// - Throws: `EndpointError`, without the secret, where the secret is missing or no header can hold it.
     func header(for authorization: LookupTerms.Authorization) throws(EndpointError) -> SecretBytes? {
         switch (authorization, self) {
         case (.mintedToken, _): return nil

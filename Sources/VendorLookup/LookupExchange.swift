@@ -4,7 +4,7 @@ import HTTPTransport
 import JOSE
 import Pipeline
 
-/// One request and its answer.
+/// A request and its answer.
 struct LookupExchange: Sendable {
     let account: LookupDestination
     let transport: HTTPTransport

@@ -2,7 +2,7 @@ import AdapterKit
 import HTTPTransport
 
 extension LookupFailure {
-    /// No request is made any more.
+    /// The worker stops and makes no more requests.
     static let stopping = LookupFailure(.unavailable, "the worker stops")
 
     /// The meaning of `error` for a look-up, which is no more than that there is no answer: nothing of it is about a user.

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Lets a fixed number of tasks run at a time, in the order in which they took their places.
+/// Allows a fixed number of tasks to run at a time, in the order in which they took their places.
 ///
-/// A place is taken where the order is known; the task that waits in it may come later than those behind it.
+/// A task takes its place where the order is known; it may begin to wait later than tasks behind it.
 final class LookupPermits: Sendable {
     /// A place in the line. Each is used once, with `withPermit`.
     struct Place: Sendable, Hashable {
@@ -22,7 +22,7 @@ final class LookupPermits: Sendable {
         var free: Int
         var lastNumber = 0
         var standings: [Place: Standing] = [:]
-        /// Those without a permit, first come first; and those who were cancelled.
+        /// The places without a permit, in their order; and those of canceled tasks.
         var order: ArraySlice<Place> = []
     }
 
@@ -30,7 +30,7 @@ final class LookupPermits: Sendable {
 
     init(_ count: Int) { values = Mutex(Values(free: max(1, count))) }
 
-    /// Takes the next place in the line.
+    /// Takes the next place in the queue.
     func place() -> Place {
         values.withLock { values in
             values.lastNumber += 1

@@ -58,7 +58,7 @@ final class OpenCalls: Sendable {
         }
     }
 
-    /// Sets what is called when replies are there; at once where some are.
+    /// Sets the function that is called when replies are ready; calls it at once where some are.
     func notify(_ signal: @escaping @Sendable () -> Void) {
         let isDue = values.withLock { values in
             values.signal = signal

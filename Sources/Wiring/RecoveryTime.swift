@@ -6,8 +6,8 @@ public enum RecoveryTime {
     /// can be asked for.
     public static let buckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600]
 
-    /// From `reported` to `now`, in seconds. Devices, edges, workers and gateways each have a clock of their own: where they disagree
-    /// so that the answer came before the question, it took no time.
+    /// Returns the time from `reported` to `now`, in seconds. Devices, edges, workers and gateways each have a clock of
+    /// their own. Where their difference puts the answer before the report, the result is 0.
     public static func seconds(from reported: UnixTime, to now: UnixTime) -> Double {
         Double(max(0, now.microseconds(since: reported))) / 1e6
     }

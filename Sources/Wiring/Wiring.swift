@@ -137,7 +137,7 @@ package enum VendorLookups {
         lookups(configuration).map { ($0.account, $0.endpointFingerprint) }
     }
 
-    /// One look-up for each account: those that share one agree in all that is the account's.
+    /// Returns one look-up for each account: look-ups that share an account agree in everything that belongs to it.
     private static func lookups(_ configuration: Configuration) -> [Configuration.Lookup] {
         var accounts: Set<String> = []
         return configuration.apps.compactMap(\.lookup).filter { accounts.insert($0.account).inserted }

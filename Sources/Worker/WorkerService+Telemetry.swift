@@ -15,7 +15,8 @@ extension WorkerService {
         }
     }
 
-    /// Sends what there is to tell, in a task of its own that does not see the graceful shutdown; nil where nobody is told.
+    /// Starts the export of spans and metrics, in a task that does not see the graceful shutdown; nil where there is no
+    /// collector.
     func startExport(_ metrics: WorkerMetrics) -> Task<Void, Never>? {
         guard let telemetry, let interval = configuration.telemetry.collector?.interval else { return nil }
         let exporter = Exporter(

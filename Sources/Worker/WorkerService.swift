@@ -15,11 +15,11 @@ public import Telemetry
 import VendorLookup
 import WorkerConfiguration
 
-/// The worker: consumes events, takes each to its end, publishes and commits; with its admin server and an eye on its key
-/// rings.
+/// The worker: consumes events, brings each to an outcome, publishes and commits. It also runs the admin server and
+/// watches its key rings.
 ///
-/// It runs until a graceful shutdown, commits what is ready and leaves its groups. A crash at any point loses nothing and,
-/// with `delivery: exactly_once`, doubles nothing.
+/// It runs until a graceful shutdown, commits the settled events and leaves its groups. A crash at any point loses
+/// nothing and, with `delivery: exactly_once`, duplicates nothing.
 public struct WorkerService: Service, CustomStringConvertible, CustomReflectable {
     /// The worker's state, and the requests to it, for the admin server and signals.
     public let status = WorkerStatus()
@@ -83,7 +83,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         self.isReady = isReady
     }
 
-    /// Not what it is configured with: frameworks log the services they run.
+    /// Names the group alone, never the configuration: frameworks log the services that they run.
     public var description: String { "the worker of \(configuration.kafka.group)" }
     public var customMirror: Mirror { Mirror(self, children: []) }
 
@@ -91,7 +91,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     /// sends none.
     public var tracer: SpanTracer? { telemetry.map { SpanTracer($0.spans) } }
 
-    /// Has the configuration read again.
+    /// Requests a reload of the configuration.
     public func reload() { requests.ask() }
 
     public func run() async throws {
@@ -194,11 +194,11 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     // MARK: Signers
 
-    /// Without their keys events only wait, and use up attempts; a signer that is started together with the worker gets
-    /// this much time before the first is taken.
+    /// The time that a signer gets before the first event is taken, if it starts together with the worker. Without
+    /// keys, events only wait and use up attempts.
     private static let patienceForKeys = Duration.seconds(5)
 
-    /// One client for each signer's socket.
+    /// Returns one client for each signer's socket.
     private func signers() -> [SignerProcess] {
         configuration.signers.sorted { $0.key < $1.key }.map { socket, wanted in
             SignerProcess(

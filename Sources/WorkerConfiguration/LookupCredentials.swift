@@ -1,6 +1,6 @@
 /// The credentials that a look-up sends to the vendor. Printing them never shows a secret.
 public enum LookupCredentials: Sendable, Hashable {
-    /// No credentials of the configuration: the token for the user who is asked about is the credential.
+    /// No configured credentials: the token for the user in question is the credential.
     case none
     /// An API key: 1 to 4096 visible ASCII characters, fit for a header.
     case key(String)

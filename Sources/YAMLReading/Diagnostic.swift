@@ -15,7 +15,8 @@ public struct FileLocation: Sendable, Hashable {
     }
 }
 
-/// Something about a configuration: where, what is wrong, what was meant. It prints as compilers print theirs.
+/// A finding about a configuration: its place, the problem and the likely fix. It prints in the form of compilers'
+/// messages.
 public struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
     /// The severity of a diagnostic.
     public enum Severity: String, Sendable {
@@ -23,7 +24,7 @@ public struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
         case error
         /// The worker starts; someone should look.
         case warning
-        /// It is as it was meant, and has a consequence that one should know.
+        /// The value is valid, and has a consequence that an operator should know.
         case notice
     }
 

@@ -1,6 +1,6 @@
 package import Yams
 
-/// Collects what is wrong with a file while it is read, so that one run tells everything.
+/// Collects the problems of a file while it is read, so that one run reports all of them.
 package final class Diagnostics {
     package let file: String
     package private(set) var all: [Diagnostic] = []
@@ -70,8 +70,8 @@ extension Diagnostics {
         }
     }
 
-    /// Returns the usual remedy for libyaml's `problem`, which names only what libyaml looked for; empty where that
-    /// text is enough.
+    /// Returns the usual remedy for libyaml's `problem`, which only names the expected token; empty where that text is
+    /// enough.
     private static func remedy(_ problem: String) -> String {
         switch problem {
         case "found character that cannot start any token":

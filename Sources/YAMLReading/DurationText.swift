@@ -1,11 +1,11 @@
 /// Durations as the configuration writes them: `20ms`, `10s`, `1m`, `12h`, `30d`.
 public enum DurationText {
-    /// The duration `text` stands for; nil for anything else, zero and negative ones included.
+    /// Parses a duration; nil for any other text, and for zero and negative ones.
     public static func parse(_ text: String) -> Duration? {
         parseOrZero(text).flatMap { $0 > .zero ? $0 : nil }
     }
 
-    /// The duration `text` stands for, which may be none at all: `0s`.
+    /// Parses a duration that may be zero: `0s`.
     package static func parseOrZero(_ text: String) -> Duration? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let count = Int64(digits), count >= 0 else { return nil }

@@ -1,6 +1,6 @@
 package import Yams
 
-/// One mapping of the file: reads its members by name and, at the end, knows which were never asked for.
+/// A mapping of the file. It reads its members by name and, at the end, knows those that were never read.
 package final class Section {
     package let node: Node?
     package let name: String
@@ -56,9 +56,9 @@ package final class Section {
         return (scalar.string, node)
     }
 
-    /// A text that must be there and not empty.
+    /// Returns a text that must be present and not empty.
     ///
-    /// - Parameter example: a value, for what is said where it is not there.
+    /// - Parameter example: a value for the error where it is missing.
     package func requiredText(_ name: String, example: String? = nil) -> (text: String, node: Node)? {
         guard value(name) != nil else {
             diagnostics.error(
@@ -162,7 +162,7 @@ package final class Section {
         return (choice, node)
     }
 
-    /// One of the words `known`.
+    /// Returns a word of the list `known`.
     package func word(_ name: String, of known: [String]) -> String? {
         guard let (text, node) = text(name) else { return nil }
         guard known.contains(text) else {

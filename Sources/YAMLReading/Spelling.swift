@@ -1,4 +1,4 @@
-/// Finds what was meant.
+/// Finds the known word that a misspelled one stands for.
 package enum Spelling {
     /// The one of `known` that is nearest to `word`, where one is near enough to be meant.
     package static func nearest(to word: String, among known: [String]) -> String? {

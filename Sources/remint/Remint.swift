@@ -45,8 +45,9 @@ struct Remint: AsyncParsableCommand {
         }
     }
 
-    /// Ends the process without its libraries' own clean-up: Kafka clients that did not close in time still free themselves on
-    /// threads of their own, with what libcrypto and others would take away from them.
+    /// Ends the process without its libraries' own clean-up. Kafka clients that did not close in time still free
+    /// themselves on threads of their own, and use parts of libcrypto and other libraries that the clean-up would
+    /// remove.
     private static func end(_ code: Int32) -> Never {
         fflush(nil)
         _exit(code)

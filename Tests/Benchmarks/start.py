@@ -11,7 +11,8 @@
 `fill` makes a configuration, topics of its own and that many live tokens, of users u-0 to u-N. `start` starts a worker and a gateway, asks
 at once for a new user and for known ones, and follows the memory until the cache is full. `renew` replaces tokens at a rate and prints
 the gateway's memory. `hold` opens connections, and lets a call wait on each: the memory of
-a connection that says nothing, and of a call that waits, and how soon every tenth of them has its token. `grow` adds partitions to the token topic and waits until the gateway follows them. The token topic is written to
+a connection that says nothing, and of a call that waits, and how soon every tenth of them has its token: in all, and from the write to
+the brokers' word, from there to the moment at which the gateway sent the answer, and from there to its reader. `grow` adds partitions to the token topic and waits until the gateway follows them. The token topic is written to
 directly: the worker is not what is measured. `clean` deletes the topics. Needs confluent-kafka. Each line names the machine's load.
 """
 import argparse
@@ -35,6 +36,12 @@ APP, LIFE = "braze-ios", 12 * 3600
 HEADER = "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6ImsifQ"
 PAYLOAD = "eyJzdWIiOiJ1LTAwMDAwMDAiLCJleHAiOjE4MDAwMDAwMDB9"
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+CHANCE = random.Random(1)
+SIGNATURES = ["".join(CHANCE.choices(ALPHABET, k=270)) for _ in range(997)]
+
+
+def token_of(number):
+    return f"{HEADER}.{PAYLOAD}.{SIGNATURES[number % 997]}"
 
 
 class Writer:
@@ -46,19 +53,17 @@ class Writer:
             "bootstrap.servers": options.brokers, "partitioner": "murmur2_random", "linger.ms": options.linger,
             "queue.buffering.max.messages": 200_000, "queue.buffering.max.kbytes": 400_000, "batch.size": 400_000})
         self.topic = f"{options.prefix}.tokens"
-        chance = random.Random(1)
-        self.signatures = ["".join(chance.choices(ALPHABET, k=270)) for _ in range(997)]
 
-    def write(self, user, version, number, life=LIFE):
+    def write(self, user, version, number, life=LIFE, delivered=None):
         issued = version // 1_000_000
-        token = f"{HEADER}.{PAYLOAD}.{self.signatures[number % 997]}"
-        value = (f'{{"app":"{APP}","vendor":"braze","subject":{{"user":"{user}"}},"token":"{token}","algorithm":"RS256",'
+        value = (f'{{"app":"{APP}","vendor":"braze","subject":{{"user":"{user}"}},"token":"{token_of(number)}","algorithm":"RS256",'
                  f'"key_id":"k","issued_at":{issued},"expires_at":{issued + life},"version":{version},"event_id":"e-{number}"}}')
         headers = [("ce_type", "remint.token.replaced.v1"), ("ce_source", f"/remint/{APP}"), ("ce_id", f"e-{number}"),
                    ("remint-key-id", "k"), ("remint-expires-at", str(issued + life)), ("remint-version", str(version))]
         while True:
             try:
-                self.producer.produce(self.topic, value.encode(), f"{APP}/{user}".encode(), headers=headers)
+                self.producer.produce(self.topic, value.encode(), f"{APP}/{user}".encode(), headers=headers,
+                                      on_delivery=delivered)
                 return
             except BufferError:
                 self.producer.poll(0.1)
@@ -273,33 +278,74 @@ def hold(stage, options):
 
 
 def deliver(options, sockets):
-    """Writes the tokens of every tenth device that waits, and takes these connections out of `sockets` as they are answered."""
-    import selectors
-    writer, answers, begin = Writer(options), selectors.DefaultSelector(), time.time()
-    waiting, expected, delays, wrong = list(range(0, len(sockets), 10)), {}, [], 0
-    connections = {number: sockets[number] for number in waiting}
-    for connection in connections.values():
+    """Writes the tokens of every tenth device that waits, and takes these connections out of `sockets`.
+
+    A process of its own writes, and nothing else is done while answers are read: each is checked afterwards. The system notes when an
+    answer was sent (SO_TIMESTAMPNS), so that the time of the gateway is known apart from the reader's.
+    """
+    import multiprocessing
+    import select
+    import socket
+    import struct
+    timestamps = 35  # SO_TIMESTAMPNS, which Python has no name for.
+    numbers = list(range(0, len(sockets), 10))
+    connections, poll = {sockets[number].fileno(): (number, sockets[number]) for number in numbers}, select.epoll()
+    for descriptor, (_, connection) in connections.items():
         connection.setblocking(False)
-        answers.register(connection, selectors.EVENT_READ)
-    count = len(waiting)
-    while answers.get_map() and time.time() < begin + 20:
-        # Over nine tenths of a second, as workers write them.
-        while waiting and (count - len(waiting)) / count * 0.9 <= time.time() - begin:
+        connection.setsockopt(socket.SOL_SOCKET, timestamps, 1)
+        poll.register(descriptor, select.EPOLLIN)
+    fork = multiprocessing.get_context("fork")
+    result, sender = fork.Pipe(duplex=False)
+    writing = fork.Process(target=write_tokens, args=(options, numbers, sender))
+    writing.start()
+    begin, answers = time.time(), []
+    while len(answers) < len(numbers) and time.time() < begin + 20:
+        for descriptor, _ in poll.poll(1):
+            data, ancillary, _, _ = connections[descriptor][1].recvmsg(65536, 64)
+            answers.append((descriptor, time.time(), data, ancillary))
+            poll.unregister(descriptor)
+    ended = time.time()
+    written = result.recv()
+    writing.join()
+    parts, wrong = {"in all": [], "until the brokers had it": [], "until the gateway sent": [], "until it was read": []}, 0
+    for descriptor, read, data, ancillary in answers:
+        number = connections[descriptor][0]
+        version, taken = written[number]
+        seconds, nanoseconds = next(struct.unpack("qq", value) for _, kind, value in ancillary if kind == timestamps)
+        start, sent = version / 1e6, seconds + nanoseconds / 1e9
+        for name, part in zip(parts, (read - start, taken - start, sent - taken, read - sent)):
+            parts[name].append(part)
+        head, _, body = data.partition(b"\r\n\r\n")
+        found = json.loads(body) if head.startswith(b"HTTP/1.1 200") else {}
+        wrong += found.get("version") != version or found.get("token") != token_of(number)
+    answered = {descriptor for descriptor, *_ in answers}
+    sockets[:] = [connection for connection in sockets if connection.fileno() not in answered]
+    first = min(version for version, _ in written.values()) / 1e6
+    print(f"{len(answers)} of {len(numbers)} that waited got their tokens, {wrong} of them wrong, all within {ended - first:.2f} s; {load()}")
+    for name, part in parts.items():
+        part.sort()
+        print(f"  {name}: p50 {part[len(part) // 2] * 1000:.1f} ms, p90 {part[len(part) * 9 // 10] * 1000:.1f} ms, "
+              f"p99 {part[len(part) * 99 // 100] * 1000:.1f} ms, most {part[-1] * 1000:.1f} ms")
+
+
+def write_tokens(options, numbers, result):
+    """Writes the tokens of devices over nine tenths of a second, as workers do, and sends back each one's version and the time at which
+    the brokers had it."""
+    writer, written, taken = Writer(options), {}, {}
+    writer.producer.list_topics(writer.topic, timeout=20)
+    waiting, begin = list(numbers), time.time()
+
+    def delivered(error, message):
+        assert error is None, error
+        taken[message.key()] = time.time()
+
+    while len(taken) < len(numbers):
+        while waiting and (1 - len(waiting) / len(numbers)) * 0.9 <= time.time() - begin:
             number, version = waiting.pop(), time.time_ns() // 1000
-            expected[connections[number]] = (f"held-{number}", version)
-            writer.write(f"held-{number}", version, number)
-        writer.producer.poll(0)
-        for key, _ in answers.select(0.001):
-            user, version = expected.get(key.fileobj, (None, 0))
-            delays.append(time.time() - version / 1e6)
-            head, _, body = key.fileobj.recv(65536).partition(b"\r\n\r\n")
-            found = json.loads(body) if head.startswith(b"HTTP/1.1 200") else {}
-            wrong += found.get("version") != version or found.get("subject", {}).get("user", user) != user
-            answers.unregister(key.fileobj)
-            sockets.remove(key.fileobj)
-    delays.sort()
-    print(f"{len(delays)} of {count} that waited got their tokens, {wrong} of them wrong, all within {time.time() - begin:.2f} s; from the "
-          f"write to the answer p50 {delays[len(delays) // 2] * 1000:.0f} ms, p99 {delays[len(delays) * 99 // 100] * 1000:.0f} ms; {load()}")
+            written[number] = version
+            writer.write(f"held-{number}", version, number, delivered=delivered)
+        writer.producer.poll(0.001)
+    result.send({number: (version, taken[f"{APP}/held-{number}".encode()]) for number, version in written.items()})
 
 
 def grow(stage, options):

@@ -64,4 +64,15 @@ import Testing
     func `every form of an HTTP date is read`(text: String, seconds: Int64) {
         #expect(HTTPDate.parse(text, now: UnixTime(seconds: 1_800_000_000)) == UnixTime(seconds: seconds))
     }
+
+    @Test(
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            ("Fri, 15 Jan 2027 08:00:00 GMT", 1_800_000_000), ("Wed, 29 Feb 2040 23:59:59 GMT", 2_214_172_799),
+        ] as [(String, Int64)])
+    func `a date is written in the form that senders use`(text: String, seconds: Int64) {
+        let moment = UnixTime(microseconds: seconds * 1_000_000 + 999_999)
+        #expect(HTTPDate.text(moment) == text)
+        #expect(HTTPDate.parse(text, now: moment) == UnixTime(seconds: seconds))
+    }
 }

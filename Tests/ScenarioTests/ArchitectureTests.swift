@@ -166,6 +166,7 @@ extension Scenarios {
             }
         }
 
+        /// The gateway's own server is none of these: a connection without an `NIOAsyncChannel` is not lost (`ServedConnections`).
         @Test func `every HTTP server closes the connections that come as it ends`() throws {
             var servers = 0
             for file in Repository.files(under: "Sources", ending: "swift") {
@@ -174,7 +175,7 @@ extension Scenarios {
                 servers += 1
                 #expect(text.contains("server: .arrivals(") || text.contains("ArrivalChannel("), "\(file.path)")
             }
-            #expect(servers == 3)
+            #expect(servers == 2)
         }
 
         @Test func `every folder of Sources is on the map`() throws {

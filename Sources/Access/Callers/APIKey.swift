@@ -6,7 +6,7 @@ public struct APIKey: Sendable {
     public enum Scope: Sendable, Hashable {
         /// All apps.
         case all
-        /// These alone.
+        /// These apps alone.
         case apps([String])
     }
 
@@ -14,7 +14,7 @@ public struct APIKey: Sendable {
     public struct Generated: Sendable {
         /// The key, which is shown once: `rmk_` and 43 characters of base64url.
         public let text: SecretBytes
-        /// Its SHA-256 in hexadecimal digits, which is kept.
+        /// The key's SHA-256 in hexadecimal digits; the key itself is not kept.
         public let hash: String
     }
 

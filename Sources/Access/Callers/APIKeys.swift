@@ -4,7 +4,7 @@ import JOSE
 public struct APIKeys: Sendable {
     private let keys: [APIKey]
 
-    /// These keys. Where two have one hash, the last counts.
+    /// A collection of `keys`. Where two have the same hash, the last one counts.
     public init(_ keys: [APIKey]) { self.keys = keys }
 
     /// Whether there is no key, so that no backend may ask.

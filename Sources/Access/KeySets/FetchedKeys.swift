@@ -1,11 +1,11 @@
 public import JOSE
 import Synchronization
 
-/// Keys that live at a URL or in a file, fetched when they are needed and before they are too old.
+/// Keys at a URL or in a file, fetched when they are needed and before they are too old.
 ///
-/// Somebody has to `run` it: only there it fetches, one set at a time. Callers wait for a fetch at most, whose own time
-/// limit is the fetching closure's affair, or until their deadline; a caller whose task is cancelled stops waiting. Before `run` and after it,
-/// what is not known yet is `.later`. What is fetched when, and who waits for it, is `KeySetCache`'s to say.
+/// They are fetched only while `run` runs, one set at a time. Callers wait at most for a fetch, whose time limit
+/// belongs to the fetching closure, or until their deadline; a caller whose task is canceled stops waiting. Before
+/// `run` and after it, unknown keys are `.later`. `KeySetCache` decides about fetches and waiting callers.
 public final class FetchedKeys: KeySource {
     /// The condition of a set, for operators.
     public struct Condition: Sendable, Hashable {
@@ -61,7 +61,7 @@ public final class FetchedKeys: KeySource {
     private let fetch: @Sendable () async throws -> KeySetDocument
     private let ended: @Sendable ((any Error)?) -> Void
     private let state: Mutex<State>
-    /// One wish is kept until it is granted: there is never more than one fetch to make.
+    /// The requests for a fetch. One is kept at most, because there is never more than one fetch to make.
     private let wishes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:

@@ -15,7 +15,7 @@ public struct KeySet: Sendable {
     /// The number of skipped members.
     public let skipped: Int
     private let all: [VerificationKey]
-    /// By the bytes of their ids: `String` would take two spellings of one letter for the same.
+    /// The keys by the bytes of their ids: `String` considers two spellings of one letter equal.
     private let named: [[UInt8]: [VerificationKey]]
     private let unnamed: [VerificationKey]
     private let thumbprints: Set<String>

@@ -1,5 +1,5 @@
-/// The known state of a key set that an issuer hosts, and the rules for fetching it again. It is a value: it is told
-/// what happens and returns the next action. It has no clock and fetches nothing.
+/// The known state of a key set that an issuer hosts, and the rules for fetching it again. A value without a clock: it
+/// records events and returns the next action, and fetches nothing itself.
 ///
 /// The difficult case is a token whose `kid` is not in the set. Its key may be new, or the `kid` made up. The issuer
 /// publishes a key before it signs with it. So only a set requested *after* the token was shown decides:
@@ -52,7 +52,7 @@ struct KeySetCache: Sendable {
     private var lastFetch = 0
     private var underWaySince: Instant?
     private var lastSuccess = 0
-    /// Before this no fetch begins; nil before the first.
+    /// The moment before which no fetch begins; nil before the first fetch.
     private var nextFetch: Instant?
     private var lastBegin: Instant?
     private(set) var failures = 0

@@ -2,7 +2,7 @@
 public struct KeySetDocument: Sendable, Hashable {
     /// The document.
     public let bytes: [UInt8]
-    /// For how long it is fresh by its own account; nil where it does not say.
+    /// The time for which the document declares itself fresh; nil where it declares none.
     public let maxAge: Duration?
 
     /// A document that is fresh for `maxAge`.

@@ -1,10 +1,10 @@
 /// The reason why a document cannot replace the current set of keys.
 public enum KeySetError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// More bytes than the limit.
+    /// The document has more bytes than the limit.
     case tooLarge
-    /// Not JSON, or no object with an array `keys` (RFC 7517, section 5).
+    /// The document is not JSON, or no object with an array `keys` (RFC 7517, section 5).
     case notAKeySet
-    /// More members than the limit.
+    /// The document has more members than the limit.
     case tooManyKeys
     /// A key set without a key that verifies with an algorithm that is allowed: no key at all, or only others. It is the
     /// issuer's answer all the same, and withdraws the keys of before.

@@ -2,7 +2,7 @@
 public struct KeySetTimes: Sendable {
     /// The time for which a set is fresh if its document gives no `max-age`.
     public var refreshEvery: Duration
-    /// The bounds of what a document may say of its own freshness (`max-age`).
+    /// The bounds on a document's own freshness (`max-age`).
     public var freshness: ClosedRange<Duration>
     /// The least time between the beginnings of two fetches while there is a set, whatever is asked for.
     public var coolDown: Duration
@@ -15,8 +15,8 @@ public struct KeySetTimes: Sendable {
     /// The longest time that callers wait for a fetch. Callers that ask later than that into a fetch must retry later.
     public var patience: Duration
 
-    /// By default a set is fresh for 10 minutes, or for what its document says between a minute and a day; serves a day
-    /// longer while it cannot be fetched; and is fetched no more often than every 30 seconds.
+    /// Times for key sets. By default a set is fresh for 10 minutes, or for its document's `max-age` between a minute
+    /// and a day. It serves a day longer while it cannot be fetched, and is fetched at most every 30 seconds.
     public init(
         refreshEvery: Duration = .seconds(600), freshness: ClosedRange<Duration> = .seconds(60) ... .seconds(86_400),
         coolDown: Duration = .seconds(30), staleFor: Duration = .seconds(86_400), firstRetry: Duration = .seconds(1),

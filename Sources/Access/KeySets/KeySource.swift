@@ -13,11 +13,11 @@ public struct KeyCandidates: Sendable {
 
 /// The answer about a key.
 public enum KeyAnswer: Sendable {
-    /// These may have signed the token.
+    /// One of these keys may have signed the token.
     case keys(KeyCandidates)
     /// The issuer has no such key: its set was asked for after the token was shown, and does not hold one.
     case unknown
-    /// It cannot be told yet; ask again after this.
+    /// The keys are not known yet; ask again after this time.
     case later(Duration)
 }
 

@@ -1,25 +1,25 @@
 /// The limits of requests.
 public struct LimitRules: Sendable {
-    /// For one subject, whoever asks.
+    /// The rate for one subject, over all callers.
     public var subject: RequestRate
-    /// From one user, and from one device.
+    /// The rate of one user, and of one device.
     public var caller: RequestRate
-    /// From one backend that has no rate of its own.
+    /// The rate of one backend that has no rate of its own.
     public var backend: RequestRate
-    /// From backends that have one, by their names.
+    /// The rates of backends that have their own, by their names.
     public var backends: [String: RequestRate] = [:]
-    /// From one remote address, which many devices of one network may share.
+    /// The rate of one remote address, which many devices of one network may share.
     public var address: RequestRate
-    /// Refused requests from one remote address: beyond it, what is not known already is refused unread.
+    /// The rate of refused requests from one remote address; beyond it, unknown callers are refused unread.
     public var refused: RequestRate
-    /// From all together.
+    /// The rate of all requests together.
     public var total: RequestRate
     /// The most subjects and callers watched in one turn (see `RequestLimits`). Memory is for twice as many, some 50
     /// bytes for each.
     public var watched: Int
 
-    /// By default 5 a second for a subject, 20 from a user or a device, 1,000 from a backend, 200 from an address, 20
-    /// that are refused from an address, 5,000 from all; and twice as many at once.
+    /// Rules for limits. By default 5 requests a second for a subject, 20 from a user or a device, 1,000 from a
+    /// backend, 200 from an address, 20 refused ones from an address, 5,000 in all; and twice as many at once.
     public init(
         subject: RequestRate = RequestRate(perSecond: 5, burst: 10),
         caller: RequestRate = RequestRate(perSecond: 20, burst: 40),
@@ -47,7 +47,7 @@ public struct LimitRules: Sendable {
         }
     }
 
-    /// After this long without a request every bucket is full, in nanoseconds.
+    /// The time without a request after which every bucket is full, in nanoseconds.
     var longestRest: Int64 {
         let backend = backends.values.reduce(backend.credit) { max($0, $1.credit) }
         return max(subject.credit, caller.credit, backend, address.credit, refused.credit)

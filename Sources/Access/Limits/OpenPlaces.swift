@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Bounds on what is open at once: in all, and for each holder.
+/// Limits on open places: in all, and for each holder.
 public final class OpenPlaces: Sendable {
-    /// Somebody who may hold so many places at once.
+    /// A holder of places, with the limit on its places.
     public struct Holder: Sendable, Hashable {
         fileprivate let name: Fingerprint
         fileprivate let most: Int
@@ -25,7 +25,8 @@ public final class OpenPlaces: Sendable {
 
     /// Takes a place for all of `holders` together.
     ///
-    /// - Returns: the place, which is free again when the value is gone; nil where there is none in all, or for one of them.
+    /// - Returns: the place, which is free again when the value is gone; nil where none is left in all, or for one of
+    ///   them.
     public func take(_ holders: [Holder]) -> OpenPlace? {
         let isFree = taken.withLock { taken in
             guard taken.all < most, holders.allSatisfy({ taken.held[$0.name, default: 0] < $0.most }) else {

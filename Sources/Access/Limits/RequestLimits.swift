@@ -1,12 +1,12 @@
-/// Token buckets: one for each subject and caller, and one for all.
+/// Token buckets: one for each subject and caller, and one for all requests.
 ///
-/// A bucket is one number, the moment at which it is full again; one that is full is as good as none. So the buckets lie
-/// in two tables that take turns: when the younger has been filled for as long as the slowest bucket takes, everything in
-/// the older is full again, and forgetting it changes nothing. Only a request that is taken makes a bucket, and the
-/// bucket for all says how many those can be: by default 20,000 in a turn, with room for 100,000. A table that is full
-/// nevertheless gives way before its time; the limit for all still holds then.
+/// A bucket is one number, the moment at which it is full again; a full bucket needs no entry. So the buckets are in
+/// two tables that take turns. When the younger one has been filled for as long as the slowest bucket takes, every
+/// bucket in the older one is full again, and is forgotten without a change. Only an admitted request makes a bucket,
+/// and the bucket for all limits their number: by default 20,000 in a turn, with room for 100,000. A table that is full
+/// nevertheless is replaced early; the limit for all still applies then.
 ///
-/// Each question costs the same, however many buckets there are. Not a clock: it is told the moment.
+/// Each request costs the same, however many buckets there are. A value without a clock.
 public struct RequestLimits: Sendable {
     /// The decision about a request.
     public enum Answer: Sendable, Hashable {
@@ -31,10 +31,10 @@ public struct RequestLimits: Sendable {
     /// The number of buckets.
     public var count: Int { younger.count + older.count }
 
-    /// Asks for one request of all `callers`, for `subject` where one is known. It is taken from every bucket or from
-    /// none: a request that one limit refuses uses up no other.
+    /// Asks for one request of all `callers`, for `subject` where one is known. The request takes from every bucket or
+    /// from none: a request that one limit refuses uses up no other.
     ///
-    /// - Parameter hasArrived: whether the request is in the count of all already, from an earlier question about it.
+    /// - Parameter hasArrived: whether an earlier question counted the request in the bucket for all already.
     public mutating func ask(
         _ callers: [Caller], subject: String? = nil, hasArrived: Bool = false, at now: ContinuousClock.Instant
     ) -> Answer {

@@ -15,7 +15,7 @@ public final class SharedLimits: Sendable {
 
     /// Asks for one request of all `callers`, for `subject` where one is known.
     ///
-    /// - Parameter hasArrived: whether the request is in the count of all already, from an earlier question about it.
+    /// - Parameter hasArrived: whether an earlier question counted the request in the bucket for all already.
     @discardableResult
     public func ask(_ callers: [Caller], subject: String? = nil, hasArrived: Bool = false) -> RequestLimits.Answer {
         let now = now()

@@ -1,5 +1,5 @@
-/// An `http` or `https` URL without query and fragment, in the one spelling that all its equivalent spellings share (RFC
-/// 3986, sections 6.2.2 and 6.2.3): what `htu` is compared with (RFC 9449, section 4.3).
+/// An `http` or `https` URL without query and fragment, in the one spelling that all its equivalent spellings share
+/// (RFC 3986, sections 6.2.2 and 6.2.3), for the comparison with `htu` (RFC 9449, section 4.3).
 public struct ComparableURL: Sendable, Hashable {
     /// The longest URL, in bytes.
     public static let mostBytes = 2048
@@ -9,7 +9,7 @@ public struct ComparableURL: Sendable, Hashable {
     private let port: Int
     private let path: [UInt8]
 
-    /// Nil where `text` is no such URL, has a user in it, or is too long.
+    /// Parses a URL; nil where `text` is no such URL, contains a user, or is too long.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.mostBytes, bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
@@ -45,7 +45,8 @@ public struct ComparableURL: Sendable, Hashable {
         return (lowercase, port)
     }
 
-    /// Escapes with capital digits, and none for what needs none (section 6.2.2); nil where an escape is not one.
+    /// Returns the text with escapes in capital digits, and without needless escapes (section 6.2.2); nil for a
+    /// malformed escape.
     private static func percentNormalised(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var output: [UInt8] = []
         var rest = text

@@ -67,8 +67,8 @@ struct DPoPProof: Sendable {
         return key
     }
 
-    /// Anybody may send a key, and a long one costs us more than it costs them: RSA keys end at 4096 bits, which are 683
-    /// characters.
+    /// Returns whether the key is short enough: a long key costs the gateway more than its sender. RSA keys end at 4096
+    /// bits, which are 683 characters.
     private static func isModest(_ jwk: JSONValue) -> Bool { jwk["n"].map { $0.rawBytes.count <= 683 } ?? true }
 
     private static func thumbprint(of key: VerificationKey) throws(AccessRefusal) -> String {

@@ -18,8 +18,8 @@ public struct DPoPRules: Sendable {
     /// The most remembered proofs of one key.
     public var rememberedByKey: Int
 
-    /// By default a proof lives for 60 seconds, clocks may differ by 30 seconds, and 600,000 proofs are remembered in 2
-    /// minutes: 5,000 a second, of one key 20 a second.
+    /// Rules for proofs. By default a proof lives for 60 seconds, clocks may differ by 30 seconds, and the memory holds
+    /// 600,000 proofs in 2 minutes: 5,000 a second, and 20 a second of one key.
     public init(
         algorithms: Set<Algorithm> = [.es256, .eddsa, .rs256, .ps256], maxAge: Duration = .seconds(60),
         skew: Duration = .seconds(30), mostBytes: Int = 8 << 10, longestID: Int = 128, remembered: Int = 600_000,

@@ -1,15 +1,15 @@
 public import JOSE
 import Synchronization
 
-/// Tells whether a request's sender holds the key it says (RFC 9449), and that it says so for the first time.
+/// Verifies that a request's sender holds its proof's key (RFC 9449), and that the proof was not used before.
 public final class DPoPVerifier: Sendable {
     /// The requirements on a proof.
     public let rules: DPoPRules
     private let nonces: ProofNonces?
     private let memory: Mutex<ReplayMemory>
 
-    /// A verifier by `rules`, which remembers proofs from now on. One of them must see all proofs: what another has seen
-    /// is not known.
+    /// A verifier by `rules`, which remembers proofs from now on. One verifier must see all proofs, because it does not
+    /// know those that another one has seen.
     ///
     /// - Parameter nonces: The nonces, one of which a proof must contain; nil for none.
     public init(rules: DPoPRules = DPoPRules(), nonces: ProofNonces? = nil) {
@@ -21,11 +21,12 @@ public final class DPoPVerifier: Sendable {
     /// The number of remembered proofs.
     public var remembered: Int { memory.withLock { $0.count } }
 
-    /// Checks all of `proof`, and that it was not used yet. Nothing is remembered: the same proof is good until it is used.
+    /// Checks every part of `proof`, and that it was not used yet. It remembers nothing: a proof is valid until it is
+    /// used.
     ///
     /// - Parameters:
-    ///   - proof: the one value of the one `DPoP` header; whoever reads the headers refuses several.
-    ///   - accessToken: the session that was shown with it.
+    ///   - proof: the value of the request's only `DPoP` header; the header's reader refuses several.
+    ///   - accessToken: the session that the proof belongs to.
     ///   - boundKey: the thumbprint that the session is bound to (`cnf.jkt`), if it is bound.
     /// - Throws: `AccessRefusal` with one of the proof's reasons.
     public func check(

@@ -14,7 +14,7 @@ public struct ProofNonces: Sendable {
 
     private let secret: SecretBytes
 
-    /// Nil where `secret` is too short.
+    /// Nonces under `secret`; nil where it is too short.
     public init?(secret: SecretBytes) {
         guard secret.count >= Self.leastSecret else { return nil }
         self.secret = secret

@@ -8,10 +8,10 @@ import JOSE
 /// taken: after a clock was set back that may last until it has caught up.
 struct ReplayMemory: Sendable {
     enum Verdict: Sendable, Hashable {
-        /// It was not used before, and will be known from now on.
+        /// The proof was not used before, and is remembered from now on.
         case new
         case used
-        /// Its key has as many as one may have. There may be room again after this.
+        /// The key has as many proofs as allowed. There may be room again after this time.
         case tooMany(Duration)
         /// There may be room again after this.
         case full(Duration)

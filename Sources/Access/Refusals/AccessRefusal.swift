@@ -6,9 +6,10 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case noSession = "no_session"
         /// The session is longer than a session may be.
         case tooLarge = "too_large"
-        /// Not a compact JWS with unique members, or a claim of the wrong type, or a `crit` (RFC 7515, section 4.1.11).
+        /// The session is not a compact JWS with unique members, or has a claim of the wrong type, or a `crit` (RFC
+        /// 7515, section 4.1.11).
         case malformed
-        /// `typ` says that this is another kind of token (RFC 8725, section 3.11).
+        /// The session's `typ` names another kind of token (RFC 8725, section 3.11).
         case wrongType = "wrong_type"
         /// An algorithm that is not allowed for sessions, `none` among them.
         case wrongAlgorithm = "wrong_algorithm"
@@ -34,7 +35,7 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case unknownBinding = "unknown_binding"
         /// A proof is required, or the session is bound to a key, and there is no proof (RFC 9449, section 7.1).
         case proofMissing = "proof_missing"
-        /// Not a compact JWS of type `dpop+jwt` with the claims of RFC 9449, section 4.2.
+        /// The proof is not a compact JWS of type `dpop+jwt` with the claims of RFC 9449, section 4.2.
         case proofMalformed = "proof_malformed"
         /// The proof's `jwk` is no public key, or its algorithm is not allowed.
         case proofWrongKey = "proof_wrong_key"
@@ -52,11 +53,11 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case proofReplayed = "proof_replayed"
         /// The proof holds no nonce, or one of another time, and this gateway asks for them.
         case proofWithoutNonce = "proof_without_nonce"
-        /// No proof can be remembered for a while, and one that is not remembered could be used twice.
+        /// The memory of proofs is full for a while, and a proof that is not remembered could be used twice.
         case proofMemoryFull = "proof_memory_full"
         /// The proof's key has as many proofs in memory as one key may have.
         case tooManyProofs = "too_many_proofs"
-        /// No such API key.
+        /// The API key is unknown.
         case unknownAPIKey = "unknown_api_key"
         /// There is no such app, or the session does not open it.
         case appNotOpened = "app_not_opened"
@@ -86,7 +87,7 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case invalid
         /// To ask for another app: 404, whether there is such an app or not.
         case notFound
-        /// To ask the same again, but not before this has passed: 503. Nothing was found wrong with what it showed.
+        /// Repeat the request, but not before this time has passed: 503. Its credentials may be valid.
         case later(Duration)
     }
 
@@ -95,8 +96,8 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     /// The action that the refusal requires of the caller.
     public let answer: Answer
 
-    /// Whether the caller, and not the gateway or its limits, is to blame, as far as can be told: what its address is held to
-    /// account for. A key that is not known yet counts: whoever invents keys must not ask without end.
+    /// Whether the caller is to blame, and not the gateway or its limits; such refusals count against the caller's
+    /// address. A key that is not known yet counts too: a caller that invents keys must not ask without end.
     public var isFailure: Bool {
         switch reason {
         case .appNotAllowed, .appNotOpened, .proofWithoutNonce, .proofMemoryFull, .tooManyProofs: false
@@ -104,7 +105,7 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         }
     }
 
-    /// Nothing was shown.
+    /// The request has no session.
     public static let noSession = AccessRefusal(.noSession)
 
     init(_ reason: Reason) {
@@ -118,8 +119,8 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
             }
     }
 
-    /// Returns the more telling one of two refusals of one session by different rules: a refusal that is about the session
-    /// itself says more than that it is of another kind, and one that may pass outweighs both.
+    /// Returns the clearer one of two refusals of one session by different rules. A refusal of the session itself is
+    /// clearer than one because it is of another kind, and a refusal that may pass outweighs both.
     func clearer(_ other: AccessRefusal) -> AccessRefusal {
         func weight(_ refusal: AccessRefusal) -> Int {
             switch (refusal.answer, refusal.reason) {
@@ -136,7 +137,7 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     /// The app that was asked for is not there, or not for the caller.
     public static let appNotOpened = AccessRefusal(.appNotOpened)
 
-    /// A refusal that time will mend. Waits of less than a second become one: callers are told whole seconds.
+    /// A refusal that passes with time. Waits of less than a second become one, because callers are told whole seconds.
     init(_ reason: Reason, retryAfter: Duration) {
         self.reason = reason
         answer = .later(max(retryAfter, .seconds(1)))

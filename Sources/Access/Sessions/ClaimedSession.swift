@@ -93,7 +93,8 @@ struct ClaimedSession {
         return expiry
     }
 
-    /// `cnf` (RFC 7800, section 3.1). What it binds to must be what is checked here.
+    /// Returns the key that `cnf` binds the session to (RFC 7800, section 3.1). It must be bound in the way that is
+    /// checked here.
     private static func boundKey(_ confirmation: JSONValue?) throws(AccessRefusal) -> String? {
         guard let confirmation else { return nil }
         guard confirmation.isObject, confirmation.members.count == 1 else { throw AccessRefusal(.unknownBinding) }

@@ -27,7 +27,7 @@ public struct Session: Sendable, Hashable {
     public private(set) var audiences: [String]
     /// The users that the token names, by the claims that some app asks for.
     public private(set) var users: [NamedUser]
-    /// The end of it, as the token says. It was accepted a little longer, where clocks may differ.
+    /// The session's end, as its token states it. The session was accepted a little longer, because clocks may differ.
     public let expiry: UnixTime
     /// The thumbprint of the key that the session is bound to (`cnf.jkt`: RFC 9449, section 6.1), if it is bound.
     public let boundKey: String?
@@ -46,14 +46,14 @@ public struct Session: Sendable, Hashable {
         self.boundKey = boundKey
     }
 
-    /// The same session, signed by `signer`.
+    /// Returns the same session, signed by `signer`.
     func signed(by signer: Signer) -> Session {
         var session = self
         session.signers = [signer]
         return session
     }
 
-    /// Adds what the same token satisfies by other rules.
+    /// Adds the signers, audiences and users that the same token has by other rules.
     mutating func add(_ other: Session) {
         signers += other.signers
         audiences += other.audiences

@@ -21,8 +21,8 @@ public struct SessionRules: Sendable {
     /// The longest session, in bytes.
     public var mostBytes: Int
 
-    /// By default what is common and asymmetric is allowed, clocks may differ by 30 seconds, `sub` is the user, and a
-    /// session has at most 8 kB.
+    /// Rules for sessions. By default the common asymmetric algorithms are allowed, clocks may differ by 30 seconds,
+    /// `sub` is the user, and a session has at most 8 kB.
     public init(
         issuer: String, audience: String?, algorithms: Set<Algorithm> = [.rs256, .ps256, .es256, .eddsa],
         skew: Duration = .seconds(30), audiences: [String] = [], userClaims: [String] = ["sub"],

@@ -1,6 +1,6 @@
 public import JOSE
 
-/// Tells whether a token is a session of the customer's.
+/// Verifies that a token is a session of the customer.
 public struct SessionVerifier: Sendable {
     /// The requirements on a session.
     public let rules: SessionRules
@@ -15,12 +15,12 @@ public struct SessionVerifier: Sendable {
         self.keys = keys
     }
 
-    /// The session that `token` is.
+    /// Returns the session in `token`.
     ///
     /// May wait for the issuer's keys; see `KeySource`.
     ///
     /// - Parameter deadline: the latest moment to wait until for keys; nil for as long as a fetch takes.
-    /// - Throws: `AccessRefusal`: what `token` is not, or `.keysUnavailable` with `.later` where it cannot be told yet.
+    /// - Throws: `AccessRefusal` with the reason, or `.keysUnavailable` with `.later` where the keys are not known yet.
     public func verify(
         _ token: [UInt8], now: UnixTime, until deadline: ContinuousClock.Instant? = nil
     ) async throws(AccessRefusal) -> Session {

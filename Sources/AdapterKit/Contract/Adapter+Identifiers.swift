@@ -1,9 +1,9 @@
 // The one place that checks a user's id, for every adapter and every way to name a user. The pipeline, the gateway and the commands
 // call these three functions; nothing else calls an adapter's own.
 extension Adapter {
-    /// Reads `report` and holds the id that it names against `identifiers`.
+    /// Reads `report` and checks the id that it names against `identifiers`.
     ///
-    /// - Returns: what the adapter makes of it; a rejection with `.malformedReport` where no token may be for that user.
+    /// - Returns: the adapter's reading; a rejection with `.malformedReport` where that user may have no token.
     public func reading(of report: Report) -> Reading {
         let reading = read(report)
         guard case .failure(let failure) = reading, let subject = failure.subject,

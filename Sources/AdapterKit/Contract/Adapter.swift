@@ -1,11 +1,11 @@
-/// One vendor's rules.
+/// A vendor's rules.
 ///
 /// An adapter decides and the worker acts: it does no I/O, holds no key and reads no clock, so every function gives the
 /// same answer to the same question. It is made once per configured app and asked from several threads.
 ///
-/// The questions an event asks, in its order: `read`, `lookup`, `verdicts`, `recipe` and, in tests, in
-/// `remint inspect` and in stub vendors, `verify`. `AdapterConformance` in AdapterTestKit checks an adapter against the
-/// promises made here.
+/// An event asks the questions `read`, `lookup`, `verdicts` and `recipe`, in this order. Tests, `remint inspect` and
+/// stub vendors ask `verify`. `AdapterConformance` in AdapterTestKit checks that an adapter keeps the promises made
+/// here.
 public protocol Adapter: Sendable {
     /// The type of `apps.*.settings`.
     associatedtype Settings: AdapterSettings
@@ -16,7 +16,7 @@ public protocol Adapter: Sendable {
     /// The vendor's own spelling of its name.
     static var vendor: String { get }
 
-    /// The name in `apps.*.adapter` of this very adapter. Where one type stands for many vendors, it is not the type's.
+    /// The name of this very adapter in `apps.*.adapter`. Where one type serves many vendors, it is not the type's.
     var name: String { get }
 
     /// The vendor's own spelling of its name, for this very adapter.
@@ -80,8 +80,8 @@ public protocol Adapter: Sendable {
     /// the API needs.
     var lookupTerms: LookupTerms? { get }
 
-    /// The requests that confirm these users, and with `.enrich` tell what their tokens may add; `.none` where there is
-    /// nothing to ask.
+    /// Returns the requests that confirm these users, and with `.enrich` return the facts that their tokens may add;
+    /// `.none` where there is nothing to ask.
     func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup
 
     /// Returns the response's verdict on each of its `subjects`, in their order. The adapter is lenient where the
@@ -101,7 +101,7 @@ public protocol Adapter: Sendable {
 extension Adapter {
     public var secretEncoding: SecretEncoding? { nil }
 
-    /// A vendor that says nothing else takes the new key before it signs, and keeps the old one until it is removed.
+    /// The default handover: the vendor accepts the new key before it signs, and keeps the old one until it is removed.
     public var keyHandover: KeyHandover {
         KeyHandover(
             origin: secretEncoding == nil ? .ours : .shared, overlap: .several,
@@ -109,10 +109,10 @@ extension Adapter {
             afterRetirement: ["Remove the old key at \(vendor)."])
     }
 
-    /// A vendor that says nothing else: whatever the app's SDK takes a token with.
+    /// The default call: whichever call of the app's SDK accepts a token.
     public var deviceCall: DeviceCall { DeviceCall("hand the token to the SDK") }
 
-    /// One token; a report is a refusal where its remedy says so.
+    /// The default guard: one token; a report is a refusal where its remedy makes it one.
     public var loopGuard: LoopGuard { LoopGuard() }
 
     /// A vendor that states nothing: any id of at most 1,024 bytes without control characters.
@@ -127,18 +127,18 @@ extension Adapter {
     /// A user with a single id.
     public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject { try Subject(reissuing: user) }
 
-    /// No vendor needs a look-up to mint; an adapter without one asks nothing.
+    /// The default: the vendor needs no look-up to mint.
     public var lookupTerms: LookupTerms? { nil }
 
-    /// No vendor needs a look-up to mint; an adapter without one asks nothing.
+    /// The default: an adapter without a look-up asks nothing.
     public func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup { .none }
 
-    /// Without a look-up there is no response: whatever arrives answers nobody.
+    /// The default: without a look-up, no response answers a user.
     public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
         subjects.map { _ in .unanswered(LookupFailure(.unreadable, "no look-up was asked for")) }
     }
 
-    /// Without a look-up there is nothing to stand in for.
+    /// The default: without a look-up, no stub is needed.
     public func stub(_ setting: StubSetting) -> (any VendorStub)? { nil }
 
     /// The type's name.

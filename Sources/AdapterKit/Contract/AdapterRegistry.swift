@@ -1,6 +1,6 @@
 /// The adapters a program offers: an explicit list of values, made where the program starts.
 public struct AdapterRegistry: Sendable {
-    /// One adapter type, with its settings type erased.
+    /// An adapter type, with its settings type erased.
     public struct Registration: Sendable {
         /// The name in `apps.*.adapter`.
         public let name: String
@@ -10,7 +10,7 @@ public struct AdapterRegistry: Sendable {
         public let settings: [SettingKey]
         /// Decodes the settings and makes the adapter.
         public let make: @Sendable (any Decoder) throws -> any Adapter
-        /// The facts about the vendor that the adapter's author does not know, for whoever configures an app.
+        /// The facts about the vendor that the adapter's author does not know, for the person who configures an app.
         public let missingFacts: [String]
 
         /// The adapter type `type`.

@@ -1,6 +1,6 @@
 /// An adapter whose type is known at run time alone, decoded from its settings.
 ///
-/// The decoder must carry `userInfo(for:)`, which says whose settings they are.
+/// The decoder must carry `userInfo(for:)`, which names the settings' adapter.
 public struct ConfiguredAdapter: Decodable, Sendable {
     /// The adapter.
     public let adapter: any Adapter

@@ -2,11 +2,11 @@
 public struct KeyHandover: Sendable, Equatable {
     /// The party that makes the key.
     public enum Origin: String, Sendable {
-        /// We do; the vendor gets the public half.
+        /// Remint makes the key; the vendor gets the public half.
         case ours
-        /// The vendor does; we import what it shows.
+        /// The vendor makes the key; Remint imports the part that the vendor shows.
         case vendor
-        /// Either; both hold the same secret.
+        /// Either of them makes the key; both hold the same secret.
         case shared
     }
 

@@ -1,5 +1,5 @@
-/// A token as a vendor's verifier meets it, part by part, so that each adapter can put its vendor's own code on each
-/// thing that can be wrong. Nothing here trusts the token; only `isSigned` says anything about its origin.
+/// A token as a vendor's verifier reads it, part by part, so that each adapter can return its vendor's own code for
+/// each problem. Nothing here trusts the token; only `isSigned` proves its origin.
 public struct TokenInspection: Sendable {
     /// The number of parts between the dots.
     public let partCount: Int
@@ -9,7 +9,7 @@ public struct TokenInspection: Sendable {
     public let claims: JSONValue?
     private let token: [UInt8]
 
-    /// Takes `token` apart as far as it goes.
+    /// Parses `token` as far as it is valid.
     public init(_ token: [UInt8]) {
         self.token = token
         // Four parts are enough to know that there are too many.

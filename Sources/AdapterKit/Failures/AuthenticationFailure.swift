@@ -1,8 +1,8 @@
 /// An adapter's reading of a report.
 public enum Reading: Sendable, Equatable {
-    /// It is the vendor's: who failed, why, and what that calls for.
+    /// The report is the vendor's: the user, the reason, and the remedy.
     case failure(AuthenticationFailure)
-    /// It cannot be used.
+    /// The report cannot be used.
     case rejected(Rejection)
 }
 
@@ -20,9 +20,9 @@ public struct AuthenticationFailure: Sendable, Equatable {
     public let signerRemedies: SignerRemedies?
     /// The token that failed, where the report held it or its hash.
     public let failedToken: FailedToken?
-    /// Whether the vendor's own code says that the device had no token: then it can show none.
+    /// Whether the vendor's own code states that the device had no token, and so can show none.
     public let hadNoToken: Bool
-    /// Whether the vendor refused the request; false where it lets requests pass and only tells (Braze's Optional mode).
+    /// Whether the vendor refused the request; false where it admits requests and only reports (Braze's Optional mode).
     public let isEnforced: Bool
     /// The moment after which a token would be useless; nil where there is none.
     public let deadline: UnixTime?
@@ -60,9 +60,9 @@ public enum Remedy: Sendable, Equatable {
     case mint
     /// Mint a replacement; if the report returns while that token is unexpired, another would not help.
     case mintOnce
-    /// No token repairs this. Says why.
+    /// No token fixes the failure, for this reason.
     case notFixable(String)
-    /// Nothing to do: no identified user, or the SDK helps itself. Says why.
+    /// There is nothing to do, for this reason: no user is identified, or the SDK recovers by itself.
     case notForUs(String)
 
     /// Whether a token is to be made.

@@ -31,7 +31,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case rejectedByVendor = "rejected_by_vendor"
     /// The app stayed suspended or paused for as long as its events may wait.
     case appSuspended = "app_suspended"
-    /// The vendor says that the user is gone.
+    /// The vendor reports that the user is deleted.
     case userGone = "user_gone"
     /// The vendor could not be asked.
     case lookupFailed = "lookup_failed"
@@ -70,10 +70,10 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the event was refused for whose it is, and not for what it says.
+    /// Whether the event was refused for its identity, and not for its content.
     ///
-    /// A redrive sends such an event only where an operator names the code: what a stranger wrote must not go through together
-    /// with everything that failed for another reason.
+    /// A redrive sends such an event only where an operator names the code: a stranger's event must not pass together
+    /// with every event that failed for another reason.
     public var isAboutIdentity: Bool {
         switch self {
         case .wrongTopic, .identityMissing, .identityMismatch, .unproven: true
@@ -95,7 +95,7 @@ public struct Rejection: Error, Sendable, Equatable {
     /// The mistake and its correction.
     public let detail: String
 
-    /// A rejection with `code` that says `detail`.
+    /// A rejection with `code` and `detail`.
     public init(_ code: ErrorCode, _ detail: String) {
         self.code = code
         self.detail = detail

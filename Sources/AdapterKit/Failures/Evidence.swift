@@ -1,17 +1,17 @@
 /// The fact about a token that a vendor's code proves, if the token that failed is one of ours and unexpired.
 ///
-/// Each code of each adapter says it. A code says two things: its remedy (whether another token helps) and its evidence
-/// (what the failure tells of the token that failed). Admission counts by the evidence.
+/// Each code of each adapter has one. A code determines a remedy (whether another token helps) and an evidence (the
+/// fact about the failed token). Admission counts by the evidence.
 public enum Evidence: String, Sendable, CaseIterable {
-    /// The vendor cannot use what the app's key signs: a bad signature, a key the vendor does not know, a malformed token.
-    /// Every user's token fails the same way, so this alone counts towards a suspension.
+    /// The vendor cannot use tokens of the app's key: a bad signature, a key the vendor does not know, a malformed
+    /// token. Every user's token fails the same way, so this alone counts towards a suspension.
     case key
-    /// The token's time is over by the clock of whoever checked it. About an unexpired token, that clock is wrong or the
-    /// SDK names the wrong token: the key is not to blame.
+    /// The token is expired by the clock of its checker. For an unexpired token, that clock is wrong or the SDK names
+    /// the wrong token: the key is not to blame.
     case expired
     /// The vendor took the token back. Another token helps.
     case revoked
-    /// Nothing about the token: the device had none, the token was for another user, the code names no reason.
+    /// No fact about the token: the device had none, the token was for another user, the code names no reason.
     case none
 
     /// The meaning in a line, for tables and schemas.

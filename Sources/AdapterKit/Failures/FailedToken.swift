@@ -11,7 +11,7 @@ public enum FailedToken: Sendable, Equatable, CustomStringConvertible, CustomRef
     /// The token `text`.
     public init(_ text: String) { self = .token(Array(text.utf8)) }
 
-    /// Its hash.
+    /// The token's hash.
     public var hash: TokenHash {
         switch self {
         case .token(let bytes): TokenHash(of: bytes)
@@ -38,7 +38,8 @@ public enum TokenSigner: String, Sendable, CaseIterable {
     case prepared
     /// A version that is of no further use.
     case retired
-    /// Nobody we answer for: another key, a revoked version, another user's token, or no token at all in what was sent for one.
+    /// None of our versions in use for this user: another key, a revoked version, another user's token, or no token at
+    /// all where the report should hold one.
     case foreign
     /// The report holds no token.
     case none
@@ -61,7 +62,7 @@ public struct SignerRemedies: Sendable, Equatable {
     }
 }
 
-/// The SHA-256 of a token: enough to recognise it, useless to whoever reads it.
+/// The SHA-256 of a token: enough to recognize it, useless to a reader.
 public struct TokenHash: Sendable, Hashable {
     private let bytes: [UInt8]
 
@@ -79,7 +80,7 @@ public struct TokenHash: Sendable, Hashable {
         }
     }
 
-    /// The first eight bytes as a number: what a memory of many tokens keeps of each.
+    /// The first eight bytes as a number, for a memory of many tokens.
     public var prefix: UInt64 { bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
     private static func hex(_ text: String) -> [UInt8]? {

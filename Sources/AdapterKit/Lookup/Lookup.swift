@@ -1,6 +1,6 @@
 /// The questions that an app asks the vendor's REST API before it mints.
 public enum LookupMode: String, Sendable, CaseIterable {
-    /// Nothing.
+    /// No question.
     case off
     /// The user's existence.
     case verify
@@ -10,14 +10,13 @@ public enum LookupMode: String, Sendable, CaseIterable {
 
 /// The questions to the vendor's REST API about some users, as values: the worker sends them.
 public enum Lookup: Sendable, Equatable {
-    /// Nothing.
+    /// No request.
     case none
-    /// These requests, which together cover the users: each of them stands in exactly one.
+    /// These requests, which together cover the users; each user is in exactly one.
     case requests([LookupRequest])
 }
 
-/// One request to the vendor's REST API. Endpoint and credentials are the worker's to add, so that an adapter never sees
-/// either.
+/// A request to the vendor's REST API. The worker adds endpoint and credentials, so that an adapter never sees either.
 public struct LookupRequest: Sendable, Equatable {
     /// The method.
     public enum Method: String, Sendable {
@@ -70,7 +69,7 @@ public struct Enrichment: Sendable, Equatable {
     /// Whether it adds nothing.
     public var isEmpty: Bool { values.isEmpty }
 
-    /// The same with what `other` says, where both say something.
+    /// Returns the same enrichment with the values of `other`, which replace values of the same name.
     public func overridden(by other: Enrichment) -> Enrichment {
         Enrichment(values.merging(other.values) { $1 })
     }

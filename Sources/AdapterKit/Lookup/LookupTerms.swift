@@ -15,7 +15,7 @@ public struct LookupTerms: Sendable, Equatable {
     public enum UnknownUser: String, Sendable, CaseIterable {
         /// A token: the vendor may meet the user with its first use.
         case mint
-        /// No token: the event is dead-lettered as `user_gone`.
+        /// The user gets no token: the event is dead-lettered as `user_gone`.
         case reject
     }
 
@@ -26,7 +26,7 @@ public struct LookupTerms: Sendable, Equatable {
         /// The length of the time, in seconds.
         public let seconds: Int
 
-        /// At most `requests` in any `seconds`, both at least one.
+        /// A rate of at most `requests` in any `seconds`, both at least one.
         public init(_ requests: Int, perSeconds seconds: Int = 1) {
             self.requests = max(1, requests)
             self.seconds = max(1, seconds)

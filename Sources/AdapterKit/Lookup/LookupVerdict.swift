@@ -2,11 +2,11 @@
 public enum LookupVerdict: Sendable, Equatable {
     /// The user exists; the enrichment may add to the token.
     case exists(Enrichment)
-    /// The vendor says that the user is no more, or that such a user cannot be.
+    /// The vendor reports that the user is deleted, or that such a user cannot exist.
     case gone
     /// The vendor does not know the user: it has not met them yet, or does not tell whether it once did.
     case unknown
-    /// The answer says nothing about the user.
+    /// The answer does not cover the user.
     case unanswered(LookupFailure)
 }
 
@@ -18,9 +18,9 @@ public struct LookupFailure: Error, Sendable, Equatable {
         case throttled
         /// The vendor does not work, or cannot be reached: 5xx, a time-out, a connection that broke.
         case unavailable
-        /// Somebody must act: the request, the endpoint, the credentials or their permissions are refused.
+        /// An operator must act: the vendor refuses the request, the endpoint, the credentials or their permissions.
         case misconfigured
-        /// The answer is not what the vendor documents: cut off, too large, no JSON, other members.
+        /// The answer is not what the vendor documents: cut off, too large, no JSON, or with other members.
         case unreadable
         /// The answer names another user. Nothing of it may be used.
         case mismatched

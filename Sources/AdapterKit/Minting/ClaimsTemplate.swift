@@ -1,7 +1,7 @@
-/// A recipe's claims, put together as far as they are the same for all tokens: what is left to do for one is to copy the
-/// constant stretches and fill the places between them. Its times, which thousands of tokens share, are filled in first.
+/// A recipe's claims, composed as far as they are the same for all tokens. For a token, only the constant stretches are
+/// copied and the places between them filled. The times, which thousands of tokens share, are filled in first.
 struct ClaimsTemplate: Sendable {
-    /// No piece holds a reference: they are walked for every token.
+    /// No piece holds a reference: every token walks through them.
     private enum Piece: Sendable {
         /// A stretch of `constants`.
         case constant(from: Int, to: Int)
@@ -18,7 +18,7 @@ struct ClaimsTemplate: Sendable {
         case enrichment(Int)
     }
 
-    /// A member that a look-up may add, with its name as it stands in a token.
+    /// A member that a look-up may add, with its name as the token has it.
     private struct Addition: Sendable {
         let source: String
         let name: [UInt8]
@@ -31,7 +31,7 @@ struct ClaimsTemplate: Sendable {
     private var siblings: [SiblingNames] = []
     /// `kid` of the key that signs; empty where no claim asks for it.
     private var keyID = ""
-    /// The claims' names, for what a subject lacks.
+    /// The claims' names, for the error about a subject that lacks one.
     private var names: [String] = []
     /// The number of bytes of `constants` that are in pieces already.
     private var flushed = 0
@@ -197,10 +197,10 @@ struct ClaimsTemplate: Sendable {
 
     // MARK: Filling
 
-    /// Appends the claims of one token.
+    /// Appends the claims of a token.
     ///
-    /// - Returns: the reason that there are none: a `Rejection` with `.mintFailed` where the subject lacks what a claim
-    ///   needs, with `.malformedReport` where the user's id would be the name of another claim.
+    /// - Returns: the reason why there are none: a `Rejection` with `.mintFailed` where the subject lacks a value that
+    ///   a claim needs, with `.malformedReport` where the user's id would be the name of another claim.
     func write(
         _ subject: Subject, _ enrichment: Enrichment, to output: inout ByteWriter,
         random: inout some RandomNumberGenerator
@@ -251,7 +251,7 @@ struct ClaimsTemplate: Sendable {
         return nil
     }
 
-    /// `text` as it stands between the quotation marks of a JSON string.
+    /// Returns `text` as it is between the quotation marks of a JSON string.
     private static func inside(_ text: String) -> String {
         var json = JSONWriter()
         json.string(text)

@@ -1,7 +1,7 @@
 /// Everything a signer needs except the key: a vendor's token as data.
 ///
-/// A recipe belongs to an app, not to an event: what changes from token to token (the user, the times, an id) are
-/// places in it, which a `TokenForm` fills. Every token asks for it, so it is a reference.
+/// A recipe belongs to an app, not to an event: the values that differ from token to token (the user, the times, an id)
+/// are places in it, which a `TokenForm` fills. Every token uses it, so it is a reference.
 public final class Recipe: Sendable, Equatable {
     /// A member of the protected header besides `alg`, which always comes first.
     public enum HeaderMember: Sendable, Equatable {
@@ -41,7 +41,7 @@ public final class Recipe: Sendable, Equatable {
             && left.lifetime == right.lifetime && left.derivation == right.derivation
     }
 
-    /// `"typ":"JWT"` alone: what most vendors' headers hold besides `alg`.
+    /// `"typ":"JWT"` alone: the header of most vendors besides `alg`.
     public static let typeOnly: [HeaderMember] = [.constant(name: "typ", value: "JWT")]
 
     /// `typ` and the signing key's id.
@@ -75,7 +75,7 @@ public enum KeyDerivation: Sendable, Equatable {
     }
 }
 
-/// One claim.
+/// A claim.
 public struct Claim: Sendable, Equatable {
     /// The source of a claim's value.
     public indirect enum Value: Sendable, Equatable {
@@ -111,11 +111,11 @@ public struct Claim: Sendable, Equatable {
         case enrichment(String)
     }
 
-    /// The claim's name; of one that is put together, what it is called in messages.
+    /// The claim's name; for a composed name, its name in messages.
     public let name: String
     /// The parts from which the name is put together; nil where it is `name`.
     public let nameParts: [TextPart]?
-    /// Its value's source.
+    /// The source of the claim's value.
     public let value: Value
 
     /// The claim `name` with a value from `value`.

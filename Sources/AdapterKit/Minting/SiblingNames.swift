@@ -17,7 +17,7 @@ struct SiblingNames: Sendable {
         self.computed = computed
     }
 
-    /// The same with the times of `life` filled in.
+    /// Returns the same names with the times of `life` filled in.
     func valid(_ life: Validity) -> SiblingNames {
         let filled = computed.map { parts in
             parts.map { part -> TextPart in
@@ -42,7 +42,7 @@ struct SiblingNames: Sendable {
         return nil
     }
 
-    /// A name in bytes. Random parts are left out: what is the same without them counts as the same.
+    /// Returns a name in bytes. Random parts are left out: names that are the same without them count as equal.
     private func name(_ parts: [TextPart], _ user: String) -> [UInt8] {
         parts.reduce(into: []) { name, part in
             switch part {

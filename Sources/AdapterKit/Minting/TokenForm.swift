@@ -1,5 +1,5 @@
-/// A recipe filled in as far as the tokens of one key and one life are the same: what is left is the subject, what a
-/// look-up added, and ids. Thousands of tokens share one, so it is a reference.
+/// A recipe filled in as far as the tokens of one key and one life are the same. The subject, a look-up's members and
+/// ids are still to be filled in. Thousands of tokens share one form, so it is a reference.
 public final class TokenForm: Sendable {
     /// The recipe that the form fills in.
     public let recipe: Recipe
@@ -37,19 +37,20 @@ public final class TokenForm: Sendable {
         claims = template.valid(life)
     }
 
-    /// The same with another life, at a small part of the cost.
+    /// Returns the same form with another life, at a small part of the cost.
     public func valid(_ life: Validity) -> TokenForm {
         // A header that could be made once can be made for another day.
         let dated = recipe.hasDatedHeader ? try? recipe.encodedHeader(keyID: keyID, issuedAt: life.issuedAt) : nil
         return TokenForm(recipe, keyID, dated ?? encodedHeader, template, life)
     }
 
-    /// Returns the signing input of one token.
+    /// Returns the signing input of a token.
     ///
     /// - Parameters:
     ///   - subject: the token's subject.
     ///   - enrichment: the members that a look-up added.
-    ///   - isFinishedInPlace: whether to leave room for the signature; not where it is put behind the input elsewhere.
+    ///   - isFinishedInPlace: whether to leave room for the signature; false where the signature is put behind the
+    ///     input elsewhere.
     ///   - random: the source of ids.
     /// - Throws: `Rejection` with `.mintFailed` when the subject lacks what a claim needs.
     public func signingInput(

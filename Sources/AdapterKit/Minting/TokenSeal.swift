@@ -7,7 +7,7 @@ public final class TokenSeal: Sendable {
     public let keyID: String
     private let encrypt: @Sendable ([UInt8]) throws(JOSEError) -> [UInt8]
 
-    /// The longest `kid`, in bytes: it stands in every record, in a header of its own as well.
+    /// The longest `kid`, in bytes: every record contains it, in a header of its own as well.
     private static let longestKeyID = 128
 
     /// A seal for the recipient whose public JWK this is (see `JWERecipient`).
@@ -33,16 +33,16 @@ public final class TokenSeal: Sendable {
         self.encrypt = encrypt
     }
 
-    /// The compact JWE of `token`, which says by its `cty` that there is a JWT inside (RFC 7519, section 5.2).
+    /// Returns the compact JWE of `token`, whose `cty` marks the content as a JWT (RFC 7519, section 5.2).
     ///
     /// - Throws: `JOSEError` with `.libcrypto` or `.tokenTooLarge`.
     public func seal(_ token: [UInt8]) throws(JOSEError) -> [UInt8] { try encrypt(token) }
 }
 
-/// By whom else a token's record is to be read (`apps.*.publish`): it then has the headers that they go by.
+/// The further consumer of a token's records (`apps.*.publish`), whose required headers the records then have.
 public enum TokenPublication: String, Sendable, CaseIterable {
-    /// By nobody in particular.
+    /// No further consumer.
     case none
-    /// By Centrifugo's Kafka consumer, which publishes the record to the user's own channel.
+    /// Centrifugo's Kafka consumer, which publishes the record to the user's own channel.
     case centrifugo
 }

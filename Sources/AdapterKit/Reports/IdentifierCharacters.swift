@@ -36,7 +36,7 @@ public struct IdentifierCharacters: Sendable, Equatable {
         self.text = text
     }
 
-    /// Visible ASCII, without what would need escaping.
+    /// Returns whether `byte` is visible ASCII that needs no escaping.
     private static func isMember(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "[") && byte != UInt8(ascii: "]")
             && byte != UInt8(ascii: "\\")

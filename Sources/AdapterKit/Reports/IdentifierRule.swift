@@ -1,8 +1,8 @@
 /// A vendor's rule for a user's id: its length, its characters, and the ids that the vendor reserves.
 ///
-/// An adapter declares it (`Adapter.identifiers`), and the id of every report, vouched user and re-issue is held against it in one
-/// place. Ids are opaque otherwise. No vendor takes control characters: they end lines in logs and headers, and NUL ends a text in
-/// much other software, so that two different ids would be one there.
+/// An adapter declares it (`Adapter.identifiers`), and one place checks the id of every report, vouched user and
+/// re-issue against it. Ids are opaque otherwise. No vendor accepts control characters. They end lines in logs and
+/// headers, and NUL ends a text in much other software, which would take two different ids for the same.
 public struct IdentifierRule: Sendable, Equatable {
     /// The longest id.
     public let limit: IdentifierLimit
@@ -28,7 +28,7 @@ public struct IdentifierRule: Sendable, Equatable {
     /// The rule of a vendor that states none: 1,024 bytes and no control characters.
     public static let standard = IdentifierRule()
 
-    /// The same rule, by which the ids `more` are no user's either.
+    /// Returns the same rule, under which the ids `more` are reserved too.
     public func excluding(_ more: [String]) -> IdentifierRule {
         IdentifierRule(limit, characters: characters, never: never + more)
     }

@@ -1,14 +1,15 @@
 extension Report {
-    /// The user whom a report names under two spellings of one member, and on every level where a bridge wraps its object.
+    /// Returns the user that a report names under two spellings of one member, and on every level where a bridge wraps
+    /// its object.
     ///
-    /// All of them must say the same. Who writes one name for whoever checks the report and another for whoever mints from
-    /// it would get a token of somebody else's; so a report that names two users is refused, and so is one that says
-    /// "nobody" beside a name. Where the edge vouches for a user, it must be the same.
+    /// All of them must agree. A report with one name for the checker and another one for the minter would get a token
+    /// of another user. So a report that names two users is refused, and so is one with a name in one place and null in
+    /// another. Where the edge vouches for a user, it must be the same.
     ///
     /// - Parameters:
-    ///   - first: the member's usual name, by which details call it.
+    ///   - first: the member's usual name, which details use.
     ///   - second: its other spelling.
-    ///   - levels: the same report as it stands around or inside this one.
+    ///   - levels: the same report as it is around or inside this one.
     public func user(_ first: String, _ second: String, alsoIn levels: [Report] = []) -> ReportedUser {
         var agreed = field(first).agreeing(with: field(second))
         for level in levels {

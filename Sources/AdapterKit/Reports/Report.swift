@@ -7,7 +7,8 @@ public struct Report: Sendable {
     public let root: JSONValue
     /// The time at which the failure was observed, as well as it is known.
     public let observedAt: UnixTime
-    /// The user whom the edge has authenticated; nil where it says nothing. It is not part of the report: no device writes it.
+    /// The user whom the edge has authenticated; nil where the edge names none. It is not part of the report: no device
+    /// writes it.
     public let vouched: VouchedUser?
 
     /// The report `root`, observed at `observedAt`, from the user `vouched`.
@@ -17,7 +18,7 @@ public struct Report: Sendable {
         self.vouched = vouched
     }
 
-    /// The same report with another JSON: what was wrapped in it.
+    /// Returns the same report with another JSON: one that was wrapped in it.
     public func with(root: JSONValue) -> Report { Report(root, observedAt: observedAt, vouched: vouched) }
 
     /// The first of the members of these names that holds a value; else the first that is there at all, as null; else
@@ -45,9 +46,9 @@ public struct Report: Sendable {
     }
 }
 
-/// One value of a report.
+/// A value of a report.
 public enum ReportField: Sendable, Equatable {
-    /// No such member.
+    /// The member is missing.
     case absent
     /// Null or an empty string, which SDKs and bridges use for "there is none".
     case null
@@ -78,7 +79,7 @@ public enum ReportField: Sendable, Equatable {
         }
     }
 
-    /// This value; where there is none, what `other` finds.
+    /// Returns this value; where there is none, the value of `other`.
     func or(_ other: () -> ReportField) -> ReportField {
         guard isNothing else { return self }
         let other = other()

@@ -1,8 +1,10 @@
-/// A recorded report with what an adapter must make of it, from a file under an adapter's `Fixtures/reports`.
+/// A recorded report and the reading that an adapter must return for it, from a file under an adapter's
+/// `Fixtures/reports`.
 ///
-/// The members of the file: `sdk` (which SDK speaks), `reported` (what it says, for a table), `app` (which of the apps in
-/// `Fixtures/apps.json`), `report` (the JSON) or `report_text` (bytes that need not be JSON), `origin` (where the shape
-/// was seen) and `expect`. A string in the report may hold `{{now+240s}}` or `{{now-10s}}`, which stands for that moment.
+/// The members of the file: `sdk` (the reporting SDK), `reported` (its failure, for a table), `app` (one of the apps in
+/// `Fixtures/apps.json`), `report` (the JSON) or `report_text` (bytes that need not be JSON), `origin` (the place where
+/// the shape was seen) and `expect`. A string in the report may hold `{{now+240s}}` or `{{now-10s}}`, which stands for
+/// that moment.
 public struct ReportFixture: Sendable {
     /// The reading that the adapter must return.
     public enum Expectation: Sendable, Equatable {
@@ -26,9 +28,9 @@ public struct ReportFixture: Sendable {
     public let expectation: Expectation
     private let template: String
 
-    /// The fixture in `bytes`.
+    /// Parses the fixture in `bytes`.
     ///
-    /// - Throws: `Rejection` with `.malformedReport` that says what the file lacks.
+    /// - Throws: `Rejection` with `.malformedReport` that names the missing member.
     public init(name: String, parsing bytes: [UInt8]) throws(Rejection) {
         let root: JSONValue
         do throws(JSONError) { root = try JSONDocument(parsing: bytes).root } catch {

@@ -8,17 +8,17 @@ public enum IdentitySource: String, Sendable, CaseIterable {
 
 /// The proof that a report must hold for a token (`apps.*.proof`).
 public enum ProofDemand: String, Sendable, CaseIterable {
-    /// Nothing.
+    /// No proof.
     case none
-    /// The failed token, signed by a version of the app's ring for the report's user; else it is refused as `unproven`. A
-    /// vendor's code that says that there was no token is taken at its word.
+    /// The failed token, signed by a version of the app's ring for the report's user; a report without it is refused as
+    /// `unproven`. If a vendor's code states that there was no token, no token is required.
     case ownToken = "own_token"
 }
 
 /// The outcome of a report that lacks its user (`apps.*.missing_user`).
 public enum MissingUser: String, Sendable, CaseIterable {
-    /// It is a mistake of the app, and dead-lettered as `missing_user`.
+    /// The event is dead-lettered as `missing_user`, because the app made a mistake.
     case deadLetter = "dead_letter"
-    /// Some SDKs leave the member out for an anonymous user: skipped.
+    /// The event is skipped, because some SDKs leave the member out for an anonymous user.
     case skip
 }

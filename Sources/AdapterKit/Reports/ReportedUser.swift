@@ -1,22 +1,23 @@
-/// The user a report is about, as four cases that must not be mixed up.
+/// The user of a report, as four cases that must stay apart.
 ///
 /// - A member with an id: that user.
-/// - A member that is null or empty: the SDK says that nobody is identified. There is nothing to mint.
-/// - No member at all: the app left out what it must send. That is a mistake to be seen, not an anonymous user.
-/// - A member of another type: nobody knows whom it means. A number, for instance, has lost its leading zeros, and a
-///   token for the wrong user is worse than none.
+/// - A member that is null or empty: the SDK reports that nobody is identified. There is nothing to mint.
+/// - No member at all: the app left out a member that it must send. That is a mistake to be reported, not an anonymous
+///   user.
+/// - A member of another type: its user is unknown. A number, for instance, has lost its leading zeros, and a token for
+///   the wrong user is worse than none.
 public enum ReportedUser: Sendable, Equatable {
     /// This user.
     case identified(String)
-    /// Nobody is identified.
+    /// The SDK reports that nobody is identified.
     case anonymous
     /// The report lacks its user, or holds something that is not an id.
     case unusable(Rejection)
 
-    /// The user in `field`, which reports call `name`, as far as `vouched` agrees.
+    /// Reads the user in `field`, which reports call `name`, if it agrees with `vouched`.
     ///
-    /// Where the report names nobody, or cannot (a number, an SDK that says nothing), the vouched user is the user. Where it
-    /// names somebody else, byte for byte, there is none.
+    /// Where the report names nobody, or cannot name anybody (a number, a missing member), the vouched user is the
+    /// user. Where it names another one, byte for byte, there is none.
     public init(_ field: ReportField, name: String, vouched: VouchedUser? = nil) {
         guard let vouched, let user = vouched.subject.user else {
             self.init(reported: field, name: name)

@@ -1,7 +1,7 @@
-/// The user whom the edge has authenticated, and what else it vouches for.
+/// The user whom the edge has authenticated, and the further members that it vouches for.
 ///
-/// A report is a device's text, and a device may say anything; what the edge writes beside it is not. Where the two name
-/// different users there is no token.
+/// A report is a device's text and may hold anything; the members that the edge writes beside it are trusted. Where the
+/// two name different users there is no token.
 public struct VouchedUser: Sendable, Equatable {
     /// The user, without a challenge.
     public let subject: Subject
@@ -28,7 +28,7 @@ public struct VouchedUser: Sendable, Equatable {
         return id
     }
 
-    /// An unknown member may be a misspelt one, and whoever vouches must be understood whole.
+    /// Refuses unknown members: one may be misspelled, and a voucher must be understood as a whole.
     public static func requireObject(_ members: JSONValue, of known: Set<String>) throws(Rejection) {
         guard members.isObject else { throw Rejection(.malformedEvent, "\"vouched\" is not an object") }
         guard members.members.allSatisfy({ known.contains($0.name) }) else {

@@ -7,7 +7,7 @@ public protocol AdapterSettings: Decodable, Sendable {
     static var keys: [SettingKey] { get }
 }
 
-/// One key under `apps.*.settings`.
+/// A key under `apps.*.settings`.
 public struct SettingKey: Sendable, Equatable {
     /// The type of a key's value.
     public enum Kind: Sendable, Equatable {
@@ -17,7 +17,7 @@ public struct SettingKey: Sendable, Equatable {
         case boolean
         /// A whole number.
         case integer
-        /// One of these words.
+        /// A word of this list.
         case choice([String])
         /// A list of texts, one at least.
         case texts
@@ -44,7 +44,7 @@ public struct SettingKey: Sendable, Equatable {
         self.init(name, kind: kind, isRequired: isRequired, standard: standard, summary: meaning + isSaid)
     }
 
-    /// A key of this name whose `summary` says its default already.
+    /// A key of this name whose `summary` contains its default already.
     public init(_ name: String, kind: Kind, isRequired: Bool, standard: String?, summary: String) {
         self.name = name
         self.kind = kind

@@ -1,11 +1,11 @@
 extension StubSetting {
     /// A user's standing with a stub vendor.
     public enum Standing: Sendable, Equatable {
-        /// It has the user.
+        /// The vendor has the user.
         case known
-        /// It had the user, who was deleted.
+        /// The vendor had the user, who was deleted.
         case gone
-        /// It has not met the user.
+        /// The vendor has never had the user.
         case unknown
     }
 

@@ -1,5 +1,5 @@
-/// A vendor's REST API in small, as a value: what it answers depends on what it was asked before, on the time it is told, and
-/// on nothing else. A server on loopback gives it a socket for tests and for `remint demo --with-lookups`.
+/// A vendor's REST API in small, as a value: its answers depend only on earlier requests and on the time that it is
+/// given. A server on loopback serves it for tests and for `remint demo --with-lookups`.
 public protocol VendorStub: Sendable {
     /// Returns the vendor's response to `request` at `time`, with the statuses, bodies and limits that the vendor
     /// documents.

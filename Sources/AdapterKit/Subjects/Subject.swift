@@ -5,13 +5,13 @@
 public struct Subject: Sendable, Hashable {
     /// The vendor's way to name a user.
     public enum Identity: Sendable {
-        /// One id.
+        /// A single id.
         case user(String)
         /// Several ids by name, sorted by name (Bloomreach).
         case identifiers([Identifier])
     }
 
-    /// One of several ids of a user.
+    /// An id of a user who has several.
     public struct Identifier: Sendable {
         /// The id's name, as the vendor calls it.
         public let name: String
@@ -48,7 +48,7 @@ public struct Subject: Sendable, Hashable {
         return user
     }
 
-    /// The same user without a challenge: whom a look-up is about.
+    /// The same user without a challenge: the subject of a look-up.
     public var withoutChallenge: Subject { challenge == nil ? self : user.map { Subject(user: $0) } ?? self }
 
     /// The subject key: the app and each part of the subject, percent-encoded and joined by slashes.
@@ -80,7 +80,7 @@ public struct Subject: Sendable, Hashable {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(key(app: "")) }
 
-    /// Writes the identity as the object that stands under `subject` in a replacement token.
+    /// Writes the identity as the object under `subject` in a replacement token.
     public func write(to output: inout ByteWriter) {
         switch identity {
         case .user(let user):

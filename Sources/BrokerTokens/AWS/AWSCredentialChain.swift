@@ -99,7 +99,7 @@ package struct AWSCredentialChain: Sendable {
         return url.authority
     }
 
-    /// A role for the identity that stands in `file` (AWS STS, AssumeRoleWithWebIdentity).
+    /// Returns the credentials of a role for the identity in `file` (AWS STS, AssumeRoleWithWebIdentity).
     private func assumed(_ role: String, with file: String) async throws(TokenFailure) -> AWSCredentials {
         let written = value("AWS_ENDPOINT_URL_STS") ?? "https://sts.\(region).amazonaws.com"
         guard let url = try? EndpointURL(parsing: written), url.isEncrypted || url.isLoopback else {

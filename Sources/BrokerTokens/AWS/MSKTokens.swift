@@ -2,9 +2,8 @@ package import Formats
 import JOSE
 package import Kafka
 
-/// Tokens for Amazon MSK with IAM: a signed URL that says `kafka-cluster:Connect`, as AWS's own signers make it
-/// (https://github.com/aws/aws-msk-iam-sasl-signer-python). Nobody is asked for it; what it is signed with may have to be
-/// fetched.
+/// Tokens for Amazon MSK with IAM: a signed URL that requests `kafka-cluster:Connect`, as AWS's own signers make it
+/// (https://github.com/aws/aws-msk-iam-sasl-signer-python). Signing makes no request; fetching its credentials may.
 package struct MSKTokens: TokenSource {
     let region: String
     let credentials: AWSCredentialChain

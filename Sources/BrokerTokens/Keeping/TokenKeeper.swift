@@ -5,7 +5,7 @@ package import Logging
 import Synchronization
 import Telemetry
 
-/// Keeps a desk: gets tokens from their source when the schedule says so, and hands them out.
+/// Keeps a desk supplied: gets tokens from their source by the schedule, and hands them out.
 package struct TokenKeeper: Sendable {
     let source: any TokenSource
     let tally: TokenTally
@@ -28,7 +28,7 @@ package struct TokenKeeper: Sendable {
         self.draw = draw
     }
 
-    /// Keeps `desk` until the task is cancelled.
+    /// Supplies `desk` until the task is canceled.
     @concurrent
     package func run(_ desk: BearerDesk, _ logger: Logger) async {
         var schedule =

@@ -8,9 +8,9 @@ public import Formats
 public struct TokenSchedule: Sendable {
     /// The action that is due.
     public enum Action: Sendable, Equatable {
-        /// Get a token, and say what came of it.
+        /// Get a token, and record the result.
         case fetch
-        /// Nothing before this moment.
+        /// Do nothing before this moment.
         case wait(until: UnixTime)
     }
 
@@ -27,10 +27,10 @@ public struct TokenSchedule: Sendable {
     private var expiry: UnixTime?
     private var failures = 0
 
-    /// No token yet.
+    /// A schedule without a token.
     public init() {}
 
-    /// Goes on with a token that somebody got before and that ends at `expiry`.
+    /// A schedule that continues with a token of an earlier keeper, which ends at `expiry`.
     ///
     /// - Parameter draw: a random number from 0 to 1.
     public init(holding expiry: UnixTime, at now: UnixTime, draw: Double) {

@@ -7,7 +7,7 @@ struct JWTClaims {
     /// `sub`.
     let subject: String?
 
-    /// Nil where `token` is no JWT (RFC 7519, section 3), signed or not.
+    /// Parses the claims; nil where `token` is no JWT (RFC 7519, section 3), signed or not.
     init?(_ token: String) {
         let parts = Array(token.utf8).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = try? Base64.url.decode(parts[1]),

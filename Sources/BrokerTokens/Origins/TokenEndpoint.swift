@@ -18,10 +18,10 @@ package struct TokenEndpoint: Sendable {
     /// The longest answer, in bytes.
     private static let limit = 256 << 10
 
-    /// Asks, and reads the answer's JSON object.
+    /// Sends a request, and reads the answer's JSON object.
     ///
-    /// - Throws: `TokenFailure` where there is no answer, or one with another status than 200. Of such a one no more is said
-    ///   than an error's code (RFC 6749, section 5.2).
+    /// - Throws: `TokenFailure` where there is no answer, or one with another status than 200. The failure contains no
+    ///   more of such an answer than an error's code (RFC 6749, section 5.2).
     func ask(
         _ method: String, headers: [(String, String)] = [], form: [(String, String)]? = nil
     ) async throws(TokenFailure) -> JSONValue {
@@ -60,7 +60,7 @@ package struct TokenEndpoint: Sendable {
         } catch { throw TokenFailure(error.description) }
     }
 
-    /// An error's code is one of few words; anything else might be a repetition of what was sent.
+    /// Returns whether `text` is an error's code. Any other text might repeat the request.
     private static func isCode(_ text: String) -> Bool {
         (1...40).contains(text.utf8.count) && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }
     }

@@ -4,9 +4,9 @@ package import Kafka
 
 /// A source of tokens.
 package protocol TokenSource: Sendable {
-    /// Another token, or the same where there is no newer one. It ends within some twenty seconds.
+    /// Returns a new token, or the same where there is no newer one. It returns within some twenty seconds.
     ///
-    /// - Throws: `TokenFailure` where there is none to get.
+    /// - Throws: `TokenFailure` where there is no token.
     func token(at now: UnixTime) async throws(TokenFailure) -> BearerToken
 
     /// A revision that changes when another program makes another token; nil for a source whose tokens no other program

@@ -6,7 +6,7 @@ struct ClaimPlace: Sendable {
     let path: [String]
     private let prefix: String
     private let suffix: String
-    /// Whether it stands there as a part of a URL.
+    /// Whether the value is a part of a URL there.
     private let isInURL: Bool
 
     /// The first place in `claims` that holds `part`, or `value` by itself; nil where there is none.

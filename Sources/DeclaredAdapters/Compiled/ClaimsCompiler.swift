@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// Puts an app's settings into a file's claims: what is left is a recipe, as the compiled adapters write theirs.
+/// Puts an app's settings into a file's claims. The result is a recipe, like those of compiled adapters.
 struct ClaimsCompiler {
     let settings: [String: SettingValue]
     /// The members of `vouched` that the claims use, each in the form that a claim wants.
@@ -61,7 +61,7 @@ struct ClaimsCompiler {
 
     // MARK: Values
 
-    /// Nil where the member is left out.
+    /// Returns the claim's value; nil where the member is left out.
     private mutating func value(_ rule: ValueRule) -> Claim.Value? {
         switch rule {
         case .constant(let json): return .json(json)

@@ -13,9 +13,9 @@ struct CodeTable: Sendable {
     /// The result of a search for a report's code.
     enum Finding {
         case code(DeclaredCode)
-        /// One that the file does not know.
+        /// A code that the file does not know.
         case unknown
-        /// None at all.
+        /// No code at all.
         case missing
         /// Something that is no code.
         case notACode
@@ -24,7 +24,7 @@ struct CodeTable: Sendable {
     private var numbers: [Int64: [Candidate]] = [:]
     private var ranges: [(range: ClosedRange<Int64>, candidate: Candidate)] = []
     private var texts: [String: [Candidate]] = [:]
-    /// By the names in upper case; empty where case matters.
+    /// The candidates by their names in upper case; empty where case matters.
     private var foldedTexts: [String: [Candidate]] = [:]
     private var byMessage: [Candidate] = []
     private var always: DeclaredCode?

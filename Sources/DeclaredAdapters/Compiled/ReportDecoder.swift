@@ -161,7 +161,7 @@ struct ReportDecoder: Sendable {
         return shape.tokenHash.field(in: report).text.flatMap(TokenHash.init(text:)).map(FailedToken.hash)
     }
 
-    /// The earlier of what the report says and how long a token is of use.
+    /// Returns the earlier one of the report's own deadline and the end of a token's use.
     private func deadline(in report: Report, _ shape: ReportShape) -> UnixTime? {
         let said = shape.deadline?.time(in: report)
         guard let seconds = shape.usefulFor else { return said }

@@ -6,13 +6,13 @@ package struct CodeRules: Sendable {
     package let codes: [DeclaredCode]
     /// A code that is none of these; nil where such a report is refused.
     package let unknown: DeclaredCode?
-    /// No code at all; nil where such a report is refused.
+    /// The code of a report without one; nil where such a report is refused.
     package let missing: DeclaredCode?
     /// Whether names are compared without regard to case.
     package let ignoresCase: Bool
 }
 
-/// One of a vendor's codes.
+/// A code of a vendor.
 package struct DeclaredCode: Sendable {
     /// The vendor's own name of it.
     package let name: String
@@ -28,13 +28,13 @@ package struct DeclaredCode: Sendable {
     package let signerRemedies: SignerRemedies?
     /// The remedy where the failed token names the reported user already.
     package let ownTokenRemedy: Remedy?
-    /// Whether it says that the device had no token.
+    /// Whether the code means that the device had no token.
     package let hadNoToken: Bool
     /// Whether it asks ahead of the end: nothing was refused.
     package let isAhead: Bool
 }
 
-/// One way a report can hold a code.
+/// A way in which a report can hold a code.
 package struct CodeMatch: Sendable {
     /// The value that a report must hold as its code.
     package enum Value: Sendable, Equatable {

@@ -8,7 +8,7 @@ package struct DeclaredSetting: Sendable {
         case text
         case boolean
         case integer
-        /// One of these words.
+        /// A word of this list.
         case choice([String])
         /// A JOSE algorithm, one of these.
         case algorithm([Algorithm])
@@ -87,7 +87,7 @@ package enum SettingValue: Sendable, Equatable {
     case boolean(Bool)
     case integer(Int64)
     case texts([String])
-    /// One JSON value.
+    /// A JSON value.
     case json([UInt8])
 
     /// The value as JSON.

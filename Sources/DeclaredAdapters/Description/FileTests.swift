@@ -6,7 +6,7 @@ package struct FileTests: Sendable {
     /// The time of a test that sets none: 2027-01-15T08:00:00Z.
     package static let standardTime = UnixTime(seconds: 1_800_000_000)
 
-    /// A key that stands in the open, for tests alone.
+    /// A key in plain text, for tests alone.
     package enum Key: Sendable {
         case secret(String, SecretEncoding)
         case pem(String)
@@ -21,7 +21,7 @@ package struct FileTests: Sendable {
         package let reissue: [UInt8]?
     }
 
-    /// A report and what must come of it, as the JSON of a recorded one.
+    /// A report and its expected reading, as the JSON of a recorded one.
     package struct Report: Sendable {
         package let name: String
         package let json: [UInt8]

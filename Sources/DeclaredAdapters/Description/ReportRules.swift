@@ -2,7 +2,7 @@ package import AdapterKit
 
 /// The names that lead to a value inside a report.
 package struct ReportPath: Sendable, Equatable {
-    /// From the outermost in.
+    /// The names from the outermost object inward.
     package let names: [String]
 
     /// The path as a file writes it.
@@ -11,7 +11,7 @@ package struct ReportPath: Sendable, Equatable {
 
 /// The rules by which a report is read.
 package struct ReportRules: Sendable {
-    /// Objects within objects, and text within text; nil where the report is what it is.
+    /// The wrapping of objects in objects, and of text in text; nil where the report is not wrapped.
     package let wrapping: Wrapping?
     /// The shapes, the first that fits counts; the last fits always.
     package let shapes: [ReportShape]
@@ -34,7 +34,7 @@ package struct ReportRules: Sendable {
 
 /// The way in which bridges wrap an SDK's report.
 package struct Wrapping: Sendable {
-    /// The names under which the wrapped object stands, the bridges' first.
+    /// The names of the wrapped object's member, the bridges' first.
     package let names: [String]
     /// The number of levels at which the decoder looks for objects within objects.
     package let depth: Int
@@ -54,7 +54,7 @@ package enum StrangerSign: String, Sendable, CaseIterable {
     case otherMembers = "other_members"
 }
 
-/// A member that must say what a setting says, where it is there.
+/// A member that must equal a setting's value, where it is present.
 package struct Belonging: Sendable {
     package let paths: [ReportPath]
     package let setting: String

@@ -27,13 +27,13 @@ package struct HeaderRule: Sendable {
 package indirect enum ClaimRule: Sendable {
     /// A claim with a name that may be put together.
     case claim(name: [TextRule], value: ValueRule, place: FileLocation)
-    /// The claims of the word that a setting says.
+    /// The claims that belong to a setting's word.
     case oneOf(setting: String, [String: [ClaimRule]])
 }
 
 /// The source of a value.
 package indirect enum ValueRule: Sendable {
-    /// One JSON value.
+    /// A JSON value.
     case constant([UInt8])
     /// A value with its own type.
     case placeholder(Placeholder)
@@ -47,7 +47,7 @@ package indirect enum ValueRule: Sendable {
     case jsonText(ValueRule)
     /// Texts in one text, with this between them.
     case joined([ValueRule], separator: String)
-    /// The value of the word that a setting says; left out where the word has none.
+    /// The value that belongs to a setting's word; left out where the word has none.
     case oneOf(setting: String, [String: ValueRule])
     /// The edge's value, and this constant where the edge vouches for none; as JSON in a string where the file asks for
     /// that.

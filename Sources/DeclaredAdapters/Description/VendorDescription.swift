@@ -1,7 +1,7 @@
 package import AdapterKit
 package import YAMLReading
 
-/// One YAML file's description of a vendor: the contract of AdapterKit as values, without a key, a clock or a line of
+/// A YAML file's description of a vendor: the contract of AdapterKit as values, without a key, a clock or a line of
 /// code.
 package struct VendorDescription: Sendable {
     /// The name in `apps.*.adapter`.
@@ -36,9 +36,9 @@ package struct VendorDescription: Sendable {
     package let verdicts: VerdictRules
 }
 
-/// A fact that a file says it lacks.
+/// A fact that a file declares as missing.
 package struct MissingFact: Sendable, Equatable {
-    /// The unknown fact, and the rule that stands in for it.
+    /// The missing fact, and the rule that is used instead.
     package let text: String
     /// The fact's place in the file.
     package let place: FileLocation
@@ -63,9 +63,9 @@ package struct VouchedMember: Sendable {
 
     /// The form in which a token holds the member.
     package enum Form: Sendable, Equatable {
-        /// As it came.
+        /// The value as it came.
         case itself
-        /// As JSON in a string.
+        /// The value as JSON in a string.
         case jsonText
         /// A list of texts in one text, with this between them.
         case joined(String)

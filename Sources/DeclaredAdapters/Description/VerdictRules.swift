@@ -18,7 +18,7 @@ package struct VerdictRules: Sendable {
         case algorithm
         /// The payload is no JSON object.
         case payload
-        /// No key of the vendor's verifies the signature.
+        /// None of the vendor's keys verifies the signature.
         case signature
         /// The claims lack one of `members`.
         case claimsLack = "claims_lack"
@@ -28,11 +28,11 @@ package struct VerdictRules: Sendable {
         case claims
         /// The token has ended, or does not say when.
         case expired
-        /// It names another user.
+        /// The token names another user.
         case user
     }
 
-    /// A check and what the vendor says where it fails.
+    /// A check and the vendor's answer where it fails.
     package struct Rule: Sendable {
         package let check: Check
         package let members: [String]
@@ -40,7 +40,7 @@ package struct VerdictRules: Sendable {
     }
 
     package let rules: [Rule]
-    /// Of every fault that no rule speaks of.
+    /// The answer to every fault without a rule.
     package let otherwise: VendorVerdict
     /// Claims that nobody looks at.
     package let unchecked: Set<String>

@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// A vendor's page, as the READMEs of compiled adapters are written: everything that the file says, for people.
+/// A vendor's page, like the READMEs of compiled adapters: every rule of the file, for people.
 package struct DocsPage {
     private let description: VendorDescription
 
@@ -144,7 +144,7 @@ package struct CodesTable {
     /// The head of the table.
     package static let head = ["| code | matches | remedy | evidence | means |", "|---|---|---|---|---|"]
 
-    /// A row for each code: name, what a report holds for it, remedy, evidence, meaning.
+    /// A row for each code: its name, its form in a report, remedy, evidence, meaning.
     package var rows: [String] {
         let codes = description.codes
         var rows = codes.codes.map { row($0, $0.matches.map(spelling).joined(separator: ", ")) }

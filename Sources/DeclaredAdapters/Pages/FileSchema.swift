@@ -1,5 +1,5 @@
-/// The JSON Schema of vendors' files (draft 2020-12): what editors complete and underline while one writes. It knows the names and
-/// the types; what hangs together, `remint adapter lint` says.
+/// The JSON Schema of vendors' files (draft 2020-12), for completion and checks in editors. It covers the names and the
+/// types; `remint adapter lint` covers rules between keys.
 package enum FileSchema {
     /// The schema's text.
     package static let text = """

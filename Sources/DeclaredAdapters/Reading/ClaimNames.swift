@@ -67,7 +67,7 @@ struct ClaimNames {
         }
     }
 
-    /// Tells `diagnostics` of each computed name that may be another one's.
+    /// Reports to `diagnostics` each computed name that may be the name of another claim.
     func check(_ object: String, _ diagnostics: Diagnostics) {
         for (index, name) in names.enumerated() where name.isComputed {
             let other = names.indices.first {

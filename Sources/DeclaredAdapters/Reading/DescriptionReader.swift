@@ -6,7 +6,8 @@ import Yams
 package struct DescriptionReader {
     package init() {}
 
-    /// The description in `text` and its tests, where nothing is wrong, and what there is to say.
+    /// Reads the description in `text` and its tests; nil where it has errors. The diagnostics are errors, warnings and
+    /// notices.
     ///
     /// - Parameter file: the file's name in diagnostics.
     package func read(_ text: String, file: String) -> (

@@ -2,7 +2,7 @@ import AdapterKit
 import YAMLReading
 import Yams
 
-/// Reads what stands between double braces.
+/// Reads the placeholders between double braces.
 struct Placeholders {
     let settings: [DeclaredSetting]
     let vouched: [VouchedMember]
@@ -10,7 +10,7 @@ struct Placeholders {
     let isChallenged: Bool
     let diagnostics: Diagnostics
 
-    /// The parts of `text`; nil where `diagnostics` now say what is wrong.
+    /// Returns the parts of `text`; nil where it has errors, which `diagnostics` then has.
     func parts(of text: String, at node: Node) -> [TextRule]? {
         var parts: [TextRule] = []
         var rest = text[...]
@@ -45,7 +45,7 @@ struct Placeholders {
         "now": .moment(Moment(.issuedAt)), "expires": .moment(Moment(.expiresAt)),
     ]
 
-    /// Words that would take something a device says.
+    /// Words for values that a device could set.
     private static let outside: Set<String> = [
         "report", "device", "event", "message", "reason", "code", "token", "error", "data", "headers", "edge",
     ]

@@ -2,7 +2,7 @@ import AdapterKit
 import YAMLReading
 import Yams
 
-/// Reads `report`: the shapes of what SDKs say.
+/// Reads `report`: the shapes of SDKs' reports.
 struct ReportReader {
     let settings: [DeclaredSetting]
 
@@ -22,7 +22,7 @@ struct ReportReader {
         return rules
     }
 
-    /// Nobody is guessed from a text for people, and a token is no user.
+    /// Refuses rules that would find the user in a text for people, or use a token as the user.
     private func check(_ rules: ReportRules, _ section: Section) {
         for shape in rules.shapes {
             if shape.user.isEmpty {
@@ -65,7 +65,7 @@ struct ReportReader {
         }
     }
 
-    /// A shape; what it does not say, `base` does.
+    /// Reads a shape; members that it does not name come from `base`.
     private func shape(_ section: Section, name: String, before base: ReportShape?) -> ReportShape {
         let conditions = base == nil ? [] : conditions(section, "when")
         let time = self.time(section, "time"), deadline = self.time(section, "deadline")

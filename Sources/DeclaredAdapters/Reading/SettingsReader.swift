@@ -2,7 +2,7 @@ import AdapterKit
 import YAMLReading
 import Yams
 
-/// Reads `settings` and `vouched`: what the app and the edge may say.
+/// Reads `settings` and `vouched`: the keys of the app and the members of the edge.
 struct SettingsReader {
     /// The most of either.
     private static let most = 64

@@ -171,7 +171,7 @@ struct TestsReader {
 
 /// A UUID's text.
 package enum UUIDText {
-    /// Its two halves; nil for anything else than a UUID with hyphens.
+    /// Returns the two halves of a UUID; nil for anything but a UUID with hyphens.
     package static func words(of text: String) -> (high: UInt64, low: UInt64)? {
         let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
         guard text.utf8.count == 36, digits.count == 32,

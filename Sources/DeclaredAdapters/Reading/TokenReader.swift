@@ -196,7 +196,7 @@ struct TokenReader {
 }
 
 extension ClaimRule {
-    /// Whether it is the claim that says when the token ends.
+    /// Whether it is the claim of the token's end.
     var isEnd: Bool {
         guard case .claim(let name, let value, _) = self, name.count == 1, case .constant(let text)? = name.first else {
             return false
@@ -204,7 +204,7 @@ extension ClaimRule {
         return text == "exp" && value.isEnd
     }
 
-    /// Whether the user stands in it.
+    /// Whether it contains the user.
     var namesUser: Bool {
         switch self {
         case .claim(_, let value, _): value.namesUser

@@ -3,7 +3,7 @@ public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     private let first: IPAddress
     private let length: Int
 
-    /// Nil where `text` is no range, or has bits beyond its length: `10.0.0.1/8` may have been meant otherwise.
+    /// Parses a range; nil where `text` is no range, or has bits beyond its length: `10.0.0.1/8` may be a mistake.
     public init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress($0) }), !text.utf8.contains(UInt8(ascii: "%")) else {

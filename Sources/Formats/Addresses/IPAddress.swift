@@ -3,7 +3,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// 4 or 16 bytes.
     public let bytes: [UInt8]
 
-    /// Nil where there are neither 4 nor 16 bytes.
+    /// The address of `bytes`; nil where there are neither 4 nor 16.
     public init?(bytes: [UInt8]) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         let isMapped =
@@ -23,7 +23,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// Whether it is an IPv6 address.
     public var isLong: Bool { bytes.count == 16 }
 
-    /// The address, or for IPv6 the network of 64 bits it is in: what one customer of a provider has at least.
+    /// The address, or for IPv6 its network of 64 bits, which is the smallest that one customer of a provider has.
     public var network: IPAddress { isLong ? prefix(64) : self }
 
     /// The first `length` bits; the others are 0.

@@ -86,7 +86,7 @@ public enum Base64: Sendable {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// The bytes that `text` stands for.
+    /// Returns the bytes that `text` encodes.
     ///
     /// - Throws: `InvalidEncoding` for a character outside the alphabet, an impossible length,
     ///   padding that should not be there (or is missing) and trailing bits that are not zero.
@@ -147,7 +147,7 @@ public enum Base64: Sendable {
     /// `nonisolated(unsafe)`: the table is filled before the name is given to it, once, and only read afterwards; it is never
     /// freed.
     private nonisolated(unsafe) static let urlPairs = unsafe pairs(of: urlAlphabet)
-    /// The same for the other alphabet.
+    /// The pairs of the standard alphabet.
     ///
     /// `nonisolated(unsafe)`: as `urlPairs`, filled once, then only read, never freed.
     private nonisolated(unsafe) static let standardPairs = unsafe pairs(of: standardAlphabet)

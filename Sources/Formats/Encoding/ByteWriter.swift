@@ -15,7 +15,7 @@ public struct ByteWriter: ~Copyable {
         if isOwned { unsafe buffer.deallocate() }
     }
 
-    /// Calls `write`, then `read` with what was written.
+    /// Calls `write`, then `read` with the written bytes.
     ///
     /// Not generic, so that no other module pays for looking its types up.
     package static func with(_ write: (inout ByteWriter) -> Void, _ read: (UnsafeBufferPointer<UInt8>) -> Void) {
@@ -43,7 +43,7 @@ public struct ByteWriter: ~Copyable {
     /// Appends `bytes`.
     public mutating func append(_ bytes: [UInt8]) { append(bytes, from: 0, to: bytes.count) }
 
-    /// Appends `text` as it stands in the program.
+    /// Appends the literal `text`.
     public mutating func append(_ text: StaticString) {
         unsafe append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
@@ -100,7 +100,7 @@ public struct ByteWriter: ~Copyable {
         append(UInt8(ascii: "\""))
     }
 
-    /// Appends `text` as it stands between the quotes of a JSON string.
+    /// Appends `text`, escaped for the inside of a JSON string.
     public mutating func append(escaping text: String) {
         var text = text
         text.withUTF8 { utf8 in

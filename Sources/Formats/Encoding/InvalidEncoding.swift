@@ -1,4 +1,4 @@
-/// Text that is not what its encoding allows, base64 or base64url. The message holds nothing of the text.
+/// Text that violates its encoding, base64 or base64url. The message contains no part of the text.
 public struct InvalidEncoding: Error, Sendable, Equatable, CustomStringConvertible {
     public let description: String
 

@@ -1,11 +1,11 @@
 /// The form of text in a JSON string (RFC 8259, section 7).
 enum JSONText {
-    /// Whether every byte stands for itself.
+    /// Returns whether no byte needs escaping.
     static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         unsafe text.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
     }
 
-    /// The text with what must be escaped.
+    /// Returns the text with the necessary escapes.
     static func escaped(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         var output: [UInt8] = []
         for byte in unsafe Array(text) {

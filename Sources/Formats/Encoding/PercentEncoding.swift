@@ -15,8 +15,8 @@ public enum PercentEncoding {
         }
     }
 
-    /// The text that `encoded` stands for; nil where it is no percent-encoding of a text. Characters that need no encoding may be
-    /// encoded.
+    /// Returns the text that `encoded` encodes; nil where it is no percent-encoding of a text. Characters that need no
+    /// encoding may be encoded.
     public static func decoded(_ encoded: some Sequence<UInt8>) -> String? {
         var bytes: [UInt8] = []
         var rest = encoded.makeIterator()
@@ -58,6 +58,36 @@ public enum PercentEncoding {
                 output.append(digit(byte & 15))
             }
         }
+    }
+
+    /// Whether `encoded` begins with what `encode` writes for `text`.
+    ///
+    /// - Returns: the length of that; nil where it does not.
+    package static func lengthOfEncoding(of text: Span<UInt8>, at encoded: Span<UInt8>) -> Int? {
+        var at = 0
+        for index in text.indices {
+            let byte = text[index]
+            if isUnreserved(byte) {
+                guard at < encoded.count, encoded[at] == byte else { return nil }
+                at += 1
+            } else {
+                guard encoded.count - at >= 3, encoded[at] == UInt8(ascii: "%"), encoded[at + 1] == digit(byte >> 4),
+                    encoded[at + 2] == digit(byte & 15)
+                else { return nil }
+                at += 3
+            }
+        }
+        return at
+    }
+
+    /// The text that `encode` writes as `encoded`; nil where it writes none so.
+    package static func text(writtenAs encoded: ArraySlice<UInt8>) -> String? {
+        if encoded.allSatisfy(isUnreserved) { return String(decoding: encoded, as: UTF8.self) }
+        guard let text = decoded(encoded), lengthOfEncoding(of: text.utf8.span, at: encoded.span) == encoded.count
+        else {
+            return nil
+        }
+        return text
     }
 
     private static func digit(_ value: UInt8) -> UInt8 {

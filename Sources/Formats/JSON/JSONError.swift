@@ -1,12 +1,12 @@
 /// The reason that bytes are no JSON text that may be used here.
 public enum JSONError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// No value at all.
+    /// The text has no value.
     case empty
-    /// More bytes than the limit.
+    /// The text has more bytes than the limit.
     case tooLarge(limit: Int)
-    /// More containers inside one another than the limit.
+    /// The text has more nested containers than the limit.
     case tooDeep(limit: Int)
-    /// Not JSON (RFC 8259), at this byte.
+    /// The text is not JSON (RFC 8259), at this byte.
     case syntax(at: Int)
     /// A string that is not UTF-8, at this byte.
     case invalidUTF8(at: Int)

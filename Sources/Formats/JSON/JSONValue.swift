@@ -1,4 +1,4 @@
-/// One value of a `JSONDocument`: a place in its bytes, read when asked.
+/// A value of a `JSONDocument`: a place in its bytes, read on demand.
 public struct JSONValue: Sendable {
     package let document: JSONDocument
     package let index: Int

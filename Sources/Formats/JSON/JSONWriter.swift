@@ -13,7 +13,7 @@ public struct JSONWriter: Sendable {
         bytes.reserveCapacity(capacity)
     }
 
-    /// Forgets what was written and keeps the room.
+    /// Removes everything that was written, and keeps the capacity.
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         needsComma = false
@@ -36,7 +36,7 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// A name as it stands in front of its value, for members that are written again and again.
+    /// Returns a name as it precedes its value, for members that are written many times.
     public static func encoded(name: String) -> [UInt8] {
         var writer = JSONWriter(capacity: name.utf8.count + 3)
         writer.name(name)

@@ -21,7 +21,8 @@ package enum PlainName {
         return count > longest ? "has \(count) characters" : nil
     }
 
-    /// Returns `text` in quotes as an error may repeat it: on one line, with what a terminal would act on escaped, and cut if long.
+    /// Returns `text` in quotes for an error: on one line, with a terminal's control characters escaped, and cut if
+    /// long.
     package static func quote(_ text: String) -> String {
         let shown = text.unicodeScalars.prefix(40).map(escape).joined()
         return text.unicodeScalars.count > 40 ? "\"\(shown)…\"" : "\"\(shown)\""

@@ -2,8 +2,8 @@
 ///
 /// Written by hand because one is read per event: a formatter object would cost more than the signature of some tokens.
 public enum RFC3339 {
-    /// The moment `text` stands for, or nil where it is not a date-time of section 5.6. Fractions beyond microseconds
-    /// are cut; a leap second is read as the second that follows.
+    /// Returns the moment that `text` names; nil where it is not a date-time of section 5.6. Fractions beyond
+    /// microseconds are cut; a leap second is read as the second that follows.
     public static func parse(_ text: String) -> UnixTime? {
         var text = text
         return text.withUTF8 { utf8 in

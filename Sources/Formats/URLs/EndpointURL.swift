@@ -9,7 +9,7 @@ public struct EndpointURL: Sendable, Equatable {
 
     /// Scheme, host, port where it is not the scheme's own, and path without a slash at its end.
     public let text: String
-    /// Host and, where it is not the scheme's own, port: what may be logged.
+    /// The host and, where it is not the scheme's own, the port, as logs may show them.
     public let authority: String
     /// Whether it is https.
     public let isEncrypted: Bool
@@ -67,7 +67,7 @@ public struct EndpointURL: Sendable, Equatable {
         return segments.map { "/\($0)" }.joined()
     }
 
-    /// `1*pchar`, and no dots alone: whoever joins paths would climb by them.
+    /// Returns whether `segment` is `1*pchar` and not dots alone, with which a joined path could climb.
     private static func isSegment(_ segment: Substring) -> Bool {
         ![".", ".."].contains(segment.lowercased().replacing("%2e", with: ".")) && isEncodedSegment(segment)
     }

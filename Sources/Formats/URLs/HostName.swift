@@ -1,6 +1,6 @@
 /// The host of a URL, lowercase.
 struct HostName: Sendable, Equatable {
-    /// As it stands in a URL: an IPv6 address in its brackets.
+    /// The host as a URL contains it: an IPv6 address in its brackets.
     let text: String
     /// Whether it is this machine.
     let isLoopback: Bool

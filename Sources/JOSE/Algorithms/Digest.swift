@@ -32,8 +32,8 @@ public final class SHA256Hasher {
     /// - Throws: `JOSEError` with `.libcrypto` when libcrypto has no such digest or no memory.
     public init() throws(JOSEError) { hasher = try Hasher("SHA256") }
 
-    /// The first eight bytes of the digest of what stands at `part` in `bytes`, as a number; nil where libcrypto could not
-    /// make it, or there is no such part.
+    /// Returns the first eight bytes of the digest of the range `part` of `bytes`, as a number; nil where libcrypto
+    /// could not make it, or the range is out of bounds.
     public func prefix(of bytes: [UInt8], in part: Range<Int>) -> UInt64? {
         guard part.clamped(to: bytes.indices) == part else { return nil }
         let isMade = unsafe bytes.withUnsafeBufferPointer {

@@ -10,7 +10,7 @@ struct FetchedCipher: @unchecked Sendable {
     init(_ name: String) { unsafe pointer = unsafe EVP_CIPHER_fetch(nil, name, nil) }
 }
 
-/// One message on its way through a cipher. Owns its context, which libcrypto overwrites when it is freed.
+/// The encryption or decryption of one message. Owns its context, which libcrypto overwrites when it is freed.
 @safe
 struct CipherRun: ~Copyable {
     enum Direction: Int32 { case decrypt, encrypt }
@@ -66,7 +66,7 @@ struct CipherRun: ~Copyable {
         return isFinished && rest == 0 ? Int(count) : nil
     }
 
-    /// The tag of what was encrypted.
+    /// Returns the tag of the encrypted text.
     func tag(bytes count: Int) -> [UInt8]? {
         var tag = [UInt8](repeating: 0, count: count)
         return unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(count), &tag) == 1 ? tag : nil

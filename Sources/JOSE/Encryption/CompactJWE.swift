@@ -29,7 +29,7 @@ public struct CompactJWE: Sendable {
         }
     }
 
-    /// Takes `token` apart.
+    /// Parses `token`.
     ///
     /// - Throws: `JOSEError`: `.tokenTooLarge`, `.notFiveParts`, `.malformedHeader`, `.malformedCiphertext`,
     ///   `.unsupportedAlgorithm` for any `alg` and `enc` but those offered here, `.unsupportedCritical`,

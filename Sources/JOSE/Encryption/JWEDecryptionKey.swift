@@ -1,6 +1,6 @@
-/// A private key that opens what was encrypted to it, bound to the algorithm its JWK states.
+/// A private key that decrypts content encrypted to it, bound to the algorithm that its JWK states.
 ///
-/// The worker has none of these: they are the recipients', and their tests'.
+/// The worker has none of these keys: they belong to recipients, and to their tests.
 @_spi(Decryption) public struct JWEDecryptionKey: Sendable {
     let key: EncryptionKey
 

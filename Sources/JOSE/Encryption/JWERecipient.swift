@@ -53,7 +53,7 @@ public struct JWERecipient: Sendable {
         }
     }
 
-    /// The public key as a JWK with `kid` (if any), `use` and `alg`: what `init(publicJWK:)` takes.
+    /// Returns the public key as a JWK with `kid` (if any), `use` and `alg`, as `init(publicJWK:)` accepts it.
     ///
     /// - Throws: `JOSEError` with `.libcrypto`.
     public func publicJSON() throws(JOSEError) -> [UInt8] {

@@ -19,7 +19,7 @@ struct KeyAgreement {
             bytes: KeyWrap.keyBytes)
     }
 
-    /// Calls `body` with the wrapping key, which is overwritten afterwards, as is what it was derived from.
+    /// Calls `body` with the wrapping key, which is overwritten afterwards, like the secret that it was derived from.
     ///
     /// - Returns: nil where there is no such key: the two keys are on different curves, or libcrypto failed.
     @unsafe func withWrappingKey<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result?) -> Result? {

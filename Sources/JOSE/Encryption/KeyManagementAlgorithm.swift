@@ -8,8 +8,8 @@ public enum KeyManagementAlgorithm: String, Sendable, CaseIterable {
     /// The message's key is encrypted with an RSA key of at least 2048 bits, OAEP with SHA-256 for both digests (section 4.3).
     case rsaOAEP256 = "RSA-OAEP-256"
 
-    /// Header members by which the other ways to transport a key are described. One of them in a header says that the sender
-    /// meant another algorithm.
+    /// The header members of the other ways to transport a key. One of them in a header means that the sender used
+    /// another algorithm.
     var foreignMembers: [String] {
         let common = ["p2s", "p2c", "iv", "tag"]
         return switch self {

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// The members of one JWK on their way into libcrypto.
 struct JWKMembers {
-    /// The text, which `root` reads; overwritten when the import is over. Nil for a JWK that stands in another text.
+    /// The text, which `root` reads; overwritten when the import is over. nil for a JWK inside another text.
     private let text: SecretArray?
     private let root: JSONValue
     let type: String

@@ -9,7 +9,7 @@ struct FileAccess: Sendable, Equatable {
     var owner: UInt32
     /// The group whose file it is.
     var group: UInt32
-    /// The user this process runs as. Root reads what belongs to the account it helps.
+    /// The user that this process runs as. Root reads the files of the account that it helps.
     let reader: UInt32
     /// The groups of this process, its own first.
     let readerGroups: [UInt32]
@@ -71,7 +71,7 @@ struct FileAccess: Sendable, Equatable {
         var group: UInt32?
         /// The new mode; nil where it stays.
         var mode: UInt32?
-        /// Whether the file may be one of a Kubernetes secret, whose volume says who reads it.
+        /// Whether the file may be one of a Kubernetes secret, whose volume determines its readers.
         var isForKubernetes = false
 
         /// The commands for the file at `path`.

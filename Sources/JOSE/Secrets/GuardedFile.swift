@@ -1,18 +1,18 @@
 import Glibc
 
-/// A file that is believed only where nobody else could have written it and, where it holds a secret, read it: the one check
-/// of modes and owners for key files, passphrases, listings, and the secrets that a configuration names.
+/// A file that is accepted only if no other account could have written it and, for a secret, read it. This is the one
+/// check of modes and owners for key files, passphrases, listings, and the secrets that a configuration names.
 ///
-/// It is read straight into memory that is cleansed, never through a buffer that is not. Links are followed, as those who hand
-/// secrets to containers make use of them; what is checked is the file they lead to, the very one that is read.
+/// It is read straight into memory that is cleansed, never through a buffer that is not. Links are followed, because
+/// systems that give secrets to containers use them. The checked file is the link's target, the very file that is read.
 package enum GuardedFile {
     /// The kind of a file's contents.
     package enum Content: Sendable {
         /// A secret: for its owner alone. Where root owns the file, its group may read it: so a secret is handed to an account
         /// that must not change it.
         case secret
-        /// Instructions, which are no secret and decide what the program does: others may read them and not change
-        /// them.
+        /// Instructions, which are no secret and decide what the program does: other accounts may read them and not
+        /// change them.
         case instructions
     }
 
@@ -119,8 +119,7 @@ package enum GuardedFile {
     private static func reason() -> String { unsafe String(cString: strerror(errno)) }
 }
 
-/// The reason that a file is not believed: which file, what is wrong, and what would be right. It holds no byte of the
-/// file.
+/// The reason why a file is not accepted: the file, the problem and the fix. It contains no byte of the file.
 package struct GuardedFileError: Error, Sendable, Equatable {
     /// The file.
     package let path: String

@@ -75,13 +75,13 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
         unsafe count == other.count && CRYPTO_memcmp(buffer.baseAddress, other.buffer.baseAddress, count) == 0
     }
 
-    /// Says how many bytes there are, never which.
+    /// Names the number of bytes, never the bytes.
     public var description: String { "SecretBytes(\(count) bytes)" }
 
-    /// Keeps `dump` and debuggers' summaries as silent as `description`.
+    /// An empty mirror, so that `dump` and debuggers' summaries reveal no more than `description`.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 
-    /// The same without the line end an editor leaves at the end of a file.
+    /// Returns the same bytes without the line end that an editor leaves at the end of a file.
     public func trimmingLineEnd() -> SecretBytes {
         var upper = count
         while upper > 0, unsafe buffer[upper - 1] == 0x0A || buffer[upper - 1] == 0x0D { upper -= 1 }

@@ -12,8 +12,8 @@ public enum SecretEncoding: String, Sendable, CaseIterable, Codable {
     /// RFC 4648 section 5, without padding.
     case base64url
 
-    /// The secret that `text` stands for. What editors add to files is not part of it: a byte order mark before the text, white
-    /// space and line ends around it.
+    /// Returns the secret that `text` encodes. Characters that editors add to files are not part of it: a byte order
+    /// mark before the text, white space and line ends around it.
     ///
     /// - Throws: `JOSEError` with `.invalidEncoding` when the text is not of this encoding, `.invalidKey` when it is
     ///   empty.
@@ -34,7 +34,7 @@ public enum SecretEncoding: String, Sendable, CaseIterable, Codable {
         }
     }
 
-    /// The text that stands for `secret`; with `utf8`, a secret that is text already is its own.
+    /// Returns the text that encodes `secret`; with `utf8`, a secret that is text stays as it is.
     public func encode(_ secret: SecretBytes) -> SecretBytes {
         switch self {
         case .utf8: unsafe secret.withBytes { unsafe SecretBytes(copying: $0) }
@@ -106,7 +106,7 @@ extension SecretBytes {
 }
 
 extension Base64 {
-    /// The text that stands for `secret`.
+    /// Returns the text that encodes `secret`.
     func encode(_ secret: SecretBytes) -> SecretBytes {
         let count = encodedCount(of: secret.count)
         return unsafe secret.withBytes { bytes in
@@ -117,14 +117,14 @@ extension Base64 {
         }
     }
 
-    /// The secret that `text` stands for.
+    /// Returns the secret that `text` encodes.
     ///
     /// - Throws: as `decode(_:)`.
     func decode(_ text: SecretBytes) throws(JOSEError) -> SecretBytes {
         try unsafe text.withBytes { text throws(JOSEError) in try unsafe decodeSecret(text) }
     }
 
-    /// The secret that `text` stands for, straight into memory that is overwritten.
+    /// Returns the secret that `text` encodes, written straight into memory that is overwritten.
     ///
     /// - Throws: as `decode(_:)`.
     func decodeSecret(_ text: some BidirectionalCollection<UInt8>) throws(JOSEError) -> SecretBytes {

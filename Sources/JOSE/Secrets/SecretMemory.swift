@@ -10,15 +10,17 @@ package enum SecretMemory {
 
     fileprivate static let refusals = Atomic(0)
 
-    /// From now on nobody but root may trace this process, read its memory through `/proc` or have its core dumped.
+    /// Forbids all accounts but root to trace this process, to read its memory through `/proc` and to have its core
+    /// dumped.
     ///
     /// - Returns: whether the system forbade it.
     package static func forbidTracing() -> Bool { remint_forbid_tracing() == 1 }
 
-    /// Room for a secret that lives no longer than one call: the key of one message. Overwritten when `body` is done.
+    /// Provides memory for a secret that lives no longer than one call: the key of one message. It is overwritten when
+    /// `body` returns.
     ///
-    /// On the stack and not on pages of its own, which would cost more than the encryption; what such a key protects, lies in
-    /// an ordinary array beside it.
+    /// The memory is on the stack and not on pages of its own, which would cost more than the encryption; the content
+    /// that such a key protects is in an ordinary array beside it.
     @unsafe static func withScratch<Result>(
         _ count: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) -> Result
     ) -> Result {
@@ -32,7 +34,7 @@ package enum SecretMemory {
 /// Memory for one secret, and how it is given back.
 @safe
 struct SecretRegion {
-    /// As many bytes as were asked for.
+    /// The requested bytes.
     let bytes: UnsafeMutableRawBufferPointer
     /// The pages `bytes` begin, in bytes; nil for memory of the ordinary heap.
     let mapped: Int?
@@ -42,7 +44,7 @@ struct SecretRegion {
 struct SecretStorage: Sendable {
     /// Memory for so many bytes.
     let allocate: @Sendable (Int) -> SecretRegion
-    /// Takes back memory that was overwritten.
+    /// The function that gets the memory back after it was overwritten.
     let release: @Sendable (SecretRegion) -> Void
 
     /// Pages that hold one secret and nothing else: `mlock` and `munlock` are about whole pages and do not count, so that a
@@ -75,10 +77,11 @@ struct SecretStorage: Sendable {
     }
 }
 
-/// An array that holds a secret for a reader that takes nothing but arrays. It is overwritten where it lies when this object
-/// goes, whoever else still holds it: `withUnsafeMutableBytes` would overwrite a copy then and leave the secret alone.
+/// An array that holds a secret for a reader that accepts only arrays. It is overwritten in place when this object
+/// ends, whatever other references to it exist: `withUnsafeMutableBytes` would overwrite a copy then and leave the
+/// secret alone.
 ///
-/// Whoever reads the array must be done with it by then; it is all zeros afterwards.
+/// Readers of the array must be done with it by then; afterwards it is all zeros.
 @safe
 final class SecretArray {
     let bytes: [UInt8]

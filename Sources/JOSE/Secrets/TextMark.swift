@@ -26,7 +26,7 @@ extension SecretBytes {
         }
     }
 
-    /// The same without the byte order mark of UTF-8 at its beginning.
+    /// Returns the same text without the byte order mark of UTF-8 at its beginning.
     func withoutByteOrderMark() -> SecretBytes {
         guard unsafe withBytes({ unsafe $0.starts(with: TextMark.utf8) }) else { return self }
         return unsafe withBytes { unsafe SecretBytes(copying: $0.dropFirst(TextMark.utf8.count)) }

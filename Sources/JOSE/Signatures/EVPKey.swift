@@ -8,7 +8,7 @@ import COpenSSL
 final class EVPKey: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// Takes over `pointer`, which this object frees.
+    /// Takes ownership of `pointer`, which this object frees.
     init(owning pointer: OpaquePointer) { unsafe self.pointer = unsafe pointer }
 
     deinit { unsafe EVP_PKEY_free(pointer) }
@@ -32,7 +32,7 @@ final class EVPKey: @unchecked Sendable {
         return unsafe EVPKey(owning: pointer)
     }
 
-    /// The same key in an object of its own.
+    /// Returns the same key in an object of its own.
     ///
     /// - Throws: `JOSEError` with `.libcrypto` when there is no memory.
     func copy() throws(JOSEError) -> EVPKey {
@@ -92,8 +92,8 @@ final class EVPKey: @unchecked Sendable {
         return bytes
     }
 
-    /// Makes an EC key be written with its curve's name and an uncompressed point, whatever its file had: many verifiers read
-    /// nothing else. Part of making the key, as others may use it from then on.
+    /// Makes libcrypto write an EC key with its curve's name and an uncompressed point, whatever form its file had:
+    /// many verifiers read no other form. Part of making the key, because other threads may use it from then on.
     ///
     /// - Throws: `JOSEError` with `.libcrypto`.
     func requirePlainForm() throws(JOSEError) {
@@ -122,7 +122,7 @@ final class EVPKey: @unchecked Sendable {
         try requireStrength()
     }
 
-    /// Checks what every algorithm asks of an RSA key: enough bits, and an exponent that does something.
+    /// Checks the requirements of every algorithm on an RSA key: enough bits, and an exponent that has an effect.
     func requireStrength() throws(JOSEError) {
         guard type == .rsa else { return }
         if bits < 2048 {

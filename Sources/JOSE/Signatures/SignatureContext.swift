@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// libcrypto prepared to sign with one key, again and again: what it needs is fetched and set up once, and every signature
-/// is written to the same place.
+/// A context of libcrypto that is prepared to sign with one key many times. Its parts are fetched and set up once, and
+/// every signature is written to the same place.
 ///
-/// Not `Sendable`: one per thread. The key behind them is shared, but for RSA, where each has a copy.
+/// Not `Sendable`: one per thread. The key behind them is shared, except for RSA, where each context has a copy.
 @safe
 final class SignatureContext {
     @safe

@@ -1,4 +1,4 @@
-/// Signs with one key, again and again: what libcrypto needs is fetched and set up once, not per signature.
+/// Signs with one key many times: libcrypto's parts are fetched and set up once, not per signature.
 ///
 /// Not `Sendable`: a signer belongs to one thread at a time. Make one per thread.
 @safe
@@ -54,7 +54,7 @@
         unsafe SecretBytes(copying: try signature(of: label))
     }
 
-    /// The compact token of `input`: what was signed, a dot, the signature.
+    /// Returns the compact token of `input`: the signing input, a dot, the signature.
     ///
     /// - Throws: as `sign`.
     public func token(_ input: consuming SigningInput) throws(JOSEError) -> [UInt8] {

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// A key that verifies, bound to one algorithm: what a vendor holds of ours.
+/// A key that verifies, bound to one algorithm: the public half of our key that a vendor has.
 public struct VerificationKey: Sendable {
     let material: SigningKey.Material
     /// The only algorithm this key verifies. A token that names another one is refused.
@@ -34,7 +34,7 @@ public struct VerificationKey: Sendable {
         self = try SigningKey(secret: secret, algorithm: algorithm, keyID: keyID).verificationKey
     }
 
-    /// The same key under another id.
+    /// Returns the same key under another id.
     public func named(_ keyID: String?) -> VerificationKey {
         VerificationKey(material: material, algorithm: algorithm, keyID: keyID)
     }

@@ -17,7 +17,7 @@ public struct CompactJWS: Sendable {
     private let protected: ProtectedHeader
     /// The protected header: an object.
     public var header: JSONValue { protected.root }
-    /// The header's `alg`, as it stands there. Never a reason to use that algorithm.
+    /// The header's `alg`, as it is there. Never a reason to use that algorithm.
     public var algorithmName: String { protected.algorithmName }
     /// The header's `kid`, if any.
     public var keyID: String? { protected.keyID }
@@ -29,7 +29,7 @@ public struct CompactJWS: Sendable {
     public let signingInput: [UInt8]
     private let limits: Limits
 
-    /// Takes `token` apart.
+    /// Parses `token`.
     ///
     /// - Throws: `JOSEError`: `.tokenTooLarge`, `.notThreeParts`, `.malformedHeader`, `.malformedSignature`,
     ///   `.unsupportedCritical`.

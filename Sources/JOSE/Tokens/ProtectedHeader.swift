@@ -1,13 +1,13 @@
-/// The protected header of a compact token: what signed and encrypted ones have in common.
+/// The protected header of a compact token, which signed and encrypted ones have in common.
 struct ProtectedHeader: Sendable {
     /// The header: an object.
     let root: JSONValue
-    /// Its `alg`, as it stands there. Never a reason to use that algorithm.
+    /// The header's `alg`, as it is there. Never a reason to use that algorithm.
     let algorithmName: String
-    /// Its `kid`, if any.
+    /// The header's `kid`, if any.
     let keyID: String?
 
-    /// Takes the encoded header `part` apart.
+    /// Parses the encoded header `part`.
     ///
     /// - Throws: `JOSEError` with `.malformedHeader` or `.unsupportedCritical`.
     init(parsing part: ArraySlice<UInt8>, _ limits: CompactJWS.Limits) throws(JOSEError) {

@@ -24,7 +24,7 @@ public final class BearerDesk: Sendable {
     /// The token that was handed out last; nil before the first.
     public var token: BearerToken? { state.withLock { $0.token } }
 
-    /// Gives `token` to every client there is, and to each that comes.
+    /// Gives `token` to every present client, and to each that joins later.
     ///
     /// - Returns: The number of clients that accepted it; none accepts an expired one.
     @discardableResult
@@ -40,7 +40,7 @@ public final class BearerDesk: Sendable {
     /// error, and asks again after ten seconds.
     public func refuse(_ reason: String) { for seat in seats { seat.refuse(reason) } }
 
-    /// Takes the clients' questions off their queues, so that the next one signals `wakeup`. `hand` and `refuse` answer
+    /// Takes the clients' requests off their queues, so that the next one signals `wakeup`. `hand` and `refuse` answer
     /// them.
     public func readQuestions() { for seat in seats { seat.readQuestions() } }
 

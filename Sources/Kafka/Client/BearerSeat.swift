@@ -26,9 +26,9 @@ final class BearerSeat: @unchecked Sendable {
         questions = unsafe rd_kafka_queue_get_sasl(client).map { unsafe EventQueue(owning: $0, wakeup: wakeup) }
     }
 
-    /// Gives the client a token. One that is over is not taken, and the client goes on asking.
+    /// Gives the client a token. The client does not accept an expired one, and keeps asking.
     ///
-    /// - Returns: whether the client took it.
+    /// - Returns: whether the client accepted it.
     @discardableResult
     func hand(_ token: BearerToken) -> Bool {
         state.withLock { state in
@@ -38,7 +38,7 @@ final class BearerSeat: @unchecked Sendable {
         }
     }
 
-    /// Tells the client, where it asks, that there is none. It asks again after ten seconds.
+    /// Answers a waiting client that there is no token. It asks again after ten seconds.
     func refuse(_ reason: String) {
         state.withLock { state in
             guard !state.isLeft else { return }
@@ -49,7 +49,7 @@ final class BearerSeat: @unchecked Sendable {
         }
     }
 
-    /// Takes what the library asked off its queue.
+    /// Takes the library's requests off its queue.
     func readQuestions() {
         state.withLock { state in
             if !state.isLeft { readQuestions(&state) }

@@ -1,14 +1,14 @@
-/// A token of SASL/OAUTHBEARER (RFC 7628). However it is printed, its text is not.
+/// A token of SASL/OAUTHBEARER (RFC 7628). No description of it contains its text.
 public struct BearerToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Something beside the token that a broker wants to be told, such as Confluent's `logicalCluster`.
+    /// An extension that a broker requires beside the token, such as Confluent's `logicalCluster`.
     public struct Extension: Sendable, Hashable {
-        /// Its name.
+        /// The extension's name.
         public let name: String
-        /// Its value.
+        /// The extension's value.
         public let value: String
 
-        /// - Throws: `KafkaError` where the name is not letters alone, or is `auth`, or the value holds what is not visible
-        ///   (RFC 7628, section 3.1).
+        /// - Throws: `KafkaError` where the name does not consist of letters alone, or is `auth`, or the value has
+        ///   invisible characters (RFC 7628, section 3.1).
         public init(_ name: String, _ value: String) throws(KafkaError) {
             let isName =
                 !name.isEmpty && name.utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) }

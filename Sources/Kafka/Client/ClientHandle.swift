@@ -38,8 +38,8 @@ final class ClientHandle: @unchecked Sendable {
         if let (desk, seat) = tokens { desk.join(seat, logger) }
     }
 
-    /// Whether the client is gone, or about to go. Asked and told on the client's own thread, where the closing has its
-    /// place in the line: what comes after it finds no client.
+    /// Whether the client is gone or closing. Read and set on the client's own thread, where the closing has its turn:
+    /// calls after it find no client.
     var isClosed: Bool { closed.load(ordering: .acquiring) }
 
     /// Begins the end. Called on the client's own thread.
@@ -98,7 +98,7 @@ final class ClientHandle: @unchecked Sendable {
         }
     }
 
-    /// The last error that was among the events; the one before where it says no more than that all brokers are down.
+    /// The last error among the events; the one before it where it only means that all brokers are down.
     var lastError: KafkaError? { said.withLock { $0 } }
 
     /// The error in an event: the instance's fatal one where there is one, for then nothing else counts.

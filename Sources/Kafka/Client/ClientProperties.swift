@@ -23,7 +23,7 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// These properties with `others` over them.
+    /// Returns these properties, overridden by `others`.
     public func merging(_ others: ClientProperties) -> ClientProperties {
         var merged = self
         for (name, value) in others.values { merged[name] = value }
@@ -31,7 +31,7 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
         return merged
     }
 
-    /// These properties, with `defaults` where they say nothing.
+    /// Returns these properties, with `defaults` where they have no value.
     public func withDefaults(_ defaults: ClientProperties) -> ClientProperties { defaults.merging(self) }
 
     /// Checks every property with librdkafka itself, one by one, without making a client.
@@ -47,14 +47,14 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
 
     /// The kind of a client.
     public enum ClientKind: Sendable {
-        /// It produces.
+        /// A client that produces.
         case producer
-        /// It consumes.
+        /// A client that consumes.
         case consumer
     }
 
-    /// Makes a client of these properties and ends it at once, without a connection: librdkafka looks at how they fit together,
-    /// at files and at credentials only when it makes one.
+    /// Makes a client with these properties and ends it at once, without a connection: only then librdkafka checks
+    /// their combination, files and credentials.
     ///
     /// - Returns: The reason why no client can be made; nil if one can.
     public func refusal(of kind: ClientKind) -> String? {
@@ -92,7 +92,8 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
         return unsafe configuration
     }
 
-    /// nil, or what is wrong. librdkafka's own text repeats the value, which may be a password, so it is not passed on.
+    /// Sets a property, and returns the problem if it is wrong, otherwise nil. librdkafka's own text repeats the value,
+    /// which may be a password, so it is not passed on.
     private static func set(_ name: String, _ value: String, on configuration: OpaquePointer) -> String? {
         switch unsafe rd_kafka_conf_set(configuration, name, value, nil, 0) {
         case RD_KAFKA_CONF_OK: nil

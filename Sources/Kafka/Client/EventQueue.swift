@@ -1,7 +1,7 @@
 import CRdKafka
 import Synchronization
 
-/// One of librdkafka's event queues, with a wake-up when it stops being empty.
+/// An event queue of librdkafka, with a wake-up when it stops being empty.
 ///
 /// `@unchecked Sendable`: librdkafka's queues may be used from any thread. `close` is called once, by the owner, on the
 /// thread (or in the actor) that polls, so that no poll is under way; one that comes later finds nothing.
@@ -12,7 +12,7 @@ final class EventQueue: @unchecked Sendable {
     let wakeup: Wakeup
     private let isClosed = Atomic(false)
 
-    /// Takes over a reference to `pointer`.
+    /// Takes ownership of a reference to `pointer`.
     init(owning pointer: OpaquePointer, wakeup: Wakeup = Wakeup()) {
         unsafe self.pointer = unsafe pointer
         self.wakeup = wakeup

@@ -18,7 +18,8 @@ enum LibraryLog {
             ])
     }
 
-    /// One configuration serves consumers and producers, and each says which properties are not its own.
+    /// Returns whether a line is about properties of the other kind of client: consumers and producers share one
+    /// configuration, and librdkafka logs the properties that one does not use.
     private static func isOtherClients(_ line: String) -> Bool {
         line.hasPrefix("[thrd:app]: Configuration property ") && line.contains("property and will be ignored by this")
     }

@@ -33,7 +33,7 @@ public struct TopicMetadata: Sendable, Equatable {
 }
 
 extension ClientHandle {
-    /// Asks the cluster about one topic.
+    /// Asks the cluster about a topic.
     ///
     /// - Throws: `KafkaError` when no broker answers in time.
     func metadata(of topic: String, within limit: Duration) async throws(KafkaError) -> TopicMetadata {
@@ -78,7 +78,8 @@ extension ClientHandle {
 }
 
 extension Duration {
-    /// Whole milliseconds, as librdkafka takes them, within what it takes. Never negative: to librdkafka that is for ever.
+    /// The duration in whole milliseconds, within librdkafka's range. Never negative, which librdkafka takes for
+    /// infinite.
     var kafkaMilliseconds: Int32 {
         let (seconds, attoseconds) = components
         if seconds >= Int64(Int32.max) / 1000 { return .max }

@@ -1,10 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// Lets one task wait until something happened on another thread, usually one of librdkafka's. Several consumers may share
-/// one, so that a single task serves them all.
+/// Lets one task wait until something happens on another thread, usually one of librdkafka's. Several consumers may
+/// share one, so that a single task serves them all.
 ///
-/// Signals do not add up, and a waiter may wake without a reason: it looks again and waits again.
+/// Signals do not add up, and a waiter may wake without a reason: it checks again and waits again.
 public final class Wakeup: Sendable {
     private struct State {
         var isSignalled = false
@@ -16,7 +16,7 @@ public final class Wakeup: Sendable {
 
     private let state = Mutex(State())
 
-    /// One that nobody has signalled yet.
+    /// A wake-up without a signal.
     public init() {}
 
     /// Wakes the waiter, or the next one.

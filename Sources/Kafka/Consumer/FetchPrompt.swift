@@ -1,10 +1,10 @@
 import CRdKafka
 import Synchronization
 
-/// Makes librdkafka look again at what it could fetch.
+/// Makes librdkafka fetch again.
 ///
-/// Before 2.2.0 a thread that has filled the local queue sleeps for up to a second, however fast the queue is emptied. Any
-/// request to the broker wakes it: here one for the ends of the partitions, whose answer nobody needs.
+/// Before 2.2.0 a thread that has filled the local queue sleeps for up to a second, however fast the queue is emptied.
+/// Any request to the broker wakes it. This one asks for the ends of the partitions; nobody needs the answer.
 final class FetchPrompt: Sendable {
     /// The numbers of records taken, and of their bytes, each of which triggers a look.
     private let recordInterval: Int
@@ -34,7 +34,7 @@ final class FetchPrompt: Sendable {
         return true
     }
 
-    /// Asks the leaders of `partitions`; with none, the client is left alone. On the client's own thread.
+    /// Asks the leaders of `partitions`; without partitions it asks nothing. On the client's own thread.
     func ask(_ client: OpaquePointer, about partitions: Set<TopicPartition>) {
         defer { isUnderWay.store(false, ordering: .releasing) }
         guard !partitions.isEmpty else { return }

@@ -22,8 +22,8 @@ extension KafkaConsumer {
         }
     }
 
-    /// Commits those of `offsets` whose partitions are this member's, and passes over the others: what was given up is for another
-    /// member to commit.
+    /// Commits those of `offsets` whose partitions belong to this member, and skips the others: another member commits
+    /// for the partitions that this one gave up.
     ///
     /// - Throws: `KafkaError`, as `commit` does.
     public func commitAssigned(_ offsets: [PartitionOffset]) async throws(KafkaError) {

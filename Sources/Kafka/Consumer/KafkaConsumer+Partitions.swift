@@ -30,7 +30,7 @@ extension KafkaConsumer {
         return Dictionary(offsets.map { ($0.partition, $0.offset) }) { first, _ in first }
     }
 
-    /// As `committed`, with what was committed beside each offset.
+    /// Returns the group's committed offsets, as `committed` does, with the metadata of each.
     ///
     /// - Throws: `KafkaError` when the group's coordinator does not answer within `limit`.
     public func committedOffsets(

@@ -6,8 +6,8 @@ import CRdKafka
 /// the answer for an outdated one and asks again half a second later; records that came meanwhile are read twice then. So a
 /// pause of a partition that has not begun is kept here (`pausing`) until its first record comes, which is held back.
 extension KafkaConsumer {
-    /// Takes nothing more of `partitions` until they are resumed. What was fetched of them and not returned yet is
-    /// dropped and fetched again later; a partition that is not this member's, or paused already, is left alone.
+    /// Pauses `partitions` until they are resumed. Records that were fetched from them and not returned yet are dropped
+    /// and fetched again later. Partitions that are not this member's, or that are paused already, are skipped.
     ///
     /// - Throws: `KafkaError`.
     public func pause(_ partitions: some Sequence<TopicPartition>) throws(KafkaError) {
@@ -20,7 +20,7 @@ extension KafkaConsumer {
         pausing.formUnion(running.subtracting(begun))
     }
 
-    /// Goes on with `partitions` behind the last record that was returned. Those that are not paused are left alone.
+    /// Resumes `partitions` behind the last record that was returned. Partitions that are not paused are skipped.
     ///
     /// - Throws: `KafkaError`.
     public func resume(_ partitions: some Sequence<TopicPartition>) throws(KafkaError) {
@@ -58,7 +58,8 @@ extension KafkaConsumer {
         return released
     }
 
-    /// Takes the first records of partitions that are about to be paused out of `events`, from `start` on, and pauses those.
+    /// Removes from `events`, from `start` on, the first records of partitions that are about to be paused, and pauses
+    /// these partitions.
     func holdBack(_ events: inout [Event], from start: Int) {
         var begun: Set<TopicPartition> = []
         let kept = events[start...].filter { event in
@@ -76,7 +77,7 @@ extension KafkaConsumer {
         pausing.subtract(begun)
     }
 
-    /// Forgets what was held back of partitions that come or go, and of those that are not this member's any more.
+    /// Forgets the held records of partitions that come or go, and of those that are not this member's any more.
     func forgetPauses(of rebalance: Rebalance) {
         let moved = Set(rebalance.partitions)
         paused.formIntersection(assignment)
@@ -87,7 +88,7 @@ extension KafkaConsumer {
         }
     }
 
-    /// Those of `partitions` that returned a record since they were taken over.
+    /// Returns those of `partitions` that returned a record since they were assigned.
     private func begun(of partitions: Set<TopicPartition>) -> Set<TopicPartition> {
         let positions = positions(of: partitions)
         return partitions.filter { partition in

@@ -33,7 +33,7 @@ public actor KafkaConsumer {
     /// The paused partitions. They are stored here because librdkafka 2.0.2 delivers a record again when a partition
     /// that is not paused is resumed.
     var paused: Set<TopicPartition> = []
-    /// Those of `paused` that the library does not know to be paused, for they have not begun.
+    /// The partitions of `paused` that librdkafka does not pause yet, because they have not begun.
     var pausing: Set<TopicPartition> = []
     /// Records of `paused` that came before the library paused them.
     var held: [ConsumedRecord] = []
@@ -158,7 +158,7 @@ public actor KafkaConsumer {
         return []
     }
 
-    /// Tells the group that this member lives, for a caller that cannot take events just now. A rebalance waits.
+    /// Reports to the group that this member lives, for a caller that cannot take events just now. A rebalance waits.
     public func keepAlive() {
         // Polling any queue of the client counts, also one that is always empty (librdkafka before 2.1.1).
         guard queue != nil, let idle = unsafe rd_kafka_queue_new(client.pointer) else { return }
@@ -166,9 +166,10 @@ public actor KafkaConsumer {
         if let event = unsafe rd_kafka_queue_poll(idle, 0) { unsafe rd_kafka_event_destroy(event) }
     }
 
-    /// Takes over or gives up the partitions of `rebalance`.
+    /// Accepts or gives up the partitions of `rebalance`.
     ///
-    /// - Parameter starts: the next record to read of each partition that is taken over; one without goes on at the group's offset.
+    /// - Parameter starts: the next record to read of each assigned partition; a partition without one starts at the
+    ///   group's offset.
     /// - Throws: `KafkaError` when the group moved on meanwhile; another rebalance follows then.
     public func answer(
         _ rebalance: Rebalance, from starts: [TopicPartition: Int64] = [:]
@@ -208,7 +209,7 @@ public actor KafkaConsumer {
         if let error { throw error }
     }
 
-    /// Goes back (or forward) to `offsets`: nothing fetched before this call follows it.
+    /// Moves to `offsets`, back or forward: nothing fetched before this call follows it.
     ///
     /// - Throws: `KafkaError` with `.unknownPartition` for a partition that is no longer this member's.
     public func seek(to offsets: [PartitionOffset]) async throws(KafkaError) {

@@ -2,9 +2,10 @@
 public struct Rebalance: Sendable, Equatable {
     /// The kind of change to the partitions.
     public enum Kind: Sendable, Equatable {
-        /// They become this member's.
+        /// The partitions become this member's.
         case assigned
-        /// They are taken away. Where `isLost`, another member may have them already: nothing may be committed for them.
+        /// The partitions are revoked. Where `isLost`, another member may have them already: nothing may be committed
+        /// for them.
         case revoked(isLost: Bool)
     }
 
@@ -19,11 +20,11 @@ public struct Rebalance: Sendable, Equatable {
         self.partitions = partitions
     }
 
-    /// The rebalance that librdkafka tells of with `code`.
+    /// The rebalance that librdkafka reports with `code`.
     ///
     /// - Parameters:
-    ///   - partitions: those it names.
-    ///   - assigned: those that are this member's by now.
+    ///   - partitions: the partitions that it names.
+    ///   - assigned: the partitions that belong to this member by now.
     ///   - isLost: whether the assignment was lost.
     init(
         _ code: KafkaError.Code, _ partitions: [TopicPartition], assigned: Set<TopicPartition>, isLost: Bool

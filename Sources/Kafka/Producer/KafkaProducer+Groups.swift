@@ -2,7 +2,7 @@ import CRdKafka
 
 /// A consumer group as its coordinator describes it.
 public struct ConsumerGroup: Sendable, Equatable {
-    /// One consumer.
+    /// A consumer.
     public struct Member: Sendable, Equatable {
         /// The group's id of the member.
         public let id: String
@@ -10,7 +10,7 @@ public struct ConsumerGroup: Sendable, Equatable {
         public let clientID: String
         /// The host that it connects from, as the broker writes it.
         public let host: String
-        /// Its partitions.
+        /// The consumer's partitions.
         public let partitions: [TopicPartition]
 
         /// A member with these parts.
@@ -24,9 +24,9 @@ public struct ConsumerGroup: Sendable, Equatable {
 
     /// The group's name.
     public let name: String
-    /// Its state, as librdkafka writes it: `Stable`, `Empty`, `PreparingRebalance` and the like.
+    /// The group's state, as librdkafka writes it: `Stable`, `Empty`, `PreparingRebalance` and the like.
     public let state: String
-    /// Its members; none of a group that nobody is in.
+    /// The group's members; empty for a group without any.
     public let members: [Member]
 
     /// A group with these parts.

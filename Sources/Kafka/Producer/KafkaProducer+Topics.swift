@@ -39,7 +39,7 @@ extension KafkaProducer {
         }
     }
 
-    /// Gives `topic` these settings; all its other ones go back to the cluster's defaults.
+    /// Sets these settings of `topic`; all its other ones return to the cluster's defaults.
     ///
     /// - Throws: `KafkaError`.
     public func configure(
@@ -152,7 +152,7 @@ extension KafkaProducer {
         }
     }
 
-    /// Hands a request to the brokers it is for and waits for their answer, on the producer's own thread.
+    /// Sends a request to the brokers concerned and waits for their answer, on the producer's own thread.
     ///
     /// - Parameters:
     ///   - request: A function that submits the request; librdkafka copies its arguments.

@@ -3,7 +3,8 @@ import CRdKafka
 /// Transactions (KIP-98, KIP-447). Each call may block for as long as the broker is away; it runs on the producer's own
 /// thread, so records handed over before it are inside and records handed over after it are not.
 extension KafkaProducer {
-    /// Registers the `transactional.id` and ends what a predecessor left open. Once, before the first transaction.
+    /// Registers the `transactional.id` and ends a predecessor's open transaction. Called once, before the first
+    /// transaction.
     ///
     /// - Throws: `KafkaError`.
     public func initTransactions(within limit: Duration) async throws(KafkaError) {

@@ -68,8 +68,8 @@ public final class KafkaProducer: Sendable {
         }
     }
 
-    /// Makes the topics known, so that the first record to each does not wait for a second until the library has asked for
-    /// it (before 2.10.1). Called before the first transaction.
+    /// Looks the topics up, so that the first record of each does not wait for a second until librdkafka has asked for
+    /// its topic (before 2.10.1). Called before the first transaction.
     public func prepare(_ topics: [String]) {
         unsafe client.enqueue { [self] pointer in
             guard !client.isClosed else { return }
@@ -96,19 +96,20 @@ public final class KafkaProducer: Sendable {
         try await client.topics(within: limit)
     }
 
-    /// The client's last error, whoever received it. It explains why a call ran out of time.
+    /// The client's last error, whichever call it concerned. It explains why a call ran out of time.
     public var lastError: KafkaError? { client.lastError }
 
-    /// Asks the cluster about `topic`; where the cluster creates topics by itself, this does.
+    /// Asks the cluster about `topic`. A cluster that creates topics automatically creates it.
     ///
     /// - Throws: `KafkaError` when no broker answers within `limit`.
     public func metadata(of topic: String, within limit: Duration) async throws(KafkaError) -> TopicMetadata {
         try await client.metadata(of: topic, within: limit)
     }
 
-    /// Waits for what is on its way, gives up on the rest and frees the client. Nothing else may be called afterwards.
+    /// Waits for the records under way, gives up on the rest and frees the client. No other call may follow.
     ///
-    /// - Returns: false where that took longer than `limit`; it goes on in the background and must not be waited for.
+    /// - Returns: false where that took longer than `limit`; then it continues in the background, and nobody must wait
+    ///   for it.
     @discardableResult
     public func close(within limit: Duration) async -> Bool {
         let end = DispatchTime.now() + .milliseconds(Int(limit.kafkaMilliseconds))
@@ -141,9 +142,10 @@ public final class KafkaProducer: Sendable {
 
     // MARK: Records
 
-    /// Hands one record to librdkafka, on the client's own thread.
+    /// Passes a record to librdkafka, on the client's own thread.
     ///
-    /// - Parameter topic: the topic's handle, where it was made known; the library looks any other up by its name.
+    /// - Parameter topic: the topic's handle, where it was looked up before; librdkafka finds any other topic by its
+    ///   name.
     private func produce(
         _ record: ProducerRecord, to topic: TopicHandle?, _ ticket: PendingDeliveries.Ticket, _ pointer: OpaquePointer
     ) -> KafkaError? {
@@ -169,7 +171,7 @@ public final class KafkaProducer: Sendable {
         }
     }
 
-    /// Reads what librdkafka has to report. On the thread for reports alone.
+    /// Reads librdkafka's reports, on their own thread.
     private static func drain(
         _ queue: EventQueue, _ client: ClientHandle, _ pending: PendingDeliveries, waitMilliseconds: Int32 = 0
     ) {

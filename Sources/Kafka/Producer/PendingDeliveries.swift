@@ -21,7 +21,7 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// By reference: a dictionary that lends a struct out for a change takes memory anew for each record.
+    /// A class, because a dictionary that lends out a struct for a change allocates memory for each record.
     private final class Batch {
         private var open: Int
         private var isSettled: [Bool]
@@ -44,7 +44,7 @@ final class PendingDeliveries: Sendable {
             return open == 0
         }
 
-        /// Tells the waiter, with `rest` for what is not settled.
+        /// Resumes the waiter with the results; records that are not settled get `rest`.
         func resume(_ rest: KafkaError? = nil) {
             var outcomes = [KafkaError?](repeating: nil, count: isSettled.count)
             for (index, error) in errors { outcomes[index] = error }
@@ -81,7 +81,7 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// Settles what `next` reports until there is no more: thousands at once, under one lock.
+    /// Settles the records that `next` reports until there are no more: thousands at once, under one lock.
     func settle(_ next: () -> (ticket: Ticket, error: KafkaError?)?) {
         let finished = state.withLock { state -> [Batch] in
             var finished: [Batch] = []

@@ -1,4 +1,5 @@
-/// The commands that bring a campaign on: whatever refuses a step names one that works as the campaign stands.
+/// The commands that continue a campaign. Each refusal of a step names a command that works in the campaign's present
+/// state.
 extension Rotation {
     /// The next command.
     package var next: String {

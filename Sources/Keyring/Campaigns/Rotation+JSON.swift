@@ -2,7 +2,7 @@ import JOSE
 
 /// A campaign's text in `rotation.json`.
 extension Rotation {
-    /// Reads what `json` wrote, or what was written before campaigns had ids; nil for anything else.
+    /// Reads a campaign that `json` wrote, or one from before campaigns had ids; nil for anything else.
     package init?(_ text: [UInt8]) {
         guard let root = try? JSONDocument(parsing: text).root, let from = root["from"]?.string,
             let to = root["to"]?.string, let phase = root["phase"]?.string.flatMap(Phase.init(rawValue:)),

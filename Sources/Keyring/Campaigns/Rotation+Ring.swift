@@ -1,11 +1,11 @@
 import JOSE
 
-/// The campaign and its ring: the ring's states say what signs, and so how far a campaign is.
+/// The campaign and its ring: the ring's states decide which version signs, and so the campaign's phase.
 extension Rotation {
-    /// The campaign as `listing` has it. After a crash between the ring's change and the campaign's it is a step further than
-    /// its file says.
+    /// Returns the campaign in the phase that `listing` shows. After a crash between the ring's change and the
+    /// campaign's, it is a step ahead of its file.
     ///
-    /// - Throws: `RotationError` where the two disagree, with the command that settles it.
+    /// - Throws: `RotationError` where the two disagree, with the command that fixes it.
     package func derived(from listing: KeyRingListing) throws(RotationError) -> Rotation {
         guard !phase.isOver else { return try requireEnded(in: listing) }
         let signer = listing.active?.id

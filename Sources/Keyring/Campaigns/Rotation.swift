@@ -1,12 +1,12 @@
 package import JOSE
 
-/// A campaign that replaces one version of a ring by another, as a value: how far it is, and what may come next.
+/// A campaign that replaces one version of a ring by another, as a value: its phase, and the allowed steps.
 ///
 /// ```
 /// prepared ─► promoted ─► canary ─► waves ─► reissued ─► retired
 ///     └──────────┴──────────┴─────────┴─────────┴─► aborted
 /// ```
-/// A revocation skips the canary and cannot be aborted. Every transition that was made already is none: a step can be
+/// A revocation skips the canary and cannot be aborted. A transition that was made already has no effect: a step can be
 /// repeated after a crash.
 package struct Rotation: Sendable, Equatable {
     /// The reason for the replacement.
@@ -153,7 +153,7 @@ package struct Rotation: Sendable, Equatable {
     /// The ledger shows no token of the old version that can be asked for anew.
     package mutating func reissued() { if phase == .waves { phase = .reissued } }
 
-    /// Nothing more is sent until `resume`.
+    /// Pauses the campaign: nothing more is sent until `resume`.
     ///
     /// - Throws: `RotationError` where the campaign is over.
     package mutating func pause(because reason: String) throws(RotationError) {

@@ -11,11 +11,11 @@ package struct TopicMarks: Sendable, Equatable {
 package struct RotationCanary: Sendable, Equatable {
     /// Rows before it.
     package let firstRow: Int
-    /// Its rows, an event each.
+    /// The number of the canary's rows, an event each.
     package let count: Int
-    /// The ends of the topics before its users were looked up in the ledger: whatever became of one since lies behind them.
+    /// The ends of the topics before its users were looked up in the ledger: every later outcome lies behind them.
     package let marks: TopicMarks
-    /// Its users by app; none for a canary from before each app was judged by itself.
+    /// The canary's users by app; empty for a canary from before each app was judged by itself.
     package let strata: [RotationStratum]
     /// Whether it was judged and did not pass.
     package var hasFailed = false

@@ -21,7 +21,7 @@ package struct RotationStratum: Sendable, Equatable {
 
     /// The app.
     package let app: String
-    /// Its users in the canary, each of whom held a live token when the canary was made.
+    /// The app's users in the canary, each of whom held a live token when the canary was made.
     package let users: Int
     /// All its users who held a live token then, and whom no earlier canary asked for.
     package let live: Int

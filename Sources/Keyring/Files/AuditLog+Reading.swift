@@ -2,10 +2,11 @@ import Glibc
 import JOSE
 
 extension AuditLog {
-    /// More than any ring's log; of a longer one the end is read.
+    /// The longest part of a log that is read, from its end; longer than any ring's log.
     private static let longestReading = 64 << 20
 
-    /// The versions that the log says were retired or revoked, each with the state. A log that cannot be read says nothing.
+    /// Returns the versions that were retired or revoked according to the log, each with its state; empty where the log
+    /// cannot be read.
     func endedVersions() -> [String: KeyVersion.State] {
         var ended: [String: KeyVersion.State] = [:]
         for line in text().split(separator: UInt8(ascii: "\n")) {

@@ -114,7 +114,7 @@ public struct AuditLog: Sendable {
 
     private func failure() -> KeyRingError { KeyRingError(path, failed: "written") }
 
-    /// Whoever runs the program: the account behind sudo, where there is one, is the system's to log.
+    /// The account that runs the program. If there is an account behind sudo, the system logs it.
     package static var account: String {
         guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else { return "uid \(getuid())" }
         return String(cString: name)

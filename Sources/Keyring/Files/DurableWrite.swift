@@ -46,9 +46,9 @@ package struct DurableWrite {
         }
     }
 
-    /// Writes what `fill` appends.
+    /// Writes the bytes that `fill` appends.
     ///
-    /// - Throws: `KeyRingError`; the file is as it was then, unless only its folder could not be brought to disk.
+    /// - Throws: `KeyRingError`; the file is unchanged then, unless only its folder could not be brought to disk.
     package func write(_ fill: (Sink) throws(KeyRingError) -> Void) throws(KeyRingError) {
         if placement == .replacing { try Self.requireNoLink(path) }
         let folder = folder(of: path)
@@ -73,7 +73,8 @@ package struct DurableWrite {
         guard try disk.sync(folder: folder) else { throw failure("brought to disk") }
     }
 
-    /// Refuses a symbolic link at `path`: the rename would replace the link, and the file behind it would keep what it says.
+    /// Refuses a symbolic link at `path`: the rename would replace the link, and the file behind it would keep its
+    /// content.
     ///
     /// - Throws: `KeyRingError` with the command that fixes it.
     static func requireNoLink(_ path: String) throws(KeyRingError) {
@@ -150,7 +151,7 @@ package struct DurableWrite {
         }
     }
 
-    /// On a file system without links the name is reserved first; only the reservation is replaced.
+    /// Places the file on a file system without links: it reserves the name first, and replaces only its reservation.
     private func placeWithoutLink(_ scratch: String) throws(KeyRingError) {
         let reserved = try disk.run(.create, on: path) {
             open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode & 0o700)

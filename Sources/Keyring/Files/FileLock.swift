@@ -5,7 +5,7 @@ import Glibc
 public struct FileLock: ~Copyable, Sendable {
     /// The reason why the lock was not acquired.
     public enum Failure: Error, Sendable, Equatable {
-        /// Somebody else holds it.
+        /// Another process holds the lock.
         case held
         /// The file cannot be opened, for this reason.
         case unusable(String)
@@ -13,8 +13,8 @@ public struct FileLock: ~Copyable, Sendable {
 
     private let descriptor: Int32
 
-    /// Takes the lock on `path`, a file that is made for it if need be and is no symbolic link. Does not wait. The file that root
-    /// makes belongs to the folder's owner.
+    /// Takes the lock on `path`, which must be no symbolic link and is created if need be. Does not wait. A file that
+    /// root creates belongs to the folder's owner.
     ///
     /// - Throws: `Failure`.
     public init(_ path: String) throws(Failure) {
@@ -34,7 +34,7 @@ public struct FileLock: ~Copyable, Sendable {
         descriptor = opened
     }
 
-    /// Takes the lock on `path`, and writes `holder` into the file for those who find it held.
+    /// Takes the lock on `path`, and writes `holder` into the file for processes that find it held.
     ///
     /// - Throws: `Failure`.
     package init(_ path: String, holder: String) throws(Failure) {

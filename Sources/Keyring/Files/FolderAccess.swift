@@ -1,12 +1,12 @@
 import Glibc
 
-/// The owner and mode of a ring's folder: whoever can write it can replace every key in it.
+/// The owner and mode of a ring's folder: an account that can write it can replace every key in it.
 struct FolderAccess: Sendable, Equatable {
     /// The permissions, without the kind of file.
     let mode: UInt32
     /// The user whose folder it is.
     let owner: UInt32
-    /// The user this process runs as. Root reads what belongs to the account it helps.
+    /// The user that this process runs as. Root reads the files of the account that it helps.
     let reader: UInt32
     /// Whether the file system is mounted read-only, as a Kubernetes secret is, whose mode is 1777.
     let isReadOnly: Bool

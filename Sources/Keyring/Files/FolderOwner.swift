@@ -2,12 +2,13 @@ import Glibc
 
 /// The account that a folder belongs to.
 package enum FolderOwner {
-    /// Gives root's new file to the owner and group of its folder: an operator who is root must not lock out the account that the
-    /// worker runs under.
+    /// Gives root's new file to the owner and group of its folder: an operator who is root must not lock out the
+    /// account that the worker runs under.
     ///
-    /// A file with a second name is left as it is: whoever may write the folder could have linked any file of root's there.
+    /// A file with a second name stays unchanged: an account that may write to the folder could have linked any file of
+    /// root's there.
     ///
-    /// - Returns: whether the file is as it should be.
+    /// - Returns: whether the file has the right owner.
     package static func adopt(_ descriptor: Int32, in folder: String) -> Bool {
         guard geteuid() == 0 else { return true }
         var owner = stat()
@@ -18,8 +19,9 @@ package enum FolderOwner {
         return fchown(descriptor, owner.st_uid, owner.st_gid) == 0
     }
 
-    /// Returns the reason that the account of `folder` cannot read the secret at `path`, with its remedy, where root asks: root
-    /// itself reads it all the same. Nil where there is none, and for a folder of root's, which says nothing of who reads it.
+    /// Returns the reason why the account of `folder` cannot read the secret at `path`, with its remedy, where root
+    /// asks, who can read it. nil where there is none, and for a folder of root's, which does not show the reading
+    /// account.
     static func stranger(_ path: String, in folder: String) -> String? {
         var owner = stat()
         var file = stat()
@@ -31,7 +33,7 @@ package enum FolderOwner {
 
     /// Gives root's new folder to the owner and group of the folder it is in.
     ///
-    /// - Returns: whether the folder is as it should be.
+    /// - Returns: whether the folder has the right owner.
     static func adopt(folder: Int32, in parent: String) -> Bool {
         guard geteuid() == 0 else { return true }
         var owner = stat()

@@ -8,12 +8,12 @@ public enum KeyFile {
     /// - Throws: `KeyRingError` when the file is missing, is not a file, is too large, or is not for its owner alone.
     public static func read(_ path: String) throws(KeyRingError) -> SecretBytes { try read(path, .secret) }
 
-    /// The contents of a file that holds no secret, but says which key signs: others may read it and not change it.
+    /// Reads a file that holds no secret, but decides which key signs: other accounts may read it and not change it.
     package static func readListing(_ path: String) throws(KeyRingError) -> [UInt8] {
         try read(path, .instructions).withBytes { Array($0) }
     }
 
-    /// The contents of `path`, which others may use as `content` says.
+    /// Reads the file `path`, which other accounts may use as `content` allows.
     ///
     /// - Throws: `KeyRingError`.
     static func read(_ path: String, _ content: GuardedFile.Content) throws(KeyRingError) -> SecretBytes {

@@ -1,6 +1,6 @@
 package import JOSE
 
-/// Makes keys of the forms vendors hand out.
+/// Makes keys in the forms that vendors hand out.
 package enum KeyGeneration {
     /// A new key; one whose secret is text is made of letters and digits.
     package static func key(_ algorithm: Algorithm, encoding: SecretEncoding?, rsaBits: Int, id: String?) throws

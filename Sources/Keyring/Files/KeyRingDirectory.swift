@@ -42,7 +42,7 @@ public struct KeyRingDirectory: Sendable {
         return KeyRing(name: name, versions: versions)
     }
 
-    /// Reads what can be used of a ring of which not all can.
+    /// Reads the usable part of a ring.
     ///
     /// - Returns: the ring without the versions whose keys cannot be read, and the versions that are retired or revoked.
     /// - Throws: `KeyRingError` for a listing that cannot be read.
@@ -55,9 +55,9 @@ public struct KeyRingDirectory: Sendable {
         return (KeyRing(name: name, versions: versions), Set(ended))
     }
 
-    /// Refuses a ring in which the key of one of the versions `ids` cannot be used by the account that the folder belongs to.
+    /// Refuses a ring in which the folder's account cannot use the key of one of the versions `ids`.
     ///
-    /// - Throws: `KeyRingError` with what fixes it.
+    /// - Throws: `KeyRingError` with the fix.
     package func requireKeys(of ids: Set<String>) throws(KeyRingError) {
         _ = try readListing { entry throws(KeyRingError) in
             if ids.contains(try entry.listed().id) { try entry.requireKey() }
@@ -132,7 +132,7 @@ public struct KeyRingDirectory: Sendable {
         return KeyRingListing(file: listing, versions: versions)
     }
 
-    /// Makes the folder for its owner alone, where there is none; and the folders it is in.
+    /// Makes the folder, and the folders it is in, for its owner alone, if it does not exist.
     ///
     /// - Throws: `KeyRingError`.
     package func makeFolder() throws(KeyRingError) {

@@ -1,11 +1,11 @@
 import Glibc
 public import JOSE
 
-/// Changes a key ring on disk, one operator at a time.
+/// Changes a key ring on disk, for one operator at a time.
 ///
-/// It holds the ring's lock (`keyring.lock`, an advisory `flock` that ends with the process) from its making to its end. Keys
-/// are written before the listing that names them, never over a file that exists, and every file whole or not at all: whoever
-/// reads meanwhile sees the old ring or the new one. Each change is in the audit log before it begins.
+/// It holds the ring's lock (`keyring.lock`, an advisory `flock` that ends with the process) for its lifetime. Keys are
+/// written before the listing that names them, never over an existing file, and every file whole or not at all: readers
+/// see either the old ring or the new one. Each change is in the audit log before it begins.
 public struct KeyRingEditor: ~Copyable {
     /// The ring.
     public let directory: KeyRingDirectory
@@ -17,7 +17,8 @@ public struct KeyRingEditor: ~Copyable {
 
     /// Takes the ring's lock and reads its listing; a folder without one is an empty ring.
     ///
-    /// - Throws: `KeyRingError`, also where another operator holds the lock, and where others can write the folder.
+    /// - Throws: `KeyRingError`, also where another operator holds the lock, and where other accounts can write to the
+    ///   folder.
     public init(_ directory: KeyRingDirectory) throws(KeyRingError) {
         try self.init(directory, now: { KeyRingEditor.systemTime() })
     }

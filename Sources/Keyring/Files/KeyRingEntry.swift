@@ -1,6 +1,6 @@
 import JOSE
 
-/// One element of `versions`, on its way to a key.
+/// An element of `versions`, before its key is read.
 struct KeyRingEntry {
     private let entry: JSONValue
     private let directory: KeyRingDirectory

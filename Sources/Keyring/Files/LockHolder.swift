@@ -1,7 +1,7 @@
 import Glibc
 package import JOSE
 
-/// The line in a lock's file that names its holder, for whoever finds it held.
+/// The line in a lock's file that names its holder, for processes that find it held.
 package enum LockHolder {
     /// Returns the line of this process: its account, its id, its machine, and since when.
     package static func line(since time: UnixTime) -> String {

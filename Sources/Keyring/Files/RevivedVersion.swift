@@ -1,11 +1,11 @@
-/// A version whose use was ended, as the audit log or a campaign that is over says, and that the listing has in use again: an old
-/// `keyring.json` was restored.
+/// A version that was retired or revoked according to the audit log or a campaign that is over, but that the listing
+/// has in use again, because an old `keyring.json` was restored.
 public struct RevivedVersion: Sendable, Equatable {
-    /// Its id.
+    /// The version's id.
     public let id: String
-    /// The state that the listing has it in.
+    /// The version's state in the listing.
     public let state: KeyVersion.State
-    /// The state that it was brought to: retired or revoked.
+    /// The state in which its use ended: retired or revoked.
     public let ended: KeyVersion.State
 
     /// The finding with the commands that end the version again.

@@ -117,7 +117,7 @@ public struct KeyRingListing: Sendable, Equatable {
 
     /// Makes `id` the version that signs; the one before becomes passive.
     ///
-    /// - Returns: whether anything changed; not where it is active already.
+    /// - Returns: whether anything changed; false where `id` is active already.
     /// - Throws: `KeyRingError` for a version that is unknown, expired, retired or revoked.
     @discardableResult
     public mutating func promote(_ id: String, at time: UnixTime) throws(KeyRingError) -> Bool {

@@ -1,6 +1,6 @@
 public import JOSE
 
-/// One version as `keyring.json` lists it: everything but the key itself.
+/// A version as `keyring.json` lists it, without the key itself.
 public struct ListedVersion: Sendable, Equatable {
     /// The version's id, unique in its ring; `key_id` of the tokens it signs.
     public let id: String

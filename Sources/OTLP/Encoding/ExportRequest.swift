@@ -14,7 +14,7 @@ struct ExportRequest {
         }
     }
 
-    /// One resource and one scope with their things in it.
+    /// Returns a request with one resource and one scope, in which `write` writes the items.
     func envelope(
         _ outer: String, _ scopes: String, _ things: String, _ write: (inout JSONWriter) -> Void
     ) -> [UInt8] {
@@ -39,14 +39,14 @@ struct ExportRequest {
 }
 
 extension JSONWriter {
-    /// An object with what `write` puts into it.
+    /// Writes an object whose members `write` writes.
     mutating func object(_ write: (inout JSONWriter) -> Void) {
         beginObject()
         write(&self)
         endObject()
     }
 
-    /// The member `name`, an array with what `write` puts into it.
+    /// Writes the member `name`, an array whose elements `write` writes.
     mutating func array(_ name: String, _ write: (inout JSONWriter) -> Void) {
         self.name(name)
         beginArray()
@@ -63,7 +63,7 @@ extension JSONWriter {
         member(name, String(isTooMuch ? .max : nanoseconds))
     }
 
-    /// A number; what JSON has no digits for is a word (protobuf's JSON form).
+    /// Writes a number; values without digits in JSON are written as words (protobuf's JSON form).
     mutating func double(_ value: Double) {
         if value.isNaN {
             string("NaN")
@@ -81,7 +81,7 @@ extension JSONWriter {
         }
     }
 
-    /// One of them.
+    /// Writes an attribute.
     mutating func write(_ name: String, _ value: (inout JSONWriter) -> Void) {
         object { json in
             json.member("key", name)

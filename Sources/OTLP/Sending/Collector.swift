@@ -57,7 +57,8 @@ public struct Collector: Sendable, CustomStringConvertible, CustomReflectable {
         } catch { return Reply(answer: Self.answer(to: error), trouble: error.description) }
     }
 
-    /// A collector that answers what cannot be used has not taken the request; a redirect refuses it.
+    /// Returns the plan's answer for a failed exchange. A redirect refuses the request; after any other failure the
+    /// collector counts as busy.
     private static func answer(to error: TransportError) -> ExportPlan.Answer {
         if case .redirected = error.reason { return .refused }
         return .busy()

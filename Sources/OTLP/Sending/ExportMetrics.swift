@@ -15,7 +15,7 @@ public struct ExportMetrics: Sendable {
             "Spans that no collector has, by reason: queue_full, refused, undelivered, shutdown.", labels: ["reason"])
     }
 
-    /// Has what did not fit into `queue` told with the rest.
+    /// Counts the spans that did not fit into `queue`.
     func follow(_ queue: SpanQueue, _ registry: MetricsRegistry) {
         registry.beforeReading { [lost] in
             let dropped = queue.takeDropped()

@@ -10,7 +10,7 @@ struct ExportPlan: Sendable {
     enum Action: Equatable {
         /// Send this: spans, those in hand again or the next ones, or the metrics as they are now.
         case send(Signal)
-        /// Nothing before this moment.
+        /// Send nothing before this moment.
         case wait(until: Duration)
     }
 
@@ -26,11 +26,11 @@ struct ExportPlan: Sendable {
 
     /// The fate of the items that were sent.
     enum Fate: Equatable {
-        /// It is the collector's now.
+        /// The collector has the items.
         case delivered
-        /// It is to be sent again.
+        /// The items must be sent again.
         case kept
-        /// It is lost.
+        /// The items are lost, for this reason.
         case lost(Loss)
     }
 
@@ -38,7 +38,7 @@ struct ExportPlan: Sendable {
     enum Loss: String, Sendable {
         /// The collector does not want them.
         case refused
-        /// It could not be reached for too long.
+        /// The collector could not be reached for too long.
         case undelivered
     }
 
@@ -58,7 +58,7 @@ struct ExportPlan: Sendable {
     private var nextSpans: Duration
     /// The state of one signal: a collector may accept one signal and refuse the other.
     private struct Course {
-        /// Nothing is sent before.
+        /// The moment before which nothing is sent.
         var opening = Duration.zero
         /// Failures in a row.
         var failures = 0

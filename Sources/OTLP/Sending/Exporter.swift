@@ -4,8 +4,8 @@ public import Logging
 public import Spans
 public import Telemetry
 
-/// Sends a process's spans and metrics to a collector, by OTLP over HTTP. Nobody waits for it: what it cannot send in time is counted
-/// and gone.
+/// Sends a process's spans and metrics to a collector, by OTLP over HTTP. No other task waits for it: items that it
+/// cannot send in time are counted and dropped.
 public struct Exporter: Sendable {
     /// The time for sending the remaining items at the end, where the caller names no other.
     public static let standardLastWord = Duration.seconds(2)
@@ -44,7 +44,7 @@ public struct Exporter: Sendable {
         metrics.follow(queue, registry)
     }
 
-    /// Sends until the task is cancelled, and then for a moment what is left. To be called once.
+    /// Sends until the task is canceled, and then for a moment the remaining items. To be called once.
     public func run() async {
         var work = ExportWork(self)
         while !Task.isCancelled {
@@ -114,7 +114,7 @@ private struct ExportWork: Sendable {
         inHand = []
     }
 
-    /// Sends what is left, each thing once, for as long as the collector takes it.
+    /// Sends each remaining item once, for as long as the collector accepts them.
     mutating func finish(within limit: Duration) async {
         let end = elapsed + limit
         var isTaken = true

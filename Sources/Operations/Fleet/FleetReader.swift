@@ -5,11 +5,11 @@ package import Logging
 import Pipeline
 package import WorkerConfiguration
 
-/// Asks brokers, control topic and key rings how a fleet stands. It joins no group, writes nothing and needs no worker's admin server;
-/// its clients serve question after question.
+/// Reads a fleet's status from brokers, control topic and key rings. It joins no group, writes nothing and needs no
+/// worker's admin server; it keeps its clients from one reading to the next.
 package actor FleetReader {
     private static let patience = Duration.seconds(10)
-    /// Coordinators know their groups and answer at once, or not at all.
+    /// The time limit for group coordinators, which answer at once or not at all.
     private static let groupPatience = Duration.seconds(5)
 
     private let configuration: Configuration
@@ -20,13 +20,14 @@ package actor FleetReader {
     private let rings: RingShelf
     private let now: @Sendable () -> UnixTime
     private let producer: KafkaProducer
-    /// A client of its own: brokers that do not describe groups keep nobody else waiting.
+    /// A client for groups alone: brokers that do not describe groups delay nothing else.
     private let groups: KafkaProducer
-    /// Why the groups were not described last time, and until when they are not asked about again.
+    /// The reason why the groups were not described last time, and the time before which they are not asked about
+    /// again.
     private var silence: (problem: KafkaError, until: ContinuousClock.Instant)?
-    /// What the parked letters' topic said when it held these offsets.
+    /// The states of letters, and the offsets of the parked letters' topic from which they were read.
     private var letters: (states: LetterStates, bounds: [TopicPartition: Range<Int64>]) = (LetterStates(), [:])
-    /// They read nothing and only ask in the name of the lanes' groups.
+    /// Clients that read nothing and only ask in the name of the lanes' groups.
     private let consumers: PerLane<KafkaConsumer>
 
     /// A reader of the fleet of `configuration` at `brokers`.
@@ -50,7 +51,7 @@ package actor FleetReader {
         }
     }
 
-    /// How the fleet stands now. What cannot be found out is among the problems.
+    /// Returns the fleet's present status. Whatever is unknown is among its problems.
     ///
     /// - Throws: `KafkaError` where no broker answers.
     package func read() async throws(KafkaError) -> FleetStatus {
@@ -86,7 +87,7 @@ package actor FleetReader {
             apps: apps, rings: rings.read(), problems: problems)
     }
 
-    /// Ends the clients.
+    /// Closes the clients.
     package func close() async {
         for lane in Lane.allCases { await consumers[lane].close(within: .seconds(1)) }
         await producer.close(within: .seconds(1))
@@ -131,7 +132,8 @@ package actor FleetReader {
         return topic(called: name, counts, held, &problems)
     }
 
-    /// How many are parked. The topic is read again only where something was written to it.
+    /// Returns the parked letters' topic with the number of parked letters. The topic is read again only after
+    /// something was written to it.
     private func parkedLetters(_ counts: [String: Int], _ problems: inout [String]) async -> FleetStatus.Topic? {
         let name = configuration.topics.parkedLetters
         let partitions = Self.partitions(of: name, counts)
@@ -161,7 +163,7 @@ package actor FleetReader {
         let partitions = Self.partitions(of: name, counts)
         if partitions.isEmpty { problems.append("the topic \(name) does not exist or may not be seen") }
         let known = partitions.compactMap { waiting[$0] }
-        // A sum that lacks a partition is no sum.
+        // Without each partition's figure there is no sum.
         let isWhole = !partitions.isEmpty && known.count == partitions.count
         return FleetStatus.Topic(
             name: name, partitions: partitions.count, waiting: isWhole ? known.reduce(0, +) : nil)

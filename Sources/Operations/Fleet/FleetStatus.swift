@@ -2,73 +2,73 @@ package import AdapterKit
 package import Kafka
 package import Pipeline
 
-/// How a whole fleet stands, as brokers, control topic and key rings tell it at one moment. No worker is asked.
+/// A fleet's status at one moment, as brokers, control topic and key rings show it. No worker is asked.
 package struct FleetStatus: Sendable {
-    /// One topic.
+    /// A topic.
     package struct Topic: Sendable, Equatable {
-        /// Its name.
+        /// The topic's name.
         package var name: String
-        /// How many partitions it has; 0 where it does not exist.
+        /// The number of partitions; 0 where the topic does not exist.
         package var partitions: Int
-        /// How many offsets of it are still to be dealt with: of a lane's topic those that its group has not committed, of the dead
-        /// letters' those that it holds and that are neither parked nor marked as dealt with. Marks of transactions are among them. nil where
-        /// the brokers do not say.
+        /// The number of offsets still to be dealt with, marks of transactions included. For a lane's topic: the
+        /// offsets that its group has not committed. For the dead letters: the offsets that the topic holds, without
+        /// letters that are parked or dealt with. nil where the brokers do not return it.
         package var waiting: Int64?
     }
 
-    /// One lane.
+    /// A lane.
     package struct LaneState: Sendable {
-        /// Which.
+        /// The lane.
         package var lane: Lane
-        /// Its consumer group.
+        /// The lane's consumer group.
         package var group: String
-        /// The pause that holds it.
+        /// The pause in force.
         package var pause: LanePause?
-        /// Its topics.
+        /// The lane's topics.
         package var topics: [Topic]
         /// The group's state and members; nil where the brokers do not describe it.
         package var members: ConsumerGroup?
     }
 
-    /// One configured app.
+    /// A configured app.
     package struct AppState: Sendable, Equatable {
-        /// Its name.
+        /// The app's name.
         package var name: String
-        /// Its adapter.
+        /// The app's adapter.
         package var adapter: String
-        /// Its key ring.
+        /// The app's key ring.
         package var keyRing: String
-        /// What makes its events wait; nil where they are answered.
+        /// The suspension that makes the app's events wait; nil where they are answered.
         package var suspension: Suspension?
     }
 
-    /// Workers that cannot be told apart by what their clients say of themselves.
+    /// Workers with the same client id and host, which cannot be told apart.
     package struct Worker: Sendable, Equatable {
-        /// What the clients call themselves.
+        /// The clients' id.
         package var clientID: String
-        /// Where they connect from.
+        /// The host that the clients connect from.
         package var host: String
-        /// How many they are: of each, one client is in each lane's group.
+        /// The number of workers: each has one client in each lane's group.
         package var count: Int
-        /// How many partitions of each lane they have, in the order of the lanes.
+        /// The number of partitions of each lane that they have, in the order of the lanes.
         package var partitions: [Int]
     }
 
-    /// When.
+    /// The time of the status.
     package var at: UnixTime
-    /// The fleet's consumer group, after which those of the lanes are called.
+    /// The fleet's consumer group, from which the names of the lanes' groups derive.
     package var group: String
     /// The lanes, the most urgent first.
     package var lanes: [LaneState]
     /// The dead letters' topic.
     package var deadLetters: Topic
-    /// The parked letters' topic, with how many are parked; nil where it does not exist.
+    /// The parked letters' topic, with the number of parked letters; nil where it does not exist.
     package var parkedLetters: Topic?
     /// The apps, in the order of the configuration.
     package var apps: [AppState]
     /// The key rings, in the order of the configuration.
     package var rings: [RingReport]
-    /// What could not be found out, each in a line.
+    /// The unknown parts of the status, each in a line.
     package var problems: [String]
 
     /// A status with these parts.
@@ -105,7 +105,7 @@ package struct FleetStatus: Sendable {
 }
 
 extension FleetStatus.LaneState {
-    /// How many offsets of all its topics wait; nil where the brokers do not say it of all.
+    /// The number of waiting offsets of all the lane's topics; nil where it is unknown of any.
     package var lag: Int64? {
         topics.reduce(into: Int64?(0)) { sum, topic in
             sum = sum.flatMap { sum in topic.waiting.map { sum + $0 } }

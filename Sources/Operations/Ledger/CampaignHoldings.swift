@@ -1,12 +1,12 @@
-/// Live tokens of the versions whose tokens are to be replaced, as one reading of the ledger has them: a campaign's old version, and
-/// the ring's revoked ones where they count.
+/// Live tokens of the versions whose tokens a campaign replaces, from one reading of the ledger: the campaign's old
+/// version, and the ring's revoked versions where they count.
 package struct CampaignHoldings: Sendable, Equatable {
-    /// The version that is meant first.
+    /// The version in question.
     package let first: VersionHoldings
-    /// The others.
+    /// The other versions.
     package let others: [VersionHoldings]
 
-    /// The holdings of `first` and of `others`, all out of one reading.
+    /// The holdings of `first` and of `others`, all from one reading.
     package init(_ first: VersionHoldings, _ others: [VersionHoldings] = []) {
         self.first = first
         self.others = others
@@ -25,10 +25,10 @@ package struct CampaignHoldings: Sendable, Equatable {
     package var hidden: HiddenOffsets? { first.hidden }
     /// Whether the ledger was read whole and shows no live token of any of the versions.
     package var isClear: Bool { all.allSatisfy(\.isClear) }
-    /// Those of the other versions that have live tokens.
+    /// The other versions that have live tokens.
     package var otherLiving: [VersionHoldings] { others.filter { $0.live > 0 } }
 
-    /// The one whose last token ends last.
+    /// The version whose last token ends last.
     package var last: VersionHoldings { all.max { ($0.lastEnd ?? 0) < ($1.lastEnd ?? 0) } ?? first }
 
     /// The number of tokens and the verb, such as `1 live token is`.
@@ -47,7 +47,7 @@ package struct CampaignHoldings: Sendable, Equatable {
         return living.map { "\($0.version) (\($0.live))" }.joined(separator: " and ")
     }
 
-    /// The number of each kind, and what is unknown, in a line; empty where there is none.
+    /// The number of each kind of token, and the unknown part, in a line; empty where there is none.
     package var reasons: String {
         let living = self.living
         let tokens =

@@ -2,8 +2,9 @@ package import AdapterKit
 
 /// The bound on how far an operator's clock may be ahead of the workers'.
 ///
-/// Whether a token lives is judged by the operator's clock. One that is ahead would call tokens ended that devices still use, so
-/// campaigns count a token for this long after its end. A clock that is behind counts tokens for too long by itself.
+/// The operator's clock decides whether a token lives. A clock that is ahead would count tokens as ended that devices
+/// still use, so campaigns count a token for this long after its end. A clock that is behind counts tokens for too long
+/// by itself.
 package struct ClockTolerance: Sendable, Equatable {
     /// A quarter of an hour.
     package static let standard = ClockTolerance(seconds: 900)
@@ -14,6 +15,6 @@ package struct ClockTolerance: Sendable, Equatable {
     /// A bound of `seconds`, at least 0.
     package init(seconds: Int64) { self.seconds = max(0, seconds) }
 
-    /// The earliest time that it may be where a clock shows `now`.
+    /// Returns the earliest time that it may be where a clock shows `now`.
     package func earliest(at now: UnixTime) -> UnixTime { now.advanced(bySeconds: -seconds) }
 }

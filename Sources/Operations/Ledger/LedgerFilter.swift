@@ -1,23 +1,23 @@
 import AdapterKit
 
-/// Which tokens are meant.
+/// A filter of the ledger's tokens.
 package struct LedgerFilter: Sendable, Equatable {
-    /// Only of these apps.
+    /// The apps; nil for any.
     package var apps: [String]?
-    /// Only signed by these versions of the app's key.
+    /// The versions of the app's key that signed the tokens; nil for any.
     package var keyIDs: [String]?
-    /// Only of this ring, or of one that nobody knows.
+    /// The ring of the tokens; tokens of an unknown ring match too. nil for any ring.
     package var ring: LedgerRing?
-    /// Only those that end before this moment, in seconds since 1970.
+    /// The moment before which the tokens end, in seconds since 1970; nil for any.
     package var expiringBefore: Int64?
 
-    /// Those of `versions` of `ring`.
+    /// A filter for tokens of `versions` of `ring`.
     package init(versions: [String], of ring: LedgerRing) {
         self.init(ring: ring)
         keyIDs = versions
     }
 
-    /// All of them.
+    /// A filter that matches tokens that fulfill each of these conditions.
     package init(
         apps: [String]? = nil, keyID: String? = nil, ring: LedgerRing? = nil, expiringBefore: Int64? = nil
     ) {

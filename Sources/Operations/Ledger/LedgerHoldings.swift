@@ -6,20 +6,20 @@ package struct LedgerHolding: Sendable, Equatable {
     package let app: String
     /// The id of the key's version.
     package let keyID: String
-    /// How many live.
+    /// The number of live tokens.
     package private(set) var live = 0
-    /// When the first of them ends, in seconds since 1970.
+    /// The end of the first live token, in seconds since 1970.
     package private(set) var firstEnd: Int64?
-    /// When the last of them ends.
+    /// The end of the last live token, in seconds since 1970.
     package private(set) var lastEnd: Int64?
-    /// How many ended already and are still on the token topic.
+    /// The number of ended tokens that are still on the token topic.
     package private(set) var ended = 0
-    /// The ring of that version; nil for records of before records named it.
+    /// The ring of that version; nil for records from before records named it.
     package let ring: String?
-    /// Those of `live` that answer a challenge: only their devices can renew them.
+    /// The tokens of `live` that answer a challenge: only their devices can renew them.
     package private(set) var challengeBound = 0
 
-    /// None yet.
+    /// A holding without tokens.
     init(_ label: LedgerLabel) {
         app = label.app
         keyID = label.keyID
@@ -41,10 +41,10 @@ package struct LedgerHolding: Sendable, Equatable {
     }
 }
 
-/// Who holds a live token of which key: what was counted on the token topic.
+/// The live tokens of each key, counted on the token topic.
 package struct LedgerHoldings: Sendable {
     private var holdings: [LedgerLabel: LedgerHolding] = [:]
-    /// How many subjects have a token on the token topic, live or not.
+    /// The number of subjects with a token on the token topic, live or not.
     package private(set) var subjectCount = 0
     /// Records that are no replacement tokens.
     package private(set) var strangers = 0
@@ -54,18 +54,18 @@ package struct LedgerHoldings: Sendable {
     /// The offsets that open transactions hid of the topic.
     package var hidden: HiddenOffsets?
 
-    /// Nothing counted yet.
+    /// Holdings without tokens.
     package init() {}
 
-    /// By app and key, in their order.
+    /// The holdings, sorted by app, version and ring.
     package var list: [LedgerHolding] {
         holdings.values.sorted { ($0.app, $0.keyID, $0.ring ?? "") < ($1.app, $1.keyID, $1.ring ?? "") }
     }
 
-    /// How many of all live.
+    /// The number of all live tokens.
     package var live: Int { holdings.values.reduce(0) { $0 + $1.live } }
 
-    /// Adds what `table` holds at `now` and `filter` means.
+    /// Adds the tokens of `table` at `now` that `filter` matches.
     package mutating func add(_ table: LedgerTable, matching filter: LedgerFilter, at now: UnixTime) {
         subjectCount += table.subjectCount
         strangers += table.strangers

@@ -6,8 +6,8 @@ package import WorkerConfiguration
 
 /// Reads the token topic as a ledger, partition by partition, with a table of bounded size.
 ///
-/// A subject's tokens are all in one partition, as long as the topic's partitions stay as many as they are. Where they were
-/// increased, a token that was left in a subject's old partition counts beside its newer one until it ends.
+/// A subject's tokens are all in one partition, as long as the topic's number of partitions does not change. Where
+/// partitions were added, a token that was left in a subject's old partition counts beside its newer one until it ends.
 package struct LedgerReader {
     private let configuration: Configuration
     private let brokers: String
@@ -16,13 +16,15 @@ package struct LedgerReader {
     private let logger: Logger
     private let display: any ProgressDisplay
 
-    /// What the table takes at most where nothing else is said, in bytes.
+    /// The default limit on the table's memory, in bytes.
     package static let standardMemory = 192 << 20
+    /// The part of that which the keys beside the table may take, for a partition and a slice.
+    private static let shareOfKeys = 4
 
-    /// A reader of the token topic at `brokers`, which shows on `display` how far it is.
+    /// A reader of the token topic at `brokers`, which shows its progress on `display`.
     ///
     /// - Parameters:
-    ///   - memory: what the table takes at most, in bytes; the Kafka client takes some 64 MB besides.
+    ///   - memory: the limit on the table's memory, in bytes; the Kafka client uses some 64 MB besides.
     ///   - patience: the longest time to wait for an open transaction that hides a part of the topic.
     package init(
         _ configuration: Configuration, brokers: String, memory: Int = Self.standardMemory,
@@ -36,21 +38,25 @@ package struct LedgerReader {
         self.display = display
     }
 
-    /// Returns the tokens that live at `now` and that `filter` means, and the offsets that open transactions hide.
+    /// Returns the tokens that live at `now` and that `filter` matches, and the offsets that open transactions hide.
     ///
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func holdings(
         at now: UnixTime, matching filter: LedgerFilter = LedgerFilter()
     ) async throws -> LedgerHoldings {
         var holdings = LedgerHoldings()
-        holdings.hidden = try await eachTable(readings: 1, at: now) { table, _, _ in
+        holdings.hidden = try await eachSlice { partition, slice, room, turns in
+            var table = LedgerTable(slice, subjects: room)
+            try await turns.read(partition) { record in
+                table.take(record.body, offset: record.position.offset, at: now)
+            }
             holdings.add(table, matching: filter, at: now)
         }
         return holdings
     }
 
-    /// The subject keys of the subjects whose newest token `filter` means, those that end first in front, and what open transactions
-    /// hide.
+    /// Returns the subject keys of the subjects whose newest token `filter` matches, the earliest end first, and the
+    /// offsets that open transactions hide.
     ///
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func keys(
@@ -60,65 +66,72 @@ package struct LedgerReader {
         return (holders.map(\.key), hidden)
     }
 
-    /// The subjects whose newest token `filter` means, those that end first in front, and what open transactions hide.
+    /// Returns the subjects whose newest token `filter` matches, the earliest end first, and the offsets that open
+    /// transactions hide.
     ///
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func holders(
         matching filter: LedgerFilter, at now: UnixTime
     ) async throws -> (holders: [LedgerHolder], hidden: HiddenOffsets?) {
         var found: [LedgerHolder] = []
-        let hidden = try await eachTable(readings: 2, at: now) { table, partition, turns in
+        let hidden = try await eachSlice { partition, slice, room, turns in
+            var table = LedgerTable(slice, subjects: room)
+            var notes = LedgerNotes(limit: memory / Self.shareOfKeys)
             try await turns.read(partition) { record in
-                guard let key = record.key,
-                    let end = table.end(key: key, offset: record.position.offset, matching: filter, at: now)
+                let offset = record.position.offset
+                guard let entry = table.take(record.body, offset: offset, at: now), let key = record.key,
+                    entry.expiresAt > now.seconds, filter.matches(entry.label, expiresAt: entry.expiresAt)
                 else { return }
-                // The table took the same record at the same time, so it can be read.
-                let issued = (try? PublishedToken(record.body, at: now))?.issuedAt ?? 0
-                found.append(LedgerHolder(key: key, issuedAt: issued, expiresAt: end))
+                notes.note(key, offset: offset, issuedAt: entry.issuedAt)
+            }
+            func add(_ key: some Collection<UInt8>, _ offset: Int64, _ issuedAt: Int64) {
+                guard let end = table.end(key: key, offset: offset, matching: filter, at: now) else { return }
+                found.append(LedgerHolder(key: Array(key), issuedAt: issuedAt, expiresAt: end))
+            }
+            guard !notes.isComplete else { return notes.each(add) }
+            // There are too many of them to be kept beside the table.
+            try await turns.readAgain(partition) { record in
+                guard let key = record.key, let issuedAt = try? TokenRecord(record.body, at: now).issuedAt else {
+                    return
+                }
+                add(key, record.position.offset, issuedAt)
             }
         }
         found.sort { $0.expiresAt < $1.expiresAt }
         return (found, hidden)
     }
 
-    /// Calls `body` with the table of each slice of each partition.
+    /// Calls `body` for each slice of each partition, with the number of subjects for which its table needs room.
     ///
-    /// - Parameters:
-    ///   - readings: how often each is read in all, `body`'s included.
-    ///   - now: what versions and times are held against.
     /// - Returns: what open transactions hide of the topic.
-    private func eachTable(
-        readings: Int, at now: UnixTime, _ body: (LedgerTable, TopicPartition, inout LedgerTurns) async throws -> Void
+    private func eachSlice(
+        _ body: (TopicPartition, LedgerSlice, Int, inout LedgerTurns) async throws -> Void
     ) async throws -> HiddenOffsets? {
         let reader = try await TopicReader(
             configuration.topics.tokens, configuration, brokers: brokers, logger: logger)
         let plan = reader.bounds.sorted { $0.key.partition < $1.key.partition }.map { partition, bounds in
             (partition, bounds.count, LedgerPlan.slices(records: bounds.count, memory: memory))
         }
-        var turns = LedgerTurns(reader, total: plan.reduce(0) { $0 + $1.1 * $1.2.count * readings }, patience, display)
+        var turns = LedgerTurns(reader, total: plan.reduce(0) { $0 + $1.1 * $1.2.count }, patience, display)
         defer { turns.end() }
         for (partition, records, slices) in plan {
             for slice in slices {
-                var table = LedgerTable(slice, subjects: LedgerPlan.room(records: records, slices: slices.count))
-                try await turns.read(partition) { record in
-                    table.take(record.body, offset: record.position.offset, at: now)
-                }
-                try await body(table, partition, &turns)
+                try await body(partition, slice, LedgerPlan.room(records: records, slices: slices.count), &turns)
             }
         }
         return turns.hidden
     }
 }
 
-/// The readings of a topic's partitions, one after the other, and how far they are together.
+/// The readings of a topic's partitions, one after the other, and their progress together.
 private struct LedgerTurns {
     private let reader: TopicReader
-    private let total: Int
+    private var total: Int
     private var passed = 0
     private var display: any ProgressDisplay
-    /// The time that is left for waiting for open transactions, in all partitions together.
+    /// The time left for waiting for open transactions, in all partitions together.
     private var patience: Duration
-    /// The offsets that they hide, by partition.
+    /// The hidden offsets, by partition.
     private var hiddenOffsets: [TopicPartition: HiddenOffsets] = [:]
 
     init(_ reader: TopicReader, total: Int, _ patience: Duration, _ display: any ProgressDisplay) {
@@ -128,22 +141,29 @@ private struct LedgerTurns {
         self.display = display
     }
 
+    /// Reads every record of `partition` once more than was foreseen.
+    mutating func readAgain(_ partition: TopicPartition, _ each: (ConsumedRecord) -> Void) async throws {
+        total += reader.bounds[partition]?.count ?? 0
+        try await read(partition, each)
+    }
+
     /// Reads every record of `partition`.
     mutating func read(_ partition: TopicPartition, _ each: (ConsumedRecord) -> Void) async throws {
         let before = passed
         let hidden = try await reader.readVisible([partition], within: patience) { record, done, _ in
             each(record)
+            guard display.isShown else { return }
             display.show(before + done, of: total, "\(before + done) of \(total) offsets")
         }
         if let hidden {
-            // Several readings of a partition hide the same; the next partition's transaction had its time, too.
+            // Several readings of a partition hide the same offsets; the next partition's transaction had its time too.
             hiddenOffsets[partition] = hiddenOffsets[partition] ?? hidden
             patience = .zero
         }
         passed += reader.bounds[partition]?.count ?? 0
     }
 
-    /// The offsets that open transactions hide of the topic.
+    /// The offsets of the topic that open transactions hide.
     var hidden: HiddenOffsets? {
         let parts = hiddenOffsets.sorted { $0.key.partition < $1.key.partition }.map(\.value)
         return parts.dropFirst().reduce(into: parts.first) { $0?.add($1) }

@@ -4,20 +4,20 @@ import AdapterKit
 package struct LedgerRing: Sendable, Equatable {
     /// The ring of a token.
     package enum Owner: Sendable, Equatable {
-        /// This one.
+        /// The ring itself.
         case this
-        /// Another one of the configuration.
+        /// Another ring of the configuration.
         case other
-        /// The record names none that the configuration has, or one that has no such version: its name was another ring's then. Or
-        /// the record names none at all, and its app has none with the version.
+        /// The record names no ring of the configuration, or a ring that has no such version: the name was another
+        /// ring's then. Or the record names no ring at all, and its app has none with the version.
         case unknown
     }
 
     private let name: String
     private let rings: Set<String>
-    /// The ring of each app of today.
+    /// The present ring of each app.
     private let apps: [String: String]
-    /// The ids of each ring's versions, whatever their states; a ring behind a signer is left out.
+    /// The ids of each ring's versions, in any state; a ring behind a signer is left out.
     private let versions: [String: Set<String>]
 
     /// The ring `name` among `rings`.
@@ -33,7 +33,8 @@ package struct LedgerRing: Sendable, Equatable {
         self.versions = versions
     }
 
-    /// The ring of the tokens that `label` names. Records of before records named the ring are matched by today's apps.
+    /// Returns the ring of the tokens that `label` names. Records from before records named the ring are matched by the
+    /// apps' present rings.
     package func owner(of label: LedgerLabel) -> Owner {
         if let ring = label.ring {
             guard rings.contains(ring) else { return .unknown }
@@ -43,7 +44,7 @@ package struct LedgerRing: Sendable, Equatable {
         }
         guard let ring = apps[label.app] else { return .unknown }
         if ring.hasSameBytes(as: name) { return .this }
-        // An app that was moved: its old tokens are of a version that its ring of today does not have.
+        // The app may have been moved: its old tokens are of a version that its present ring does not have.
         guard let known = versions[ring] else { return .unknown }
         return known.contains(label.keyID) ? .other : .unknown
     }

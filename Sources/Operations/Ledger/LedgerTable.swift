@@ -1,13 +1,13 @@
 package import AdapterKit
 package import Pipeline
 
-/// Whose key signed a token: the app and the key's version.
+/// The key that signed a token: the app, the key's version and its ring.
 package struct LedgerLabel: Sendable, Hashable {
     /// The app.
     package let app: String
     /// The id of the key's version.
     package let keyID: String
-    /// The ring of that version; nil for records of before records named it.
+    /// The ring of that version; nil for records from before records named it.
     package let ring: String?
 
     /// The key `keyID` of `ring`, for `app`.
@@ -19,11 +19,11 @@ package struct LedgerLabel: Sendable, Hashable {
 }
 
 /// The newest token of each subject in a part of the token topic, read record by record, as a value.
-///
-/// Of a subject it keeps a hash and where its newest token stands, 40 bytes in a table with open addressing, never the subject
-/// itself. The table is made for as many subjects as there can be, so that it seldom grows.
+/// Of each subject it keeps a hash and the position of its newest token, 40 bytes in a table with open addressing,
+/// never the subject itself. The table is created for the largest possible number of subjects, so that it seldom grows.
 package struct LedgerTable: Sendable {
-    /// 40 bytes: two of a hash, a version, an offset, an end, and a label's number from 1 on; 0 is an empty place.
+    /// 40 bytes: two words of a hash, a version, an offset, an end, and a label's number from 1 on; 0 is an empty
+    /// place.
     private struct Slot {
         var high: UInt64 = 0
         var low: UInt64 = 0
@@ -31,7 +31,7 @@ package struct LedgerTable: Sendable {
         var offset: Int64 = 0
         var expiresAt: UInt32 = 0
         var label: UInt16 = 0
-        /// Whether the subject's token was taken away. The place stays, for others may stand behind it.
+        /// Whether the subject's token was removed. The place stays in use, because other subjects may be behind it.
         var isGone = false
         /// Whether the token answers a challenge, so that nobody can ask for another one in its user's name.
         var isChallengeBound = false
@@ -42,58 +42,79 @@ package struct LedgerTable: Sendable {
     private var used = 0
     private var labels: [LedgerLabel] = []
     private var labelNumbers: [LedgerLabel: UInt16] = [:]
+    /// The number of the last record's label, which is nearly always the next one's too.
+    private var lastNumber: UInt16?
     /// How many subjects have a token, live or not.
     package private(set) var subjectCount = 0
     /// Records that are no replacement tokens.
     package private(set) var strangers = 0
-    /// Records that say they are replacement tokens and cannot be read.
+    /// Records that claim to be replacement tokens and cannot be read.
     package private(set) var unreadable = 0
 
-    /// What a subject takes in a table that is as full as it gets, in bytes.
+    /// The memory of a subject in a table that is as full as it gets, in bytes.
     package static let bytesPerSubject = MemoryLayout<Slot>.stride * 5 / 4
 
-    /// Nothing read yet.
+    /// An empty table.
     ///
     /// - Parameters:
-    ///   - slice: which subjects are meant; others are passed over.
-    ///   - subjects: how many there can be at most; more are taken as well, but the table is copied then.
+    ///   - slice: the subjects to count; others are skipped.
+    ///   - subjects: the expected maximum of subjects; with more, the table grows by a copy.
     package init(_ slice: LedgerSlice = .all, subjects: Int = 1000) {
         self.slice = slice
         slots = Self.room(for: max(16, subjects))
     }
 
+    /// A token that became its subject's newest.
+    package struct Entry {
+        /// The app and the key's version.
+        package let label: LedgerLabel
+        /// The time of issue, in seconds since 1970.
+        package let issuedAt: Int64
+        /// The end, in seconds since 1970.
+        package let expiresAt: Int64
+    }
+
     /// Takes a record of the token topic at the time `now`; one without a value takes the subject's token away.
-    package mutating func take(_ record: RecordBody, offset: Int64, at now: UnixTime) {
+    ///
+    /// - Returns: the token, where it is the newest of its subject so far.
+    @discardableResult
+    package mutating func take(_ record: RecordBody, offset: Int64, at now: UnixTime) -> Entry? {
         guard let key = record.key else {
             if slice.isFirst { strangers += 1 }
-            return
+            return nil
         }
         let hash = SubjectHash(key)
-        guard slice.contains(hash) else { return }
-        if !record.hasValue { return remove(hash) }
-        let entry: PublishedToken
-        do throws(RecordFault) { entry = try PublishedToken(record, at: now) } catch {
+        guard slice.contains(hash) else { return nil }
+        guard record.hasValue else {
+            remove(hash)
+            return nil
+        }
+        let entry: TokenRecord
+        do throws(RecordFault) { entry = try TokenRecord(record, at: now) } catch {
             if error == .foreign { strangers += 1 } else { unreadable += 1 }
-            return
+            return nil
         }
         guard let label = number(of: entry) else {
             unreadable += 1
-            return
+            return nil
         }
         if (used + 1) * 5 > slots.count * 4 { grow() }
         let place = place(of: hash)
         let isKnown = slots[place].label != 0
-        if isKnown, !slots[place].isGone, slots[place].version > entry.version { return }
+        if isKnown, !slots[place].isGone, slots[place].version > entry.version { return nil }
         if !isKnown { used += 1 }
         if !isKnown || slots[place].isGone { subjectCount += 1 }
         slots[place] = Slot(
             high: hash.high, low: hash.low, version: entry.version, offset: offset,
             expiresAt: UInt32(clamping: entry.expiresAt), label: label,
-            isChallengeBound: entry.challenge != nil)
+            isChallengeBound: entry.isChallengeBound)
+        return Entry(label: labels[Int(label) - 1], issuedAt: entry.issuedAt, expiresAt: Int64(slots[place].expiresAt))
     }
 
     /// Whether the record at `offset` is the newest of its subject, lives at `now` and is meant by `filter`; if so, when it ends.
-    package func end(key: [UInt8], offset: Int64, matching filter: LedgerFilter, at now: UnixTime) -> Int64? {
+    package func end(
+        key: some Collection<UInt8>, offset: Int64, matching filter: LedgerFilter, at now: UnixTime
+    ) -> Int64? {
         let hash = SubjectHash(key)
         guard slice.contains(hash) else { return nil }
         let slot = slots[place(of: hash)]
@@ -118,7 +139,8 @@ package struct LedgerTable: Sendable {
         subjectCount -= 1
     }
 
-    /// Where `hash` stands, or would. There is an empty place always: at most four of five are used.
+    /// Returns the place of `hash`, or the empty place for it. There always is an empty place: at most four of five are
+    /// used.
     private func place(of hash: SubjectHash) -> Int {
         var place = Int(hash.low.multipliedFullWidth(by: UInt64(slots.count)).high)
         while slots[place].label != 0, slots[place].low != hash.low || slots[place].high != hash.high {
@@ -140,7 +162,16 @@ package struct LedgerTable: Sendable {
 
     private static func room(for subjects: Int) -> [Slot] { Array(repeating: Slot(), count: subjects / 4 * 5 + 8) }
 
-    private mutating func number(of entry: PublishedToken) -> UInt16? {
+    private mutating func number(of entry: TokenRecord) -> UInt16? {
+        if let lastNumber {
+            let label = labels[Int(lastNumber) - 1]
+            if entry.isOf(app: label.app, keyID: label.keyID, ring: label.ring) { return lastNumber }
+        }
+        lastNumber = findNumber(of: entry)
+        return lastNumber
+    }
+
+    private mutating func findNumber(of entry: TokenRecord) -> UInt16? {
         let label = LedgerLabel(app: entry.app, keyID: entry.keyID, ring: entry.keyRing)
         if let number = labelNumbers[label] { return number }
         guard let number = UInt16(exactly: labels.count + 1) else { return nil }

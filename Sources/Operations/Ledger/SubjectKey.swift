@@ -1,13 +1,14 @@
 import AdapterKit
 
-/// A subject key, read back: whose token it is.
+/// A subject key, read back: the token's app and user.
 package struct SubjectKey: Sendable, Equatable {
     /// The app.
     package let app: String
     /// The user, as a batch job names it under `reissue.user`: a JSON string, or an object of ids by name.
     package let user: [UInt8]
 
-    /// Reads `key`; nil where it is none as a worker writes it, or one of a subject with a challenge, which no batch job can answer.
+    /// Reads `key`; nil where a worker would not have written it, and for a subject with a challenge, which no batch
+    /// job can answer.
     package init?(_ key: [UInt8]) {
         var parts = key.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count >= 2, let app = Self.text(parts.removeFirst()), !app.isEmpty else { return nil }
@@ -32,7 +33,7 @@ package struct SubjectKey: Sendable, Equatable {
         user = json.bytes
     }
 
-    /// The reason why nobody can be asked for a token in the name of `key`, which is no subject key.
+    /// Returns the reason why nobody can be asked for a token in the name of `key`, which is no subject key.
     package static func refusal(_ key: [UInt8]) -> String {
         let parts = key.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         let isSpelled = parts.allSatisfy { part in
@@ -47,10 +48,5 @@ package struct SubjectKey: Sendable, Equatable {
 
     /// The text of a part of a key; nil where a worker would have written it in another way. Two spellings of one user would be asked for
     /// twice, and bytes that need encoding could end a line of a list.
-    private static func text(_ part: ArraySlice<UInt8>) -> String? {
-        guard let text = PercentEncoding.decoded(part), PercentEncoding.encoded(text).utf8.elementsEqual(part) else {
-            return nil
-        }
-        return text
-    }
+    private static func text(_ part: ArraySlice<UInt8>) -> String? { PercentEncoding.text(writtenAs: part) }
 }

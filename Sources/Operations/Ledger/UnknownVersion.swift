@@ -1,11 +1,12 @@
 import AdapterKit
 
-/// A version that no ring lists and that no token of the ledger names: its id was misspelled, or it is another configuration's.
+/// A version that no ring lists and that no token of the ledger names: its id was misspelled, or it belongs to another
+/// configuration.
 package struct UnknownVersion: Error, CustomStringConvertible {
     package let description: String
 
-    /// The refusal of the version `id`; nil where `holdings`, which are of the whole ledger, have tokens of it, ended ones too, or a ring
-    /// lists it.
+    /// The refusal of the version `id`; nil where a ring lists it, or where `holdings`, which cover the whole ledger,
+    /// have tokens of it, ended ones included.
     package init?(_ id: String, in holdings: LedgerHoldings, isListed: Bool) {
         guard !isListed, !holdings.list.contains(where: { $0.keyID.hasSameBytes(as: id) }) else { return nil }
         let counts = Dictionary(holdings.list.filter { $0.live > 0 }.map { ($0.keyID, $0.live) }, uniquingKeysWith: +)

@@ -1,11 +1,12 @@
 package import AdapterKit
 import WorkerConfiguration
 
-/// Live tokens of one version of a ring, as the ledger has them, and what keeps the ledger from knowing all of them.
+/// Live tokens of one version of a ring, as the ledger has them, and the reasons why the ledger may not know all of
+/// them.
 package struct VersionHoldings: Sendable, Equatable {
     /// The id of the version.
     package let version: String
-    /// Tokens of apps that are configured and that answer no challenge: their users can be asked for.
+    /// Tokens of configured apps that answer no challenge: their users can be asked for.
     package private(set) var askable = 0
     /// Tokens that answer a challenge: only their devices can renew them.
     package private(set) var challengeBound = 0
@@ -13,7 +14,7 @@ package struct VersionHoldings: Sendable, Equatable {
     package private(set) var orphaned: [String: Int] = [:]
     /// Tokens whose record names no ring of the configuration that has the version.
     package private(set) var unknownRing = 0
-    /// Those of `unknownRing` whose users can be asked for.
+    /// The tokens of `unknownRing` whose users can be asked for.
     private var unknownAskable = 0
     /// Records that claim to be tokens and cannot be read.
     package let unreadable: Int
@@ -55,9 +56,9 @@ package struct VersionHoldings: Sendable, Equatable {
     /// Whether the ledger was read whole and shows no live token.
     package var isClear: Bool { live == 0 && unreadable == 0 && strangers == 0 && hidden == nil }
 
-    /// The words for when the last of the tokens ends, such as `ends at 2026-11-21T10:00:00Z`; empty where there is none.
+    /// Returns the end of the last token in words, such as `ends at 2026-11-21T10:00:00Z`; empty where there is none.
     ///
-    /// - Parameter tolerance: how far `now` may be ahead.
+    /// - Parameter tolerance: the bound on how far `now` may be ahead.
     package func end(at now: UnixTime, _ tolerance: ClockTolerance = .standard) -> String {
         guard let lastEnd else { return "" }
         let end = UnixTime(seconds: lastEnd)
@@ -66,7 +67,7 @@ package struct VersionHoldings: Sendable, Equatable {
             "ended at \(end) by this machine's clock, which may be ahead: a token counts for \(DurationText.format(seconds: tolerance.seconds)) longer"
     }
 
-    /// A name as a line can show it: it comes from a record.
+    /// Returns an app's name, which comes from a record, as a line can show it.
     static func shown(_ app: String) -> String {
         let isPlain =
             app.utf8.count <= 64 && app.unicodeScalars.allSatisfy { $0.isASCII && $0.value > 0x20 && $0 != "\u{7F}" }
@@ -91,7 +92,7 @@ package struct VersionHoldings: Sendable, Equatable {
         return parts.joined(separator: "; ")
     }
 
-    /// The reason that the ledger does not know all tokens, in a line; empty where nothing does.
+    /// The reasons why the ledger does not know all tokens, in a line; empty where it does.
     package var doubts: String {
         var parts: [String] = []
         add(
@@ -103,7 +104,7 @@ package struct VersionHoldings: Sendable, Equatable {
         return parts.joined(separator: "; ")
     }
 
-    /// The number of each kind, and what is unknown, in a line; empty where there is none.
+    /// The number of each kind, and the unknown part, in a line; empty where there is none.
     package var reasons: String { [tokenReasons, doubts].filter { !$0.isEmpty }.joined(separator: "; ") }
 
     private func add(_ count: Int, _ one: String, _ many: String, to parts: inout [String]) {

@@ -1,19 +1,21 @@
 package import Pipeline
 
-/// Which dead letter is meant: where it stands on its topic, and when it died, for a topic that is made anew begins at 0 again.
+/// The identity of a dead letter: its partition and offset, and the time at which its event failed. The time is needed
+/// because a topic that is created anew begins at offset 0 again.
 package struct LetterName: Hashable, Sendable {
     /// The partition of the dead letters' topic.
     package let partition: Int32
-    /// The offset in it.
+    /// The offset in the partition.
     package let offset: Int64
     private let failedAt: String
 
-    /// The name of `letter`, as it was read from the dead letters' topic; nil for a record that is no dead letter of a worker's.
+    /// The name of `letter`, a record of the dead letters' topic; nil for a record that no worker wrote as a dead
+    /// letter.
     package init?(_ letter: InputRecord) {
         self.init(letter.origin.partition, letter.origin.offset, letter.body.text(HopHeaders.failedAt) ?? "")
     }
 
-    /// The name that `text` is; nil where it is none.
+    /// Parses a name from a header's text; nil where `text` is no name.
     package init?(text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 3, let partition = Int32(parts[0]), let offset = Int64(parts[1]) else { return nil }
@@ -27,6 +29,6 @@ package struct LetterName: Hashable, Sendable {
         self.failedAt = failedAt
     }
 
-    /// The name as a header says it: `partition/offset/when it died`.
+    /// The name as a header states it: `partition/offset/time of the failure`.
     package var text: String { "\(partition)/\(offset)/\(failedAt)" }
 }

@@ -3,28 +3,29 @@ import Kafka
 package import Pipeline
 package import WorkerConfiguration
 
-/// What an operator wants of the dead letters that a filter means.
+/// The operator's request for the dead letters that a filter matches.
 package enum LetterWork: Sendable {
-    /// They wait where a redrive does not find them.
+    /// Parks the letters, so that no redrive finds them.
     case park(Parking)
-    /// Parked ones stand among the dead letters again.
+    /// Puts parked letters back on the dead letters' topic.
     case unpark
-    /// The events of parked ones go back to where they came from, unless they were redriven so often already.
+    /// Sends the events of parked letters back to their topics, unless an event was redriven `maximumRedrives` times
+    /// already.
     case redrive(maximumRedrives: Int)
 }
 
-/// The work, letter by letter: what is written for each.
+/// The work, letter by letter: the records to write for each letter.
 package struct LetterOrder: Sendable {
-    /// What comes of one record.
+    /// The outcome of one record.
     package enum Step: Sendable {
-        /// It is none of those that are meant.
+        /// The filter does not match the record.
         case other
-        /// It stays, and why.
+        /// The letter stays, for this reason.
         case refused(Redrive.Refusal)
-        /// What is written for it.
+        /// The records to write for the letter.
         case write(HandledLetter)
 
-        /// The topic that is written to, or why none is; nil for a record that is not meant.
+        /// The topic to write to, or the reason why the letter stays; nil for a record that the filter does not match.
         var target: PlannedLetter.Target? {
             switch self {
             case .other: nil
@@ -41,7 +42,7 @@ package struct LetterOrder: Sendable {
     private let inputs: Set<String>
     private let decoder: EventDecoder
 
-    /// The order to do `work` with what `filter` means at the time `now`.
+    /// The order to do `work` with the letters that `filter` matches at the time `now`.
     package init(_ work: LetterWork, _ filter: DeadLetterFilter, _ configuration: Configuration, now: UnixTime) {
         self.work = work
         self.filter = filter
@@ -51,7 +52,7 @@ package struct LetterOrder: Sendable {
         decoder = configuration.deadLetterDecoder
     }
 
-    /// The topic whose records are read.
+    /// The topic to read.
     package var source: String {
         if case .park = work { topics.deadLetters } else { topics.parkedLetters }
     }
@@ -59,7 +60,7 @@ package struct LetterOrder: Sendable {
     /// Returns the letter in `record`, without its payload.
     func entry(of record: InputRecord) -> DeadLetterEntry { DeadLetterEntry(record, decoder: decoder, at: now) }
 
-    /// What is to be done with `record` of `source`.
+    /// Returns the step for `record`, a record of `source`.
     package func step(_ record: InputRecord, _ states: LetterStates) -> Step {
         let entry = entry(of: record)
         switch work {

@@ -4,7 +4,7 @@ package import Logging
 package import WorkerConfiguration
 
 extension LetterStates {
-    /// What the topic of parked letters says now; nil where there is no such topic.
+    /// Reads the states of all letters from the topic of parked letters; nil where the topic does not exist.
     ///
     /// - Parameter patience: the longest time to wait for an open transaction.
     /// - Throws: `KafkaError`, or `HiddenOffsets`.

@@ -1,40 +1,40 @@
 package import Kafka
 import Pipeline
 
-/// Which dead letters want no attention any more: the parked ones, and those that were dealt with.
+/// The dead letters that need no more attention: parked letters, and letters that an operator dealt with.
 ///
-/// It is what the topic of parked letters says. A letter's states only follow one another, parked and then done, so that neither the
-/// order in which partitions are read nor a record that is there twice makes a difference.
+/// The states come from the topic of parked letters. A letter's state only moves from parked to done. So neither the
+/// order in which partitions are read nor a duplicate record makes a difference.
 package struct LetterStates: Sendable, Equatable {
-    /// What became of a dead letter.
+    /// The state of a dead letter.
     package enum State: Sendable, Equatable {
-        /// It waits on the topic of parked letters.
+        /// The letter waits on the topic of parked letters.
         case parked
-        /// It was sent back to where its event came from, or stands among the dead letters again at another place.
+        /// The event was sent back to its topic, or the letter is on the dead letters' topic again, at another offset.
         case done
 
-        /// Why a redrive leaves it.
+        /// The reason why a redrive skips the letter.
         package var refusal: Redrive.Refusal { self == .parked ? .parked : .done }
     }
 
     private var states: [LetterName: State] = [:]
 
-    /// Nothing was parked or sent back yet.
+    /// States before anything was parked or sent back.
     package init() {}
 
-    /// What `name` has come to; nil for a letter that wants attention.
+    /// Returns the state of the letter `name`; nil for a letter that needs attention.
     package subscript(name: LetterName) -> State? { states[name] }
 
-    /// How many are parked.
+    /// The number of parked letters.
     package var parked: Int { states.values.count { $0 == .parked } }
 
-    /// How many of the letters in `bounds` of the dead letters' topic want no attention.
+    /// Returns the number of letters that need no attention in `bounds` of the dead letters' topic.
     package func count(within bounds: [TopicPartition: Range<Int64>]) -> Int {
         let ranges = Dictionary(bounds.map { ($0.key.partition, $0.value) }) { first, _ in first }
         return states.keys.count { ranges[$0.partition]?.contains($0.offset) == true }
     }
 
-    /// Takes in a record of the topic of parked letters.
+    /// Applies a record of the topic of parked letters.
     package mutating func take(_ body: RecordBody) {
         guard let name = body.text(HopHeaders.parkedLetter).flatMap(LetterName.init(text:)) else { return }
         if body.has(HopHeaders.parkedEnd) {
@@ -44,6 +44,6 @@ package struct LetterStates: Sendable, Equatable {
         }
     }
 
-    /// The letter was dealt with.
+    /// Marks the letter as done.
     package mutating func finish(_ name: LetterName) { states[name] = .done }
 }

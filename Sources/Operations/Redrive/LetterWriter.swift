@@ -3,21 +3,22 @@ package import Kafka
 import Logging
 import WorkerConfiguration
 
-/// What is written for a dead letter.
+/// The records to write for a dead letter.
 package struct HandledLetter: Sendable {
-    /// Which letter.
+    /// The letter.
     package let name: LetterName
-    /// Its event, or the letter at another place.
+    /// The letter's event, or a copy of the letter for another topic.
     package let record: ProducerRecord
-    /// What says that the letter was dealt with; nil where `record` says so itself.
+    /// The mark that the letter was dealt with; nil where the run writes none: a parked copy needs none, and without
+    /// the topic of parked letters there is no place for one.
     package let mark: ProducerRecord?
 }
 
 /// Writes letters and the marks that go with them.
 ///
-/// Where the worker delivers exactly once, both are in one transaction, and all redrives and parkings of a group share one
-/// transactional id: whoever begins later keeps the earlier one from committing anything more. At least once, a letter is delivered
-/// before its mark, and goes out once more where the process ends between the two.
+/// Where the worker delivers exactly once, a transaction holds both, and all redrives and parkings of a group share one
+/// transactional id: the latest run keeps earlier ones from committing anything more. At least once, a letter is
+/// delivered before its mark; if the process ends between the two, the next run delivers the letter again.
 struct LetterWriter {
     private let producer: KafkaProducer
     private let isTransactional: Bool
@@ -42,7 +43,8 @@ struct LetterWriter {
 
     /// Writes `letters`.
     ///
-    /// - Returns: how many are known to be written, and why not all of them. After a failure nothing more may be written.
+    /// - Returns: the number of letters known to be written, and the error that kept the rest from it. After a failure
+    ///   nothing more may be written.
     func write(_ letters: [HandledLetter]) async -> (written: Int, failure: KafkaError?) {
         guard !letters.isEmpty else { return (0, nil) }
         return isTransactional ? await writeTogether(letters) : await writeInTurn(letters)
@@ -55,11 +57,11 @@ struct LetterWriter {
             try await producer.beginTransaction()
             let errors = await producer.deliver(letters.map(\.record) + letters.compactMap(\.mark))
             if let error = errors.compactMap({ $0 }).first {
-                // Whatever comes of it, nobody sees the records: the transaction is never committed.
+                // Whatever the abort returns, no reader sees the records: the transaction is never committed.
                 try? await producer.abortTransaction()
                 return (0, error)
             }
-            // Where its end is unknown, the marks tell the next run.
+            // Where the commit's outcome is unknown, the marks show it to the next run.
             try await producer.commitTransaction()
             return (letters.count, nil)
         } catch { return (0, error) }
@@ -73,7 +75,7 @@ struct LetterWriter {
     }
 }
 
-/// Keeps a run to so many letters a second.
+/// Limits a run to a number of letters a second.
 struct LetterPace {
     private let rate: Int
     private let start = ContinuousClock.now
@@ -81,7 +83,7 @@ struct LetterPace {
     /// - Parameter rate: letters a second; 0 for no limit.
     init(rate: Int) { self.rate = rate }
 
-    /// How many are written together: a tenth of a second's worth where there is a limit.
+    /// Returns the number of letters to write together: at most 500, and with a limit a tenth of a second's worth.
     static func batch(at rate: Int) -> Int { rate == 0 ? 500 : max(1, min(500, rate / 10)) }
 
     /// Waits until `count` letters may have been written.

@@ -2,13 +2,13 @@ package import AdapterKit
 import Kafka
 package import Pipeline
 
-/// When a dead letter was parked, by whom and why.
+/// The time, the author and the reason of a dead letter's parking.
 package struct Parking: Sendable, Equatable {
-    /// When.
+    /// The time of the parking.
     package let at: UnixTime
-    /// Who did it, as they call themselves.
+    /// The name that the operator gave.
     package let by: String
-    /// What it waits for.
+    /// The reason: what the letter waits for.
     package let reason: String
 
     /// A parking with these parts.
@@ -19,18 +19,19 @@ package struct Parking: Sendable, Equatable {
     }
 }
 
-/// A dead letter on the topic of parked letters, where a copy of it stands byte for byte.
+/// A dead letter's copy on the topic of parked letters: its key, value and headers, and headers about the parking.
 package struct ParkedLetter: Sendable {
-    /// Which dead letter it is a copy of.
+    /// The name of the original dead letter.
     package let name: LetterName
-    /// When, by whom and why; without a time where the record says none that can be read.
+    /// The time of the parking; nil where the record states none that can be read.
     package let at: UnixTime?
-    /// See `at`.
+    /// The name that the operator gave.
     package let by: String
-    /// See `at`.
+    /// The reason of the parking.
     package let reason: String
 
-    /// What `record` says of itself; nil for the mark of a letter that was dealt with, and for what nobody parked.
+    /// Reads a parked letter from `record`; nil for the mark of a letter that was dealt with, and for a record that is
+    /// no parked letter.
     package init?(_ record: InputRecord) {
         let headers = record.body
         guard !headers.has(HopHeaders.parkedEnd),
@@ -42,7 +43,8 @@ package struct ParkedLetter: Sendable {
         reason = headers.text(HopHeaders.parkedReason) ?? ""
     }
 
-    /// The copy of `letter` for `topic`. That it stands there is what keeps the letter from being taken for one that wants attention.
+    /// Returns a copy of `letter` for `topic`. While the copy is there, the letter counts as parked and needs no
+    /// attention.
     static func copy(
         of letter: InputRecord, _ name: LetterName, _ parking: Parking, to topic: String
     ) -> ProducerRecord {
@@ -54,12 +56,12 @@ package struct ParkedLetter: Sendable {
             topic: topic, key: letter.key, value: letter.value, headers: plainHeaders(of: letter) + added)
     }
 
-    /// The dead letter that `parked` is a copy of, for `topic`.
+    /// Returns the dead letter that `parked` is a copy of, for `topic`.
     static func letter(of parked: InputRecord, to topic: String) -> ProducerRecord {
         ProducerRecord(topic: topic, key: parked.key, value: parked.value, headers: plainHeaders(of: parked))
     }
 
-    /// The mark of a letter that was dealt with, for `topic`.
+    /// Returns the mark of a letter that was dealt with, for `topic`.
     static func mark(_ name: LetterName, _ end: LetterEnd, to topic: String) -> ProducerRecord {
         ProducerRecord(
             topic: topic, key: nil, value: nil,
@@ -73,10 +75,10 @@ package struct ParkedLetter: Sendable {
     }
 }
 
-/// How a dead letter was dealt with.
+/// The way in which a dead letter was dealt with.
 enum LetterEnd: String, Sendable {
-    /// Its event was sent back.
+    /// The event was sent back to its topic.
     case redriven
-    /// It stands among the dead letters again.
+    /// The letter is on the dead letters' topic again.
     case unparked
 }

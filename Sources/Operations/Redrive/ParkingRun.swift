@@ -3,8 +3,8 @@ package import Logging
 import Pipeline
 package import WorkerConfiguration
 
-/// One parking, unparking or redrive of parked letters: reads a topic to where it ends now, and writes batch after batch. What was
-/// done stands on the topic of parked letters, so that an interrupted run is only run again.
+/// One parking, unparking or redrive of parked letters. It reads a topic up to its present end, and writes batch after
+/// batch. The topic of parked letters records what was done, so an interrupted run can simply be run again.
 package struct ParkingRun {
     let configuration: Configuration
     let order: LetterOrder
@@ -14,7 +14,7 @@ package struct ParkingRun {
     let display: any ProgressDisplay
     let plan: PlannedLetterDisplay
 
-    /// A run of `order`; `rate` letters a second, 0 for no limit. A dry run tells `plan` of each letter.
+    /// A run of `order`, at `rate` letters a second (0: no limit). A dry run calls `plan` with each letter.
     package init(
         configuration: Configuration, order: LetterOrder, isDryRun: Bool, rate: Int, display: any ProgressDisplay,
         plan: @escaping PlannedLetterDisplay

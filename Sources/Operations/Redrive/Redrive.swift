@@ -4,16 +4,16 @@ package import Pipeline
 
 /// A dead letter on its way back to the topic its event came from.
 ///
-/// The event becomes a new record at a new position, under the rules of its topic, and is judged like any other: its age counts
-/// from now, unless it states when its failure was observed, and without an id of its own it gets a new one.
+/// The event becomes a new record at a new position, under the rules of its topic, and is treated like any other. Its
+/// age counts from now, unless it states the time of its failure, and without an id of its own it gets a new one.
 package struct Redrive: Sendable {
     /// The topic that the worker consumed the event from.
     package let topic: String
-    /// Key and value as they came.
+    /// The event's key as it came.
     package let key: [UInt8]?
-    /// See `key`.
+    /// The event's value as it came.
     package let value: [UInt8]?
-    /// The event's own headers, and how often it was redriven.
+    /// The event's own headers, and the number of times it was redriven.
     package let headers: [RecordHeader]
 
     /// The event of `record` for the topic it came from.
@@ -22,7 +22,7 @@ package struct Redrive: Sendable {
     ///   - entry: the same letter, read.
     ///   - inputs: the topics that events may be written to.
     ///   - named: the code that the operator asked for; nil for any.
-    ///   - maximumRedrives: an event that was redriven as often stays.
+    ///   - maximumRedrives: an event that was redriven this many times stays.
     /// - Throws: `RedriveRefused`.
     package init(
         _ record: InputRecord, _ entry: DeadLetterEntry, inputs: Set<String>, named: ErrorCode?, maximumRedrives: Int

@@ -2,7 +2,7 @@ package import AdapterKit
 
 /// A dead letter that is not redriven.
 package struct RedriveRefused: Error, Sendable, Hashable {
-    /// Why.
+    /// The reason.
     package let reason: Redrive.Refusal
 
     /// A letter that stays because of `reason`.
@@ -12,19 +12,19 @@ package struct RedriveRefused: Error, Sendable, Hashable {
 extension Redrive {
     /// The reason why a dead letter stays where it is.
     package enum Refusal: Sendable, Hashable, CaseIterable, CustomStringConvertible {
-        /// It was redriven as often as it may be; another time would only be another loop.
+        /// The event was redriven as often as allowed; another redrive would only be another loop.
         case redrivenTooOften
-        /// It only refers to its event, which was too large.
+        /// The letter only refers to its event, which was too large.
         case byReference
-        /// It is no dead letter of a worker's.
+        /// No worker wrote the record as a dead letter.
         case noDeadLetter
-        /// It waits until it is unparked.
+        /// The letter is parked until an operator unparks it.
         case parked
-        /// It was sent back before, or unparked: its event has another record by now.
+        /// The event was sent back or the letter was unparked before: the event has another record by now.
         case done
-        /// Its event came from a topic that is no input of the configuration.
+        /// The event came from a topic that is no input of the configuration.
         case noLongerInput
-        /// It was refused for whose it is, and nobody asked for this code.
+        /// The event was refused for its identity, and the operator did not name this code.
         case unnamed(ErrorCode)
 
         package static var allCases: [Refusal] {

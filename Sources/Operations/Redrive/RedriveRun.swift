@@ -5,17 +5,17 @@ package import Logging
 package import Pipeline
 package import WorkerConfiguration
 
-/// One redrive: read, publish, commit, batch after batch.
+/// One redrive: reads, publishes and commits, batch after batch.
 package struct RedriveRun {
-    /// What came of it.
+    /// The outcome of a run.
     package struct Result {
-        /// How many were sent back, or parked where that is what was asked for.
+        /// The number of letters sent back, or parked where the run parks.
         package var redriven = 0
-        /// How many the filter does not mean.
+        /// The number of letters that the filter does not match.
         package var unmatched = 0
-        /// How many stay, and why.
+        /// The number of letters that stay, by reason.
         package var refused: [Redrive.Refusal: Int] = [:]
-        /// Why not everything could be published.
+        /// The error that kept the rest from being published.
         package var failure: KafkaError?
     }
 
@@ -30,7 +30,8 @@ package struct RedriveRun {
     let plan: PlannedLetterDisplay
     private let inputs: Set<String>
 
-    /// A redrive of what `filter` means; `rate` letters a second, 0 for no limit. A dry run tells `plan` of each letter.
+    /// A redrive of the letters that `filter` matches, at `rate` letters a second (0: no limit). A dry run calls `plan`
+    /// with each letter.
     package init(
         configuration: Configuration, filter: DeadLetterFilter, maximumRedrives: Int, isDryRun: Bool, rate: Int,
         now: UnixTime, display: any ProgressDisplay, plan: @escaping PlannedLetterDisplay
@@ -46,7 +47,7 @@ package struct RedriveRun {
         inputs = Set(configuration.eventTopics)
     }
 
-    /// How many are published together: a tenth of a second's worth where there is a limit.
+    /// The number of letters to publish together.
     private var batch: Int { LetterPace.batch(at: rate) }
 
     /// - Throws: `KafkaError`.
@@ -103,7 +104,7 @@ package struct RedriveRun {
         return result
     }
 
-    /// From where the group is to where the topic ends now.
+    /// Returns each partition's range from the group's position to the present end.
     private func bounds(
         _ partitions: [TopicPartition], _ consumer: KafkaConsumer
     ) async throws -> TopicReading {
@@ -117,9 +118,9 @@ package struct RedriveRun {
         return TopicReading(bounds)
     }
 
-    /// Publishes what is meant of `records`, then commits all of them.
+    /// Publishes the letters among `records` that the filter matches, then commits all of `records`.
     ///
-    /// - Returns: false where something could not be published: nothing of the batch is committed then.
+    /// - Returns: false where a letter could not be published; then nothing of the batch is committed.
     private func publish(
         _ records: [ConsumedRecord], _ result: inout Result, _ states: inout LetterStates?, _ writer: LetterWriter,
         _ consumer: KafkaConsumer
@@ -156,7 +157,8 @@ package struct RedriveRun {
         return true
     }
 
-    /// What is written for a dead letter that the filter means. Without a topic for marks it is only sent.
+    /// Returns the records to write for a dead letter that the filter matches. Without a topic for marks there is no
+    /// mark.
     private func letter(
         _ input: InputRecord, _ entry: DeadLetterEntry, _ states: LetterStates?
     ) throws(RedriveRefused) -> HandledLetter {
@@ -170,7 +172,7 @@ package struct RedriveRun {
             mark: states == nil ? nil : ParkedLetter.mark(name, .redriven, to: topics.parkedLetters))
     }
 
-    /// Behind the last record of each partition.
+    /// Returns the offsets behind the last record of each partition.
     private static func ends(of records: [ConsumedRecord]) -> [PartitionOffset] {
         var ends: [TopicPartition: Int64] = [:]
         for record in records {

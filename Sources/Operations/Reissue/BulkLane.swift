@@ -10,14 +10,14 @@ package protocol BulkLane {
     ///
     /// - Throws: `KafkaError`, the first one; each of the records may have been delivered then.
     func deliver(_ records: [ProducerRecord]) async throws
-    /// The subject keys of those of the events `ids` that the lane has, by id.
+    /// Returns the subject keys of those of the events `ids` that the lane has, by id.
     ///
-    /// - Parameter time: none of them is older.
+    /// - Parameter time: the time that no event is older than.
     /// - Throws: `KafkaError` or `MissingTopic`.
     func events(named ids: Set<String>, since time: UnixTime) async throws -> [String: [UInt8]]
     /// Events that no worker has consumed; nil where that is unknown.
     var lag: Int? { get async }
-    /// Gives the connections back.
+    /// Closes the connections.
     func close(within limit: Duration) async
 }
 
@@ -36,6 +36,7 @@ package struct KafkaBulkLane: BulkLane {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         (self.configuration, self.brokers, self.logger) = (configuration, brokers, logger)
         producer = try KafkaProducer(properties.producer, logger: logger)
+        producer.prepare([configuration.topics.invalidationsBulk])
         waiting = BulkLag(configuration, properties, logger: logger)
     }
 

@@ -1,13 +1,13 @@
 /// Comma-separated values (RFC 4180), byte by byte as they come in: quoted fields, doubled quotes, CRLF or LF, a byte order
 /// mark, lines of any length up to a limit.
 package struct CSVReader: Sendable {
-    /// A record, or why a line is none.
+    /// A record, or the problem of a line that is none.
     package struct Row: Sendable, Equatable {
-        /// The line it begins on, from 1.
+        /// The line on which the row begins, from 1.
         package let line: Int
-        /// Its fields as they stand between the commas and quotes.
+        /// The row's fields, without commas and quotes.
         package let fields: [[UInt8]]
-        /// What is wrong with it.
+        /// The row's problem; nil for a valid row.
         package let problem: String?
     }
 
@@ -28,10 +28,10 @@ package struct CSVReader: Sendable {
     private var head: [UInt8]? = []
     private var wasReturn = false
 
-    /// - Parameter delimiter: what stands between fields.
+    /// - Parameter delimiter: the byte between fields.
     package init(delimiter: UInt8 = UInt8(ascii: ",")) { self.delimiter = delimiter }
 
-    /// Takes the next bytes.
+    /// Parses the next bytes.
     ///
     /// - Returns: the rows that ended in them.
     package mutating func take(_ chunk: some Sequence<UInt8>) -> [Row] {
@@ -40,7 +40,7 @@ package struct CSVReader: Sendable {
         return rows
     }
 
-    /// Nothing more comes.
+    /// Ends the input.
     ///
     /// - Returns: the last row, where no line end follows it.
     package mutating func finish() -> [Row] {

@@ -2,9 +2,9 @@ import AdapterKit
 
 /// Users out of CSV with a header row.
 package struct CSVUserRows: Sendable {
-    /// Why the header does not do.
+    /// A header row that cannot be used.
     package struct BadHeader: Error, Sendable, CustomStringConvertible {
-        /// Why.
+        /// The reason.
         package let description: String
     }
 

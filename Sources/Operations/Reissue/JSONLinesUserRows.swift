@@ -9,10 +9,10 @@ package struct JSONLinesUserRows: Sendable {
     private var isTooLong = false
     private var line = 1
 
-    /// - Parameter column: the member of an object that is the user, where it has it.
+    /// - Parameter column: the member of an object that names the user, where the object has it.
     package init(column: String) { self.column = column }
 
-    /// Takes the next bytes.
+    /// Parses the next bytes.
     package mutating func take(_ chunk: some Sequence<UInt8>) -> [UserRow] {
         var rows: [UserRow] = []
         for byte in chunk {
@@ -26,7 +26,7 @@ package struct JSONLinesUserRows: Sendable {
         return rows
     }
 
-    /// The last line, where no line end follows it.
+    /// Returns the last line, where no line end follows it.
     package mutating func finish() -> [UserRow] {
         var rows: [UserRow] = []
         endLine(&rows)

@@ -4,9 +4,9 @@ package import Keyring
 import Pipeline
 package import WorkerConfiguration
 
-/// The subjects a job out of the ledger is about, as they stood when it began: their subject keys, a line each, in a file
-/// beside the checkpoint. The ledger itself changes while the job works. A key that could be taken for several lines, or for another
-/// one, is written in hexadecimal digits behind an exclamation mark, which no subject key begins with.
+/// The subjects of a job that reads the ledger, as they were when it began: their subject keys, a line each, in a file
+/// beside the checkpoint. The ledger itself changes while the job works. A key that could be read as several lines, or
+/// as another key, is written in hexadecimal digits behind an exclamation mark, which no subject key begins with.
 package final class LedgerInput {
     /// The file.
     let path: String
@@ -49,7 +49,7 @@ package final class LedgerInput {
     private static let mark = UInt8(ascii: "!")
 
     private static func append(_ key: [UInt8], to buffer: inout [UInt8]) {
-        // What a worker writes is printable ASCII, each key on one line.
+        // A worker writes printable ASCII, each key on one line.
         guard key.first == mark || !key.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             buffer += key
             return
@@ -62,7 +62,7 @@ package final class LedgerInput {
         }
     }
 
-    /// The next subjects; nil at the end.
+    /// Returns the next subjects; nil at the end.
     package func next() throws -> [ReissueJob.Item]? {
         while !isAtEnd {
             let chunk = try handle.read(upToCount: 64 << 10) ?? Data()
@@ -79,6 +79,16 @@ package final class LedgerInput {
             if !items.isEmpty { return items }
         }
         return nil
+    }
+
+    /// The number of subjects that are left; none is left afterwards. Nothing is made of them.
+    func count() throws -> Int {
+        var count = rest.count { $0 == UInt8(ascii: "\n") }
+        while let chunk = try handle.read(upToCount: 1 << 20), !chunk.isEmpty {
+            count += chunk.count { $0 == UInt8(ascii: "\n") }
+        }
+        isAtEnd = true
+        return count
     }
 
     private func item(_ key: [UInt8]) -> ReissueJob.Item {

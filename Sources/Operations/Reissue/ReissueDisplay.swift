@@ -1,7 +1,7 @@
 import Pipeline
 import WorkerConfiguration
 
-/// The job's line on the terminal: how many of how many, how fast, how far behind the workers are, how long still.
+/// The job's line on the terminal: events sent, total, rate, the workers' lag, and the time left.
 struct ReissueDisplay {
     private let total: Int?
     private let before: Int

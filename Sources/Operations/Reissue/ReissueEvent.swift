@@ -10,10 +10,10 @@ package struct ReissueEvent: Sendable, Equatable {
     /// - Parameters:
     ///   - user: a JSON string, or an object of ids by name.
     ///   - app: the app.
-    ///   - adapter: the app's adapter, which says whether it can be asked for this user.
-    ///   - id: the event's id; the same row of the same job has the same.
-    ///   - time: when it is asked for.
-    /// - Throws: `UserRow.BadRow` where the adapter takes no such user.
+    ///   - adapter: the app's adapter, which decides whether it can be asked for this user.
+    ///   - id: the event's id; the same row of the same job has the same id.
+    ///   - time: the time of the request.
+    /// - Throws: `UserRow.BadRow` where the adapter accepts no such user.
     package init(
         user: [UInt8], app: String, adapter: any Adapter, id: String, at time: UnixTime
     ) throws(UserRow.BadRow) {

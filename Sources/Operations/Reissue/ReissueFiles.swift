@@ -16,7 +16,8 @@ package struct ReissueFiles {
     package let lock: String
     let disk: Disk
 
-    /// The checkpoint at `state`, such as `job.json`, and its neighbours `job.rejects.jsonl`, `job.subjects` and `job.lock`.
+    /// The checkpoint at `state`, such as `job.json`, and its neighbors `job.rejects.jsonl`, `job.subjects` and
+    /// `job.lock`.
     package init(state: String, on disk: Disk = .real) {
         self.state = state
         self.disk = disk
@@ -26,9 +27,9 @@ package struct ReissueFiles {
         lock = name + ".lock"
     }
 
-    /// The checkpoint; nil where the job was not begun.
+    /// Reads the checkpoint; nil where the job has not begun.
     ///
-    /// - Throws: `InputUnreadable` where the file is something else.
+    /// - Throws: `InputUnreadable` where the file is no checkpoint.
     package func load() throws -> ReissueProgress? {
         let descriptor = open(state, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -50,10 +51,10 @@ package struct ReissueFiles {
         try DurableWrite(path: state, mode: 0o600, on: disk).write(SecretBytes(copying: progress.json))
     }
 
-    /// Takes the files of `other` over, for a job that goes on under another name. The checkpoint comes last: before it is there,
-    /// the job is still the other's.
+    /// Takes over the files of `other`, for a job that goes on under another name. The checkpoint comes last: until it
+    /// is there, the job still belongs to `other`.
     ///
-    /// - Throws: `KeyRingError`, or what the file system says.
+    /// - Throws: `KeyRingError`, or the file system's error.
     func takeOver(_ other: ReissueFiles, with progress: ReissueProgress) throws {
         for (old, new) in [(other.subjects, subjects), (other.rejects, rejects)] {
             guard access(old, F_OK) == 0 else { continue }
@@ -65,10 +66,10 @@ package struct ReissueFiles {
         _ = try disk.run(.remove, on: other.state) { unlink(other.state) }
     }
 
-    /// Opens the rejected rows' file, cut where the checkpoint knows of it. It is made where it is not there, for its owner alone.
-    /// A link is not followed: whoever may write the folder could have the job cut any file of its account.
+    /// Opens the file of rejected rows, cut to the length in the checkpoint. A missing file is created, for its owner
+    /// alone. A link is not followed: an account that may write to the folder could have the job cut any of its files.
     ///
-    /// - Throws: `InputUnreadable`, or what the file system says.
+    /// - Throws: `InputUnreadable`, or the file system's error.
     func openRejects(_ progress: ReissueProgress) throws -> FileHandle {
         let descriptor = try disk.run(.create, on: rejects) {
             open(rejects, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
@@ -85,7 +86,7 @@ package struct ReissueFiles {
         return handle
     }
 
-    /// Appends the lines of rows that could not be used to the open file of rejected rows and brings them to disk.
+    /// Appends the lines of rejected rows to the open file and brings them to disk.
     ///
     /// - Throws: `InputUnreadable`, or `KeyRingError` in place of a crash.
     func append(_ lines: Data, to file: FileHandle) throws {
@@ -112,13 +113,13 @@ package struct ReissueFiles {
             : "it cannot be opened: \(String(cString: strerror(error)))"
     }
 
-    /// A pipe, a device or another account's file is none of a job's.
+    /// Refuses a pipe, a device or another account's file.
     private static func requireOwnFile(_ descriptor: Int32, _ path: String, _ option: String) throws {
         guard isOwnFile(descriptor)
         else { throw InputUnreadable(path: path, reason: "it is no file of yours; name another with \(option)") }
     }
 
-    /// A line of the rejected rows' file: which row, and why; never what stands in it.
+    /// Returns a line of the rejected rows' file: the row's number and the reason, never the row's content.
     static func reject(line: Int, _ reason: String) -> Data {
         var json = JSONWriter()
         json.beginObject()

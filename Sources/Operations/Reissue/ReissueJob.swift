@@ -4,8 +4,8 @@ import Kafka
 import Pipeline
 package import WorkerConfiguration
 
-/// Sends a job's events to the bulk lane, batch after batch. The checkpoint says what is about to be delivered before it is, so
-/// that an event that may have been delivered before a crash is marked when it is sent again.
+/// Sends a job's events to the bulk lane, batch after batch. The checkpoint names the events before they are delivered.
+/// An event that may have been delivered before a crash is marked when it is sent again.
 package struct ReissueJob {
     let configuration: Configuration
     let app: Configuration.App?
@@ -15,18 +15,18 @@ package struct ReissueJob {
     let display: any ProgressDisplay
     let now: @Sendable () -> UnixTime
     let lane: () throws -> any BulkLane
-    /// Asked before each batch; false ends the job there, to be gone on with later.
+    /// Called before each batch; false stops the job there, to be continued later.
     let mayGoOn: () throws -> Bool
-    /// Where a first part of the job ends, in rows; nil for the end of the input.
+    /// The number of rows in a first part of the job; nil for all of the input.
     let limit: Int?
 
     /// A job.
     ///
     /// - Parameters:
-    ///   - app: of all rows; nil where each names its own.
-    ///   - total: how many rows there are; nil where that is not known.
+    ///   - app: the app of all rows; nil where each row names its own.
+    ///   - total: the number of rows; nil where it is unknown.
     ///   - lane: opens the lane that the events go to.
-    ///   - display: shows how far it is.
+    ///   - display: the display of the job's progress.
     package init(
         configuration: Configuration, app: Configuration.App?, files: ReissueFiles, pace: ReissuePace, total: Int?,
         lane: @escaping () throws -> any BulkLane, display: any ProgressDisplay,
@@ -46,7 +46,7 @@ package struct ReissueJob {
         self.limit = limit
     }
 
-    /// A row of the input, ready to be sent, or not.
+    /// A row of the input, valid or not.
     package struct Item {
         package let row: UserRow
         package let app: Configuration.App?
@@ -58,11 +58,12 @@ package struct ReissueJob {
         }
     }
 
-    /// Why the job ended.
+    /// The reason why the job stopped.
     package enum End: Equatable { case finished, paused, limitReached }
 
     /// - Parameter next: the input's next items; nil at its end.
-    /// - Throws: `KafkaError` where something could not be delivered; the checkpoint says what may have been.
+    /// - Throws: `KafkaError` where an event could not be delivered; the checkpoint names the events that may have
+    ///   been.
     package func run(_ progress: inout ReissueProgress, next: () throws -> [Item]?) async throws -> End {
         let lane = try lane()
         do {
@@ -83,7 +84,7 @@ package struct ReissueJob {
         var display = ReissueDisplay(on: display, total: total, startedWith: progress.sent)
         defer { display.clear() }
         var pending = ArraySlice<Item>()
-        // The rows that the checkpoint knows of were sent before, and of those in doubt the ones that the lane has.
+        // The rows before the checkpoint's were sent; of the rows in doubt, those that the lane has.
         var toSkip = progress.rows
         let resent = progress.sendingRows
         let delivered = await delivered(progress, lane)
@@ -103,7 +104,7 @@ package struct ReissueJob {
             }
             let goesOn = Result { try mayGoOn() }
             guard case .success(true) = goesOn else {
-                // What was delivered is in the checkpoint whatever the reason is.
+                // The events that were delivered are in the checkpoint whatever the reason is.
                 try note(&progress, inDoubtThrough: resent)
                 _ = try goesOn.get()
                 return .paused
@@ -123,8 +124,8 @@ package struct ReissueJob {
         }
     }
 
-    /// The subject key of each event in doubt that the lane has, by the event's id. Where the lane cannot be read, all of them are
-    /// sent again.
+    /// Returns the subject key of each event in doubt that the lane has, by the event's id. Where the lane cannot be
+    /// read, all events in doubt are sent again.
     private func delivered(_ progress: ReissueProgress, _ lane: any BulkLane) async -> [String: [UInt8]] {
         guard let since = progress.sendingSince, !progress.inDoubt.isEmpty else { return [:] }
         let ids = Set(progress.inDoubt.map { progress.eventID(row: $0 + 1) })
@@ -132,7 +133,7 @@ package struct ReissueJob {
         return (try? await lane.events(named: ids, since: ClockTolerance.standard.earliest(at: since))) ?? [:]
     }
 
-    /// Writes that nothing is under way.
+    /// Writes a checkpoint with no event under way.
     ///
     /// - Parameter row: the last row that may have been delivered before a crash; it stays in doubt until it is sent again.
     private func note(_ progress: inout ReissueProgress, inDoubtThrough row: Int) throws {
@@ -140,7 +141,7 @@ package struct ReissueJob {
         try files.save(progress)
     }
 
-    /// The headers of a job's events: its campaign, and whether the event may have been sent before.
+    /// Returns the headers of a job's events: its campaign, and whether the event may have been sent before.
     private func headers(_ progress: ReissueProgress, isResent: Bool) -> [RecordHeader] {
         var headers: [RecordHeader] = []
         if let campaign = progress.campaign { headers.append(RecordHeader("remint-campaign", campaign)) }
@@ -150,8 +151,8 @@ package struct ReissueJob {
 
     /// - Parameters:
     ///   - resentThrough: the last row that may have been delivered before.
-    ///   - delivered: the subject key of each event that was, by its id.
-    /// - Returns: how many events were delivered.
+    ///   - delivered: the subject key of each event that was delivered, by its id.
+    /// - Returns: the number of delivered events.
     private func send(
         _ items: [Item], _ progress: inout ReissueProgress, resentThrough: Int, but delivered: [String: [UInt8]],
         _ lane: any BulkLane, _ rejects: FileHandle
@@ -178,7 +179,7 @@ package struct ReissueJob {
                 refused += ReissueFiles.reject(line: item.row.line, error.reason)
             }
         }
-        // What stands in `progress` was delivered; what comes now is under way.
+        // The events in `progress` were delivered; those of this batch are under way.
         let time = now()
         progress.deliver(through: next.rows, at: time)
         try files.save(progress)

@@ -1,11 +1,11 @@
 package import AdapterKit
 import Keyring
 
-/// The lock of a job: two runs over one checkpoint would deliver each event twice. It ends with the process.
+/// The lock of a job: two runs over one checkpoint would deliver each event twice. The lock ends with the process.
 package struct ReissueLock: ~Copyable {
     private let lock: FileLock
 
-    /// Takes the lock on the file `path`, and writes down who holds it since `now`. Does not wait.
+    /// Takes the lock on the file `path`, and writes down the holder and the time `now`. Does not wait.
     ///
     /// - Throws: `ReissueHeld`, or `InputUnreadable` where the file cannot be opened.
     package init(_ path: String, at now: UnixTime) throws {

@@ -1,12 +1,12 @@
-/// How fast a job goes: so many events a second, evenly but for a jitter, with rests between waves.
+/// The pace of a job: a rate, spread evenly but for a jitter, with rests between waves.
 package struct ReissuePace: Sendable, Equatable {
     /// Events a second; nil for as fast as they can be delivered.
     package let rate: Double?
-    /// By how much of it a batch's length varies, from 0 to 1: many jobs at once then do not keep step.
+    /// The share by which the time from batch to batch varies, from 0 to 1, so that many jobs at once do not keep step.
     package let jitter: Double
     /// Events of a wave; nil for one wave.
     package let wave: Int?
-    /// How long to rest between waves, in seconds.
+    /// The rest between waves, in seconds.
     package let rest: Double
 
     /// - Parameters:
@@ -19,14 +19,15 @@ package struct ReissuePace: Sendable, Equatable {
         self.rest = rest
     }
 
-    /// How many events are sent together: a tenth of a second's worth, and no more than the wave has left.
+    /// Returns the number of events to send together: a tenth of a second's worth, at most 2,000, and no more than the
+    /// wave has left.
     package func batch(sent: Int) -> Int {
         let size = rate.map { max(1, min(2000, Int($0 / 10))) } ?? 2000
         guard let wave, wave > 0 else { return size }
         return min(size, wave - sent % wave)
     }
 
-    /// How long after the beginning of a batch of `count` the next one begins, in seconds.
+    /// Returns the time from the beginning of a batch of `count` to the beginning of the next one, in seconds.
     package func pause(after count: Int, sent: Int, random: inout some RandomNumberGenerator) -> Double {
         let even = rate.map { Double(count) / $0 } ?? 0
         let pause = even * (1 + Double.random(in: -jitter...jitter, using: &random))

@@ -1,10 +1,10 @@
 package import AdapterKit
 
-/// How far a batch job is: what stands in its checkpoint.
+/// The progress of a batch job, as its checkpoint states it.
 package struct ReissueProgress: Sendable, Equatable {
     /// The job's id, which its events' ids begin with.
     package let job: String
-    /// What the job is about; another input needs another checkpoint.
+    /// The job's input; another input needs another checkpoint.
     package let input: String
     /// Rows that were read, good and bad.
     package var rows = 0
@@ -12,12 +12,12 @@ package struct ReissueProgress: Sendable, Equatable {
     package var sent = 0
     /// Rows that could not be used.
     package var rejected = 0
-    /// How long the file of rejected rows is, in bytes.
+    /// The length of the file of rejected rows, in bytes.
     package var rejectsLength = 0
     /// Rows whose events were about to be delivered when the checkpoint was written: those behind `rows` may have been
     /// delivered.
     package var sendingRows = 0
-    /// The time when the first of the rows behind `rows` was about to be delivered; nil where that is not known.
+    /// The time when the first of the rows behind `rows` was about to be delivered; nil where it is unknown.
     package private(set) var sendingSince: UnixTime?
     /// Whether every row was read.
     package var isFinished = false
@@ -35,7 +35,7 @@ package struct ReissueProgress: Sendable, Equatable {
         (campaign, round) = (nil, 1)
     }
 
-    /// The round `round` of a campaign's job begins.
+    /// The job of a campaign at the beginning of the round `round`.
     package init(campaign: String, round: Int, input: String) {
         self.init(job: "\(campaign).\(round)", input: input, campaign: campaign, round: round)
     }
@@ -47,7 +47,7 @@ package struct ReissueProgress: Sendable, Equatable {
         self.round = round
     }
 
-    /// The job of a campaign from before checkpoints named it, as the job of `campaign`.
+    /// Returns the job of a campaign from before checkpoints named campaigns, as the job of `campaign`.
     package func adopted(by campaign: String) -> ReissueProgress {
         var progress = ReissueProgress(job: job, input: input, campaign: campaign, round: round)
         (progress.rows, progress.sent, progress.rejected) = (rows, sent, rejected)
@@ -56,13 +56,14 @@ package struct ReissueProgress: Sendable, Equatable {
         return progress
     }
 
-    /// The rows up to `row` are about to be delivered at `time`. Rows that are in doubt already keep their time.
+    /// Notes that the rows up to `row` are about to be delivered at `time`. Rows that are in doubt already keep their
+    /// time.
     package mutating func deliver(through row: Int, at time: UnixTime) {
         if sendingRows <= rows { sendingSince = time }
         sendingRows = max(sendingRows, row)
     }
 
-    /// The rows that may have been delivered before a crash, and may not.
+    /// The rows whose events may have been delivered before a crash, or not.
     package var inDoubt: Range<Int> { rows..<max(rows, sendingRows) }
 
     /// Reads a checkpoint; nil where `text` is none.
@@ -78,7 +79,7 @@ package struct ReissueProgress: Sendable, Equatable {
         self.init(job: job, input: input, campaign: campaign, round: count("round") ?? 1)
         guard root["campaign"] == nil || campaign != nil else { return nil }
         (self.rows, self.sent, self.rejected, self.rejectsLength) = (rows, sent, rejected, rejectsLength)
-        // Checkpoints from before this member was written have no event under way that they know of.
+        // Checkpoints from before this member was written know of no event under way.
         sendingRows = count("sending_rows") ?? rows
         sendingSince = root["sending_since_ms"]?.integer.map { UnixTime(milliseconds: $0) }
         isFinished = root["finished"]?.bool ?? false
@@ -110,6 +111,6 @@ package struct ReissueProgress: Sendable, Equatable {
     /// Whether no event can have been delivered: the rows may still become other users.
     package var isUntouched: Bool { rows == 0 && sendingRows == 0 }
 
-    /// The id of the event of a row.
+    /// Returns the id of the event of a row.
     package func eventID(row: Int) -> String { "\(job)-\(row)" }
 }

@@ -4,11 +4,11 @@ import Foundation
 import Keyring
 import Pipeline
 
-/// What signing costs on this machine, measured: a third of a second with a key of the kind on every core.
+/// The rate of signing on this machine, measured: a third of a second with a key of the algorithm on every core.
 package struct SigningEstimate {
     /// Signatures a second on all cores.
     package let perSecond: Double
-    /// How many cores that is.
+    /// The number of cores.
     let cores: Int
 
     /// - Throws: `JOSEError` where no key can be made.

@@ -7,7 +7,7 @@ extension UserInput {
     /// Returns a digest of the content of the file at `path`, in hexadecimal digits: each piece is hashed behind the digest of those
     /// before it, so that a file of any size takes the memory of one piece.
     ///
-    /// - Throws: `InputUnreadable`, or what the file system says.
+    /// - Throws: `InputUnreadable`, or the file system's error.
     package static func digest(of path: String) throws -> String {
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw InputUnreadable(path: path, reason: "it is not there or may not be read")

@@ -4,7 +4,7 @@ import Pipeline
 
 /// A file of users, read in pieces: CSV or JSON Lines, gzip or plain.
 package final class UserInput {
-    /// How the users stand in the file.
+    /// The format of the file.
     package enum Format: String, CaseIterable, Sendable { case csv, jsonl }
 
     private enum Rows {
@@ -45,7 +45,7 @@ package final class UserInput {
 
     deinit { unpacking?.terminate() }
 
-    /// The next users; nil at the end.
+    /// Returns the next users; nil at the end.
     ///
     /// - Throws: `InputUnreadable`.
     package func next() throws -> [UserRow]? {
@@ -72,7 +72,7 @@ package final class UserInput {
         }
     }
 
-    /// gzip's own program unpacks: it is on every machine this runs on, and checks the sums.
+    /// Unpacks with the program `gzip`, which is on every machine that this runs on and checks the sums.
     private static func unpack(_ file: FileHandle, _ path: String) throws -> (FileHandle, Process) {
         let process = Process()
         let pipe = Pipe()
@@ -101,7 +101,7 @@ package struct InputUnreadable: Error, CustomStringConvertible {
     let path: String
     let reason: String
 
-    /// `path` cannot be read, for `reason`.
+    /// The error for `path`, which cannot be read for `reason`.
     package init(path: String, reason: String) {
         self.path = path
         self.reason = reason

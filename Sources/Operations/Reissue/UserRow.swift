@@ -1,8 +1,8 @@
-/// A user of a batch job's input, or why a row names none.
+/// A user of a batch job's input, or the reason why a row names none.
 package struct UserRow: Sendable, Equatable {
-    /// The line the row begins on, from 1.
+    /// The line on which the row begins, from 1.
     package let line: Int
-    /// The user as `reissue.user` takes it: a JSON string, or an object of ids by name.
+    /// The user as `reissue.user` accepts it: a JSON string, or an object of ids by name.
     package let user: Result<[UInt8], BadRow>
 
     /// The user on `line`.
@@ -11,9 +11,9 @@ package struct UserRow: Sendable, Equatable {
         self.user = user
     }
 
-    /// Why a row cannot be used. Never what stands in it.
+    /// The reason why a row cannot be used, without the row's content.
     package struct BadRow: Error, Sendable, Equatable {
-        /// Why.
+        /// The reason.
         package let reason: String
 
         /// A row that cannot be used because of `reason`.

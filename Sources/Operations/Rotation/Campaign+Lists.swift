@@ -2,7 +2,7 @@ import AdapterKit
 import Glibc
 import Keyring
 
-/// The lists of users that campaigns leave.
+/// Removal of the lists of users that campaigns leave.
 extension Campaign {
     private static let (start, end) = ("rotation-", ".subjects")
 
@@ -14,7 +14,7 @@ extension Campaign {
         withExtendedLifetime(lock) {}
     }
 
-    /// The same for the holder of `reissue.lock`.
+    /// Removes the lists, for a caller that holds `reissue.lock`.
     func removeOldListsLocked() {
         let folder = ring.directory.path
         guard let rotation = try? load(), let listing = try? ring.directory.readListing() else { return }

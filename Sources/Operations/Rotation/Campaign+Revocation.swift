@@ -2,15 +2,15 @@ import AdapterKit
 package import Keyring
 import WorkerConfiguration
 
-/// The plan of a revocation: the versions that it is about.
+/// The plan of a revocation: the versions and campaigns that it concerns.
 package struct RevocationPlan: Sendable, Equatable {
     /// The compromised version.
     package let leaked: String
     /// The version that signs instead; nil where there is none.
     package let successor: String?
-    /// The campaign that it takes over from; nil where none is open, or where that goes on.
+    /// The open campaign that the revocation takes over from; nil where none is open, or where it continues.
     package let open: Rotation?
-    /// The open campaign that goes on: the compromised version is none of its two, and does not sign.
+    /// The open campaign that continues, because the compromised version is none of its two and does not sign.
     package let beside: Rotation?
     /// The versions that could sign instead; of several the operator names one.
     package let candidates: [ListedVersion]
@@ -23,7 +23,8 @@ package struct RevocationPlan: Sendable, Equatable {
     ///   - successor: the version that is to sign; nil for the active one, the campaign's other one, or the only prepared one;
     ///     where none is prepared, the only passive one.
     ///   - isUsable: whether a version could sign.
-    /// - Throws: `RotationError` where no version is meant, and where another version is to sign while a campaign goes on.
+    /// - Throws: `RotationError` where no version is compromised, and where another version would sign while a campaign
+    ///   continues.
     package init(
         _ version: String?, promoting successor: String?, in listing: KeyRingListing, open: Rotation?,
         isUsable: (_ version: ListedVersion, _ leaked: String) -> Bool = { _, _ in true }
@@ -62,7 +63,7 @@ package struct RevocationPlan: Sendable, Equatable {
         self.successor = state == .prepared || state == .passive ? other : likely.count == 1 ? likely[0].id : nil
     }
 
-    /// The commands that make a version sign, where none is chosen by itself.
+    /// The commands that make a version sign, where none is chosen automatically.
     package var remedy: String {
         let command = "remint rotate revoke --key-version \(leaked) --promote"
         guard !candidates.isEmpty else {
@@ -83,9 +84,9 @@ package struct RevocationPlan: Sendable, Equatable {
 }
 
 extension Campaign {
-    /// The plan of a revocation.
+    /// Returns the plan of a revocation.
     ///
-    /// - Throws: `KeyRingError`, or `RotationError` where no version is meant.
+    /// - Throws: `KeyRingError`, or `RotationError` where no version is compromised.
     package func revocation(of version: String?, promoting successor: String?) throws -> RevocationPlan {
         try revocation(of: version, promoting: successor, in: try ring.directory.readListing())
     }
@@ -100,10 +101,11 @@ extension Campaign {
         }
     }
 
-    /// Revokes the version of `plan`, makes its successor sign in the same write, and begins the revocation's campaign, which takes
-    /// over from any other that the version is part of, in whatever phase that is. A campaign of two other versions goes on.
+    /// Revokes the version of `plan`, makes its successor sign in the same write, and begins the revocation's campaign.
+    /// That campaign takes over from any other one that the version is part of, in any phase. A campaign of two other
+    /// versions continues.
     ///
-    /// - Returns: the revocation's campaign; nil where no version signs now, and where another campaign goes on.
+    /// - Returns: the revocation's campaign; nil where no version signs now, and where another campaign continues.
     /// - Throws: `KeyRingError`, also where another operator holds the lock, or `RotationError` where the plan no longer fits.
     package func revoke(_ plan: RevocationPlan, why: String?) throws -> Rotation? {
         var editor = try ring.editor()
@@ -134,7 +136,7 @@ extension Campaign {
             if try editor.change(apply) { try ring.audit.append("revoke", version: plan.leaked, at: ring.now()) }
             return nil
         }
-        // The campaign first: after a crash in between the same command goes on with it.
+        // The campaign first: after a crash in between, the same command continues it.
         var rotation = try open(plan, successor, why, editor)
         if try editor.change(needing: .signer, apply) {
             try ring.audit.append(

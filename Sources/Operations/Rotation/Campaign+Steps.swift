@@ -79,7 +79,7 @@ extension Campaign {
         }
     }
 
-    /// Goes back to the old version.
+    /// Returns to the old version.
     ///
     /// - Returns: the campaign, and whether its new version signed.
     /// - Throws: `KeyRingError`, or `RotationError`, also for a revocation.
@@ -96,9 +96,9 @@ extension Campaign {
             let state = editor.listing.state(of: to)
             hadSigned = state != nil && state != .prepared
             var isRetired = false
-            // The new version's key may be what is wrong: the old one's alone must be usable.
+            // The new version's key may be the problem, so only the old one's must be usable.
             let changed = try editor.change(needing: .signer) { listing throws(KeyRingError) in
-                // A version that never signed has no tokens to be careful of; one that was there before stays prepared.
+                // A version that never signed has no tokens; one that existed before stays prepared.
                 if state == .prepared, rotation.hasMade(try listing.version(to)) { isRetired = try listing.retire(to) }
                 return try listing.promote(from, at: ring.now()) || isRetired
             }
@@ -117,7 +117,7 @@ extension Campaign {
             "\(rotation.from) is retired and cannot sign again; finish the campaign with: \(derived.next)")
     }
 
-    /// Ends the use of the old version, and with it the campaign. The ledger was asked before.
+    /// Ends the use of the old version, and with it the campaign. The caller has read the ledger before.
     ///
     /// - Throws: `KeyRingError` or `RotationError`.
     package func retire(_ id: String, isForced: Bool) throws {
@@ -132,14 +132,14 @@ extension Campaign {
         }
     }
 
-    /// Stops the re-issue; a running one ends after its batch.
+    /// Pauses the re-issue; a running one stops after its batch.
     ///
     /// - Throws: `KeyRingError` or `RotationError`.
     package func pause(because reason: String) throws {
         try step("rotate pause", detail: reason) { try $1.pause(because: reason) }
     }
 
-    /// Lets the re-issue go on.
+    /// Resumes the re-issue.
     ///
     /// - Throws: `KeyRingError` or `RotationError`.
     package func resume() throws {
@@ -163,7 +163,7 @@ extension Campaign {
         try ring.audit.append("generate", version: rotation.to, detail: key.algorithm.rawValue, at: ring.now())
     }
 
-    /// The campaign as the ring has it.
+    /// Returns the campaign as the ring has it.
     ///
     /// - Throws: `RotationError` where there is none, or where the two disagree.
     package func derived() throws -> Rotation {

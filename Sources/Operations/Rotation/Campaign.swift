@@ -2,8 +2,8 @@ import AdapterKit
 package import Keyring
 import WorkerConfiguration
 
-/// A ring's campaign and its steps. Each step is made under the ring's lock, which covers the ring and the campaign's file, and
-/// judges by the ring's states.
+/// A ring's campaign and its steps. Each step runs under the ring's lock, which covers the ring and the campaign's
+/// file, and is judged by the ring's states.
 package struct Campaign {
     /// The ring.
     package let ring: RingInUse
@@ -13,6 +13,8 @@ package struct Campaign {
 
     private var file: RotationFile { RotationFile(ring.directory) }
 
+    /// Returns the campaign.
+    ///
     /// - Throws: `RotationError` where there is none.
     package func load() throws -> Rotation {
         guard let rotation = try file.load() else {
@@ -21,15 +23,15 @@ package struct Campaign {
         return rotation
     }
 
-    /// The campaign; nil where there is none.
+    /// Returns the campaign; nil where there is none.
     package func loadIfAny() throws -> Rotation? { try file.load() }
 
     /// Makes a step of the campaign: `step` changes the ring, the campaign, or both.
     ///
-    /// - Parameter id: the campaign that is meant; nil for whichever there is.
+    /// - Parameter id: the campaign's id; nil for any campaign.
     /// - Returns: the campaign after the step.
-    /// - Throws: `KeyRingError`, also where another operator holds the lock, `RotationError` where the campaign is another one
-    ///   by now, or what `step` throws.
+    /// - Throws: `KeyRingError`, also where another operator holds the lock, `RotationError` where the campaign is
+    ///   another one by now, or the error of `step`.
     @discardableResult
     package func step(
         _ action: String, detail: String = "", of id: String? = nil,
@@ -56,7 +58,7 @@ package struct Campaign {
         return rotation
     }
 
-    /// Begins the campaign `rotation`; whoever does holds the ring's lock.
+    /// Begins the campaign `rotation`; the caller holds the ring's lock.
     package func begin(
         _ rotation: Rotation, _ action: String, detail: String = "", _ editor: borrowing KeyRingEditor
     ) throws {
@@ -80,12 +82,12 @@ package struct Campaign {
         try ring.audit.append(action, version: rotation.to, detail: detail, at: ring.now())
     }
 
-    /// The files of `rotation`'s job.
+    /// Returns the files of `rotation`'s job.
     package func files(of rotation: Rotation) -> ReissueFiles {
         ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.id).json", on: ring.directory.disk)
     }
 
-    /// The progress of `rotation`'s job; nil where none was begun.
+    /// Returns the progress of `rotation`'s job; nil where none has begun.
     ///
     /// - Throws: `RotationError` for the checkpoint of another campaign.
     package func progress(of rotation: Rotation) throws -> ReissueProgress? {
@@ -99,8 +101,8 @@ package struct Campaign {
         return progress
     }
 
-    /// Gives the checkpoint of a campaign from before campaigns had ids its new name. Before the re-issue the one that is there is
-    /// another campaign's.
+    /// Renames the checkpoint of a campaign from before campaigns had ids. Before the re-issue, the existing one
+    /// belongs to another campaign.
     private func adoptFiles(of rotation: Rotation) throws {
         let old = ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.to).json", on: ring.directory.disk)
         let new = files(of: rotation)

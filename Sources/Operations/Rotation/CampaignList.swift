@@ -4,7 +4,7 @@ import Keyring
 import Pipeline
 import WorkerConfiguration
 
-/// A campaign's subjects in a file, and who of them can be asked for.
+/// A campaign's subjects in a file, and those of them who can be asked for.
 struct CampaignList {
     private let path: String
     private let configuration: Configuration
@@ -43,18 +43,13 @@ struct CampaignList {
         }
     }
 
-    /// The number of all rows.
+    /// Returns the number of all rows.
     ///
     /// - Throws: `InputUnreadable`.
-    func count() throws -> Int {
-        let input = try LedgerInput(path: path, configuration)
-        var count = 0
-        while let items = try input.next() { count += items.count }
-        return count
-    }
+    func count() throws -> Int { try LedgerInput(path: path, configuration).count() }
 
-    /// Moves `rows` to the place behind the first `fixed` ones, which stay: their events may have been sent under their numbers. The
-    /// file is written whole or not at all.
+    /// Moves `rows` to the place behind the first `fixed` rows, which stay, because their events may have been sent
+    /// under their numbers. The file is written whole or not at all.
     ///
     /// - Throws: `InputUnreadable` or `KeyRingError`.
     func move(_ rows: [Int], behind fixed: Int, on disk: Disk) throws {

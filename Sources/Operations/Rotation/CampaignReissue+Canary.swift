@@ -3,14 +3,15 @@ import Keyring
 import Pipeline
 import WorkerConfiguration
 
-/// The canary: made, sent, and passed.
+/// The canary: choosing, sending and judging it.
 extension CampaignReissue {
     /// Brings the campaign past its canary.
     ///
-    /// - Parameter held: who held tokens when the list was made; nil where that was in an earlier run.
-    /// - Returns: whether it passed, or none is wanted; false where the campaign was paused or ended meanwhile.
-    /// - Throws: `CampaignStopped` where it did not pass, where none can be made that hears a refusal, and where an earlier one did
-    ///   not pass and nobody is left for another one; the campaign is paused then.
+    /// - Parameter held: the tokens held when the list was made; nil where an earlier run made it.
+    /// - Returns: true where the canary passed, or none is wanted; false where the campaign was paused or finished
+    ///   meanwhile.
+    /// - Throws: `CampaignStopped` where the canary did not pass, where none can be made that would notice a refusal,
+    ///   and where an earlier one did not pass and nobody is left for another one. The campaign is paused then.
     func passCanary(
         _ rotation: Rotation, _ progress: inout ReissueProgress, _ total: Int, _ held: HeldTokens?
     ) async throws -> Bool {
@@ -49,9 +50,9 @@ extension CampaignReissue {
         return true
     }
 
-    /// Lets everyone be asked for at once where the operator wants no canary, or where there is nobody to make one of.
+    /// Continues with everyone at once where the operator wants no canary, or where nobody is left for one.
     ///
-    /// - Throws: `CampaignStopped` where no canary passed: that everybody was in one proves nothing.
+    /// - Throws: `CampaignStopped` where no canary passed: a canary of everybody proves nothing.
     private func goOnWithoutCanary(_ rotation: Rotation, _ progress: ReissueProgress) throws -> Bool {
         let failed = rotation.canaryCount
         let detail: String
@@ -69,7 +70,7 @@ extension CampaignReissue {
 
     /// Pauses the campaign where another canary cannot help.
     ///
-    /// - Returns: the error that says how to go on.
+    /// - Returns: the error that names the way on.
     private func stop(
         _ rotation: Rotation, _ reason: String, _ judged: [RotationStratum]
     ) throws -> CampaignStopped {
@@ -91,7 +92,7 @@ extension CampaignReissue {
         var candidates: [CanaryChoice.Candidate] = []
     }
 
-    /// The canary at hand, or the next one; nil where none is wanted or nobody is left.
+    /// Returns the present canary, or the next one; nil where none is wanted or nobody is left.
     ///
     /// - Throws: `CampaignStopped` where an app's users hold no live token; the campaign is paused then.
     private func canary(
@@ -102,7 +103,7 @@ extension CampaignReissue {
         let now: HeldTokens
         if let held { now = held } else { now = try await self.held(rotation) }
         let list = CampaignList(files, ring.configuration)
-        // What was sent, or may have been, stays where it is.
+        // Rows whose events were sent, or may have been, keep their place.
         let fixed = max(progress.rows, progress.sendingRows)
         let sources = try sources(in: list, behind: fixed, now, salt: progress.job)
         guard !sources.isEmpty else { return nil }
@@ -127,7 +128,7 @@ extension CampaignReissue {
         return canary
     }
 
-    /// The users of each app who hold a token and were in no canary.
+    /// Returns the users of each app who hold a token and were in no canary.
     private func sources(
         in list: CampaignList, behind fixed: Int, _ held: HeldTokens, salt: String
     ) throws -> [String: Source] {
@@ -143,9 +144,10 @@ extension CampaignReissue {
         return sources.filter { !$0.value.candidates.isEmpty }
     }
 
-    /// Pauses the campaign where the users of an app hold ended tokens alone: their devices may never come back to tell of a refusal.
+    /// Pauses the campaign where the users of an app hold expired tokens alone: their devices may never come back to
+    /// report a refusal.
     ///
-    /// - Returns: the error that says how to go on.
+    /// - Returns: the error that names the way on.
     private func stop(_ rotation: Rotation, _ deaf: [(app: String, source: Source)]) throws -> CampaignStopped {
         let apps = deaf.map { "\($0.source.candidates.count) of the app \($0.app)" }.joined(separator: ", ")
         let reason =

@@ -1,12 +1,13 @@
 import Keyring
 
-/// The ledger, read again until it shows what is to be shown.
+/// Reading of the ledger, again and again, until it shows the expected end.
 extension CampaignReissue {
-    /// Reads the ledger until it shows nobody who can be asked for, or until nothing changes for too long.
+    /// Reads the ledger until it shows nobody who can be asked for, or until nothing has changed for too long.
     ///
-    /// - Parameter events: the events that lay before the workers when the version was revoked; nil where none matter.
-    /// - Returns: the tokens that it shows; nil where the campaign was paused meanwhile.
-    /// - Throws: `CampaignStopped` where it shows nobody, and some of those events have no outcome yet.
+    /// - Parameter events: the events that were on the workers' topics when the version was revoked; nil where none
+    ///   matter.
+    /// - Returns: the tokens that the ledger shows; nil where the campaign was paused meanwhile.
+    /// - Throws: `CampaignStopped` where the ledger shows nobody, and some of those events have no outcome yet.
     func settle(_ rotation: Rotation, behind events: EventsBefore?) async throws -> CampaignHoldings? {
         var line = display
         defer { line.clear() }
@@ -14,7 +15,7 @@ extension CampaignReissue {
         guard let holdings = try await read(rotation, for: patience, &line) else { return nil }
         guard let events, holdings.waiting == 0, holdings.hidden == nil else { return holdings }
         try await wait(for: events, holdings, rotation, &line)
-        // A worker that stood still may have answered one of them with the old version.
+        // A worker that stood still may have answered one of the events with the old version.
         return try await read(rotation, for: .zero, &line)
     }
 
@@ -24,7 +25,7 @@ extension CampaignReissue {
         let versions = try versions(of: rotation)
         var last: Int?
         var deadline = ContinuousClock.now + patience
-        // Where nobody is left but behind an open transaction, that one may take as long as an answer.
+        // Where only holders behind an open transaction are left, the transaction may take as long as an answer.
         let hiddenDeadline = ContinuousClock.now + terms.answerWithin
         while true {
             guard try mayGoOn(rotation) else { return nil }
@@ -47,10 +48,10 @@ extension CampaignReissue {
         }
     }
 
-    /// Waits as long as workers get on with the bulk lane. Before that the ledger would be read in vain, and a topic of millions is
-    /// read for long; who is left, it alone says.
+    /// Waits as long as workers make progress on the bulk lane. Only the ledger shows the users left, and reading a
+    /// topic of millions takes long; before the lane is empty, reading it would be in vain.
     ///
-    /// - Returns: whether they got to its end, or whether that is unknown.
+    /// - Returns: whether the workers reached the lane's end, or whether that is unknown.
     private func waitForLane(_ rotation: Rotation, _ line: inout any ProgressDisplay) async throws -> Bool {
         let left = try await lowest(rotation) {
             let lag = await topics.lag
@@ -87,7 +88,8 @@ extension CampaignReissue {
     /// - Returns: the last count; nil where it is unknown.
     private func lowest(_ rotation: Rotation, _ count: () async throws -> Int?) async throws -> Int? {
         var least = Int.max
-        var deadline = ContinuousClock.now
+        let start = ContinuousClock.now
+        var deadline = start
         while true {
             guard let now = try await count() else { return nil }
             guard now > 0, try mayGoOn(rotation) else { return now }
@@ -96,7 +98,9 @@ extension CampaignReissue {
                 deadline = .now + terms.answerWithin
             }
             guard .now < deadline else { return now }
-            try await Task.sleep(for: min(.seconds(1), max(.milliseconds(1), deadline - ContinuousClock.now)))
+            // The end is noticed late by a twentieth of the whole wait: a short one is not made long, nor are brokers asked all the time.
+            let rest = min(.seconds(1), max(.milliseconds(50), (ContinuousClock.now - start) / 20))
+            try await Task.sleep(for: min(rest, max(.milliseconds(1), deadline - ContinuousClock.now)))
         }
     }
 }

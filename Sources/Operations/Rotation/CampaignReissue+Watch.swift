@@ -3,11 +3,11 @@ import Keyring
 import Pipeline
 import WorkerConfiguration
 
-/// The canary: answered, watched, judged.
+/// The canary's answers, the watch, and the verdict.
 extension CampaignReissue {
     /// Waits until the canary is answered, then for rejections of its tokens.
     ///
-    /// - Returns: false where the campaign was paused or ended meanwhile.
+    /// - Returns: false where the campaign was paused or finished meanwhile.
     func watch(
         _ reading: inout any CanaryOutcomes, _ rotation: Rotation, _ canary: RotationCanary
     ) async throws -> Bool {
@@ -44,7 +44,7 @@ extension CampaignReissue {
 
     /// Waits until the token topic holds the canary's tokens.
     ///
-    /// - Returns: false where the campaign was paused or ended meanwhile.
+    /// - Returns: false where the campaign was paused or finished meanwhile.
     private func waitUntilAnswered(
         _ reading: inout any CanaryOutcomes, _ rotation: Rotation, _ canary: RotationCanary
     ) async throws -> Bool {
@@ -98,7 +98,7 @@ extension CampaignReissue {
         )
     }
 
-    /// The reason to pause because of the users of `part`.
+    /// Returns the reason to pause because of the users of `part`.
     ///
     /// - Parameter others: every app with a rejection, for a limit that all apps exceed together.
     private func rejection(_ part: CanaryTally.Part, _ others: [CanaryTally.Part]) -> String {
@@ -121,7 +121,7 @@ extension CampaignReissue {
         return "\(tenths / 10).\(tenths % 10) %"
     }
 
-    /// An app of the ring that is suspended for tokens of `version`, and why; nil where none is.
+    /// Returns an app of the ring that is suspended for tokens of `version`, and the reason; nil where none is.
     private func suspension(for version: String) async throws -> (app: String, reason: String)? {
         for (name, suspension) in try await holds() where suspension.cause == .suspended {
             guard suspension.keyVersion.map({ $0.hasSameBytes(as: version) }) ?? true else { continue }
@@ -133,7 +133,7 @@ extension CampaignReissue {
         return nil
     }
 
-    /// The ring's apps whose events wait, as the end of a sentence.
+    /// Returns the ring's apps whose events wait, as the end of a sentence.
     func heldApps() async throws -> String {
         let held = try await holds().map { "\($0.key) is \($0.value.cause.rawValue)" }
         return held.isEmpty ? "" : "; the app \(held.sorted().joined(separator: ", the app "))"
@@ -146,7 +146,7 @@ extension CampaignReissue {
 }
 
 extension CanaryTally {
-    /// The strata of `canary` with what became of their users.
+    /// Returns the strata of `canary` with the outcomes of their users.
     func judged(_ canary: RotationCanary) -> [RotationStratum] {
         let parts = Dictionary(parts.map { ($0.app, $0) }) { first, _ in first }
         return canary.strata.map { stratum in

@@ -7,11 +7,11 @@ import WorkerConfiguration
 
 /// Re-issues a campaign's tokens: canary, watch, waves, and the ledger read again.
 package struct CampaignReissue {
-    /// What came of it.
+    /// The outcome of a re-issue run.
     package enum Result: Sendable {
-        /// The ledger shows nobody who can still be asked for.
+        /// The ledger shows no user who can still be asked for.
         case reissued(Report)
-        /// The campaign was paused, or ended, meanwhile.
+        /// The campaign was paused, or finished, meanwhile.
         case paused
     }
 
@@ -31,7 +31,7 @@ package struct CampaignReissue {
     let terms: CampaignTerms
     let topics: any CampaignTopics
     let display: any ProgressDisplay
-    /// Shown once at each stage.
+    /// Called with a line at each stage.
     let note: (String) -> Void
     var ring: RingInUse { campaign.ring }
 
@@ -62,8 +62,21 @@ package struct CampaignReissue {
         self.note = note
     }
 
-    /// - Throws: `RotationError`, `CampaignStopped`, or what keeps events from being delivered.
+    /// Runs the re-issue.
+    ///
+    /// - Throws: `RotationError`, `CampaignStopped`, or the error that keeps events from being delivered.
     package func run() async throws -> Result {
+        do {
+            let result = try await reissue()
+            await topics.close()
+            return result
+        } catch {
+            await topics.close()
+            throw error
+        }
+    }
+
+    private func reissue() async throws -> Result {
         let lock = try await lock()
         defer {
             campaign.removeOldListsLocked()
@@ -74,7 +87,8 @@ package struct CampaignReissue {
             try rotation.reissuing(isCautious: terms.canary > 0)
         }
         try await waitForWorkers(rotation)
-        // Workers that move know the revocation by now; one that stands still may hold an event of before.
+        // Workers that make progress know the revocation by now; a worker that stands still may hold an event from
+        // before.
         let before = rotation.kind == .revocation ? try await topics.events() : nil
         if rotation.start == nil {
             let marks = try await topics.ends()
@@ -99,7 +113,10 @@ package struct CampaignReissue {
         return .reissued(report)
     }
 
-    /// The campaign is re-issued where nobody is left who can be asked for; a revocation only where nobody is left at all.
+    /// Marks the campaign as re-issued if nobody is left who can be asked for.
+    ///
+    /// - Throws: `CampaignStopped` where somebody is left or open transactions hide a part of the ledger; with a
+    ///   revocation also where any live token or unreadable record is left.
     private func finish(_ rotation: Rotation, _ report: Report) async throws {
         let holdings = report.holdings
         guard holdings.waiting == 0 else {
@@ -124,8 +141,8 @@ package struct CampaignReissue {
         )
     }
 
-    /// The reason that the re-issue for `rotation` ended before it was done: an operator paused the campaign or ended it, or another
-    /// took over. With what is left in the ledger, and the next command.
+    /// Returns the error for a re-issue of `rotation` that stopped early: an operator paused or finished the campaign,
+    /// or another campaign took over. It names the tokens left in the ledger and the next command.
     package func stop(of rotation: Rotation) async throws -> CampaignStopped {
         let now = try campaign.load()
         let end: String
@@ -141,7 +158,8 @@ package struct CampaignReissue {
         return CampaignStopped("stopped before the end, \(await left(by: rotation)): \(end)")
     }
 
-    /// The sentence for a re-issue for `rotation` that `error` ended: what is left in the ledger, and the next command.
+    /// Returns the sentence for a re-issue of `rotation` that stopped with `error`: the tokens left in the ledger, and
+    /// the next command.
     package func interruption(of rotation: Rotation, by error: any Error) async -> String {
         // Brokers that failed a moment ago are not asked again.
         let left = error is KafkaError ? Self.unknown(rotation.from) : await left(by: rotation)
@@ -160,13 +178,14 @@ package struct CampaignReissue {
         return holdings.left
     }
 
-    /// The versions whose tokens `rotation` replaces: the old one, and with a revocation every revoked one of the ring, for a second leak
-    /// must not hide the first.
+    /// Returns the versions whose tokens `rotation` replaces: the old one, and with a revocation every revoked one of
+    /// the ring, because a second leak must not hide the first.
     func versions(of rotation: Rotation) throws -> [String] {
         rotation.kind == .revocation ? try ring.withRevoked(rotation.from) : [rotation.from]
     }
 
-    /// Two may not re-issue for one campaign at once. One that a revocation takes over from ends within a batch.
+    /// Takes the campaign's lock: two runs may not re-issue for one campaign at once. With a revocation it waits up to
+    /// 60 seconds, because the run that it takes over from stops within a batch.
     private func lock() async throws -> ReissueLock {
         let deadline = ContinuousClock.now + .seconds(try campaign.load().kind == .revocation ? 60 : 0)
         while true {
@@ -179,8 +198,8 @@ package struct CampaignReissue {
         }
     }
 
-    /// Workers look at their rings once a second; what is asked for before they have seen the new version would be signed
-    /// with the old one once more.
+    /// Waits until all workers can have loaded the new version. They read their rings once a second, and a worker that
+    /// does not know the version yet would sign with the old one.
     private func waitForWorkers(_ rotation: Rotation) async throws {
         let listed = try ring.directory.readListing().version(rotation.to)
         guard let activated = listed.activated else { return }
@@ -190,8 +209,9 @@ package struct CampaignReissue {
 
     // MARK: The round
 
-    /// The round at hand, and who held tokens when its list was made, where that was now. Where the last one was settled, another one
-    /// that reads the ledger anew; before the first event, the list is made anew too, so that a canary is made of users of now.
+    /// Returns the current round, and the tokens held when its list was made, if that was now. Where the last round was
+    /// settled, another one begins and reads the ledger anew. Before the first event the list is made anew too, so that
+    /// the canary consists of present users.
     private func begin(
         _ rotation: Rotation, _ files: ReissueFiles
     ) async throws -> (progress: ReissueProgress, held: HeldTokens?) {
@@ -218,7 +238,7 @@ package struct CampaignReissue {
         return (progress, held)
     }
 
-    /// Reads who holds a token of the old version, behind the ends of the topics.
+    /// Reads the holders of tokens of the old version, behind the ends of the topics.
     func held(_ rotation: Rotation) async throws -> HeldTokens {
         // Noted before the ledger is read: a token that it does not show lies behind them.
         let marks = try await topics.ends()
@@ -243,7 +263,7 @@ package struct CampaignReissue {
         return try await job.run(&progress, next: { try input.next() })
     }
 
-    /// Whether the campaign is still this one, open and not paused.
+    /// Returns whether the campaign is still this one, open and not paused.
     ///
     /// - Throws: `KeyRingError` where the ring or the campaign cannot be read, `RotationError` where they disagree.
     func mayGoOn(_ rotation: Rotation) throws -> Bool {

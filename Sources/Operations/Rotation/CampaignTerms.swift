@@ -1,19 +1,19 @@
 /// The terms by which a campaign re-issues.
 package struct CampaignTerms: Sendable {
-    /// The part that goes first and is watched, in percent; 0 for none.
+    /// The share of users that goes first and is watched, in percent; 0 for no canary.
     package var canary: Double
-    /// The users whom a canary has at least, as far as there are so many.
+    /// The minimum number of users in a canary, if there are that many.
     package var canaryUsers: Int
-    /// The time for which the canary is watched once it is answered.
+    /// The time for which the canary is watched after it is answered.
     package var watch: Duration
-    /// The longest time from a canary's events, and from the rest's, until their tokens are published.
+    /// The longest time from a canary's events, and from the remaining events, until their tokens are published.
     package var answerWithin: Duration
-    /// The part of the canary's users whose tokens may be rejected.
+    /// The share of the canary's users whose tokens the vendor may reject.
     package var maxRejections: RejectionLimit
     /// The pace of sending.
     package var pace: ReissuePace
 
-    /// These terms.
+    /// Terms with these parts.
     package init(
         canary: Double, canaryUsers: Int = 1, watch: Duration, answerWithin: Duration, maxRejections: RejectionLimit,
         pace: ReissuePace
@@ -27,7 +27,7 @@ package struct CampaignTerms: Sendable {
     }
 }
 
-/// The canary did not pass, or the ledger still shows tokens: why, and how the campaign goes on.
+/// The canary did not pass, or the ledger still shows tokens. The text names the reason and the way on.
 package struct CampaignStopped: Error, CustomStringConvertible {
     package let description: String
 

@@ -4,38 +4,40 @@ package import Pipeline
 
 /// The topics as a campaign uses them: the ledger, the bulk lane, and the outcomes of its events.
 package protocol CampaignTopics {
-    /// The subjects whose newest token `filter` means, those that end first in front.
+    /// Returns the subjects whose newest token `filter` matches, the earliest end first.
     func holders(matching filter: LedgerFilter, at now: UnixTime) async throws -> [LedgerHolder]
-    /// The live tokens of `versions` of `ring`, out of one reading.
+    /// Returns the live tokens of `versions` of `ring`, from one reading.
     func holdings(of versions: [String], in ring: RingInUse, at now: UnixTime) async throws -> CampaignHoldings
-    /// The ends of the topics that show outcomes.
+    /// Returns the ends of the topics that show outcomes.
     func ends() async throws -> TopicMarks
     /// Opens the bulk lane.
     func lane() throws -> any BulkLane
-    /// Reads the outcomes of a canary's events that came behind `marks` into `tally`.
+    /// Reads the outcomes of a canary's events behind `marks` into `tally`.
     func outcomes(
         _ tally: CanaryTally, from marks: TopicMarks, now: @escaping @Sendable () -> UnixTime
     ) throws -> any CanaryOutcomes
-    /// The outcomes of the events of `rotation` that became no tokens.
+    /// Returns the outcomes of the events of `rotation` that became no tokens.
     func fates(of rotation: Rotation, at now: UnixTime) async throws -> EventFates
-    /// The suspensions that hold, by app.
+    /// Returns the suspensions in force, by app.
     func suspensions(at now: UnixTime) async throws -> [String: Suspension]
-    /// The events that lie on the topics of the live and the bulk lane now.
+    /// Returns the events that are on the topics of the live and the bulk lane now.
     func events() async throws -> EventsBefore
-    /// The number of `events` that have no outcome yet.
+    /// Returns the number of `events` that have no outcome yet.
     func unanswered(_ events: EventsBefore) async throws -> Int
-    /// Events of the bulk lane that no worker has consumed; nil where that is unknown.
+    /// The number of events of the bulk lane that no worker has consumed; nil where it is unknown.
     var lag: Int? { get async }
+    /// Gives the connections back. What is asked afterwards makes new ones.
+    func close() async
 }
 
-/// What came of a canary's events so far.
+/// A canary's outcomes so far, read as they arrive.
 package protocol CanaryOutcomes {
     /// The outcomes so far.
     var tally: CanaryTally { get }
-    /// Reads what has come meanwhile; waits a moment for more.
+    /// Reads the records that arrived meanwhile, and waits a moment for more.
     mutating func advance() async throws
-    /// Reads everything once more, from the noted ends to the ends of now: what a verdict needs.
+    /// Reads everything once more, from the noted ends to the present ends, as a verdict needs it.
     mutating func readToEnd() async throws
-    /// Gives the connections back.
+    /// Closes the connections.
     func close() async
 }

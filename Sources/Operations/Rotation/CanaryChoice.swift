@@ -2,11 +2,12 @@ import JOSE
 
 /// The choice of a canary's users among those of one app, as a value.
 ///
-/// A canary must be able to hear a refusal, and only a device that comes back tells of one. So it is made of users who hold a live
-/// token, and first of those half whose tokens were issued last: they were active most recently. Within a half the order is that of
-/// a hash under a salt that nobody knows before the campaign. Whoever fetches fresh tokens, or picks the ids of accounts, doubles
-/// the chance to be chosen at most, and cannot fill the canary; in the order of time such an account would be its first user. Users
-/// whose token ended are none of a canary: they would only make it larger, not hear more.
+/// A canary must be able to notice a refusal, and only a device that comes back reports one. So it consists of users
+/// who hold a live token. The half whose tokens were issued last comes first: these users were active most recently.
+/// Within a half the order is that of a hash under a salt that nobody knows before the campaign. An account that
+/// fetches fresh tokens, or picks its ids, at most doubles its chance to be chosen, and cannot fill the canary; in the
+/// order of time it would be the first user. Users with an expired token are in no canary: they would make it larger
+/// without reporting more.
 package struct CanaryChoice {
     /// A user who may be chosen.
     package struct Candidate: Sendable, Equatable {
@@ -26,7 +27,7 @@ package struct CanaryChoice {
     /// Chooses among `candidates`.
     ///
     /// - Parameters:
-    ///   - wanted: the number of users, as far as so many hold a live token.
+    ///   - wanted: the number of users to choose; fewer where fewer hold a live token.
     ///   - now: the time in seconds since 1970.
     package init(among candidates: [Candidate], wanted: Int, at now: Int64) {
         let live = candidates.filter { $0.expiresAt > now }.sorted {
@@ -42,7 +43,7 @@ package struct CanaryChoice {
         candidates.sorted { ($0.rank, $0.row) < ($1.rank, $1.row) }
     }
 
-    /// The users whom a canary of an app with `total` users has: `percent` of them, and at least `least`.
+    /// Returns the size of a canary for an app with `total` users: `percent` of them, and at least `least`.
     package static func wanted(of total: Int, percent: Double, least: Int) -> Int {
         max(1, least, Int((Double(total) * percent / 100).rounded(.up)))
     }
@@ -51,7 +52,7 @@ package struct CanaryChoice {
 extension CanaryChoice.Candidate {
     /// The user of `row`, who is the subject `holder`.
     ///
-    /// - Parameter salt: what nobody knew who could choose the subject's id.
+    /// - Parameter salt: a text unknown to anybody who could choose the subject's id.
     package init(row: Int, _ holder: LedgerHolder, salt: String) {
         let digest = SHA256.hash(Array("\(salt)/".utf8) + holder.key)
         self.init(

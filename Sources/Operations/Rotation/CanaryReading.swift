@@ -6,7 +6,8 @@ import Logging
 import Pipeline
 import WorkerConfiguration
 
-/// Reads what became of a canary: tokens, dead letters and retry tiers from the ends that were noted before its first event.
+/// Reads a canary's outcomes: tokens, dead letters and retry tiers from the ends that were noted before its first
+/// event.
 struct CanaryReading: CanaryOutcomes {
     private let configuration: Configuration
     private let marks: TopicMarks
@@ -39,12 +40,12 @@ struct CanaryReading: CanaryOutcomes {
             properties.reader(group: "\(configuration.kafka.group)-reader"), reading: marks.offsets, logger: logger)
     }
 
-    /// The topics whose ends are noted before a canary's first event.
+    /// Returns the topics whose ends are noted before a canary's first event.
     static func topics(_ configuration: Configuration) -> [String] {
         [configuration.topics.tokens, configuration.topics.deadLetters] + configuration.retryTopics
     }
 
-    /// Reads what has come meanwhile; waits a moment for more.
+    /// Reads the records that arrived meanwhile, and waits a moment for more.
     mutating func advance() async throws {
         for event in await consumer.events(limit: 1000, within: .milliseconds(500)) {
             switch event {
@@ -55,7 +56,7 @@ struct CanaryReading: CanaryOutcomes {
         }
     }
 
-    /// Reads everything once more, from the noted ends to the ends of now: what a verdict needs.
+    /// Reads everything once more, from the noted ends to the present ends, as a verdict needs it.
     ///
     /// - Throws: `HiddenOffsets` where an open transaction hides a part.
     mutating func readToEnd() async throws {

@@ -5,15 +5,15 @@ package import Pipeline
 package struct CanaryTally: Sendable {
     /// The outcome of one event.
     package enum Fate: Sendable, Equatable {
-        /// Nothing was heard of it.
+        /// No record shows an outcome.
         case silent
-        /// It waits in a retry tier, for this reason.
+        /// The event waits in a retry tier, for this reason.
         case deferred(String)
-        /// It was dead-lettered with this code.
+        /// The event was dead-lettered with this code.
         case deadLettered(String)
-        /// Its user got a token of the new version that another event caused.
+        /// The event's user got a token of the new version that another event caused.
         case superseded
-        /// Its user got a token of the new version that it caused.
+        /// The event's user got the token of the new version that it caused.
         case answered
     }
 
@@ -110,7 +110,8 @@ package struct CanaryTally: Sendable {
         return whole.size > 0 && whole.missing == 0 && whole.answered * 2 >= whole.size
     }
 
-    /// The apps whose rejections exceed `limit`, each by itself; where none does, all users together if theirs do.
+    /// Returns the apps whose rejections exceed `limit`, each by itself; where none does, all users together if theirs
+    /// do.
     package func exceeding(_ limit: RejectionLimit) -> [Part] {
         let whole = whole
         switch limit {
@@ -122,7 +123,7 @@ package struct CanaryTally: Sendable {
         return limit.isExceeded(by: whole.rejections, of: whole.size) ? [whole] : []
     }
 
-    /// A record of the token topic, read at the time `now`.
+    /// Counts a record of the token topic, read at the time `now`.
     package mutating func token(_ record: RecordBody, at now: UnixTime) {
         guard let token = try? PublishedToken(record, at: now) else { return }
         let own = place(of: token.eventID)
@@ -138,15 +139,15 @@ package struct CanaryTally: Sendable {
 
     private func ring(at place: Int) -> String { apps[place].flatMap { rings[$0] } ?? ring }
 
-    /// Whether `version` of the ring `home` can be the one that a user of the canary gets.
+    /// Returns whether `version` of the ring `home` can be the one that a user of the canary gets.
     private func isNew(_ version: String, of home: String) -> Bool {
         home.hasSameBytes(as: ring) ? version.hasSameBytes(as: self.version) : true
     }
 
-    /// A dead letter. It counts as a rejection where its code blames the key, and the key may be the new version's: a report
-    /// that does not show whose signature its token has is no reason to go on.
+    /// Counts a dead letter. It is a rejection where its code blames the key, and the key may be the new version's: a
+    /// report that does not show the signer of its token is no reason to continue.
     ///
-    /// - Parameter refused: the token of ours that it says was refused. Letters of older workers name none, and then only
+    /// - Parameter refused: the refused token, if it is one of ours. Letters of older workers name none; then only
     ///   `rejected_by_vendor` is known to blame the key.
     package mutating func letter(key: [UInt8]?, eventID: String?, code: ErrorCode?, refused: RefusedToken?) {
         if let place = eventID.flatMap({ place(of: $0) }) { settle(place, .deadLettered(code?.rawValue ?? "unknown")) }
@@ -163,7 +164,7 @@ package struct CanaryTally: Sendable {
         }
     }
 
-    /// A record of a retry tier.
+    /// Counts a record of a retry tier.
     package mutating func retry(eventID: String?, reason: String) {
         if let place = eventID.flatMap({ place(of: $0) }) { settle(place, .deferred(reason)) }
     }
@@ -186,7 +187,8 @@ package struct CanaryTally: Sendable {
             .joined(separator: ", ")
     }
 
-    /// A token is the end, however its event got there; of the others the latest counts.
+    /// Records the outcome of an event. A token is final, whatever event caused it; of other outcomes the latest
+    /// counts.
     private mutating func settle(_ place: Int, _ fate: Fate) {
         if fates[place] != .answered, fates[place] != .superseded { fates[place] = fate }
     }

@@ -2,19 +2,19 @@ import Foundation
 
 /// The confidence in a share of a sample: the lower bound of Clopper and Pearson (1934), one-sided, exact for samples of any size.
 ///
-/// 3 of 100 do not show that more than 1 in 100 of everybody would be the same; 4 of 100 do, at 95 %.
+/// 3 of 100 do not show that more than 1 in 100 of all users would have the same result; 4 of 100 do, at 95 %.
 package enum ConfidenceBound {
-    /// The chance of a sample that misleads.
+    /// The probability of a misleading sample.
     package static let error = 0.05
 
-    /// Whether `count` of `total` show that the share of everybody is above `share`.
+    /// Returns whether `count` of `total` show that the share of all users is above `share`.
     package static func shows(_ count: Int, of total: Int, above share: Double) -> Bool {
         guard count > 0, total > 0, share < 1 else { return false }
         guard share > 0 else { return true }
         return atLeast(min(count, total), of: total, share) < error
     }
 
-    /// The largest share that `count` of `total` show to be exceeded.
+    /// Returns the largest share that `count` of `total` show to be exceeded.
     package static func lower(_ count: Int, of total: Int) -> Double {
         guard count > 0, total > 0 else { return 0 }
         var (low, high) = (0.0, 1.0)
@@ -25,7 +25,7 @@ package enum ConfidenceBound {
         return low
     }
 
-    /// Returns the probability of `count` or more of `total` where each is one with the probability `share`.
+    /// Returns the probability of `count` or more hits in `total` trials, each a hit with the probability `share`.
     private static func atLeast(_ count: Int, of total: Int, _ share: Double) -> Double {
         let odds = log(share) - log1p(-share)
         var term = Double(total) * log1p(-share)
@@ -38,7 +38,7 @@ package enum ConfidenceBound {
     }
 }
 
-/// The part of a canary whose tokens the vendor may reject.
+/// The limit on rejections of a canary's tokens by the vendor.
 package enum RejectionLimit: Sendable, Equatable {
     /// A share, judged with the confidence that the size of the canary allows.
     case share(Double)
@@ -59,7 +59,7 @@ package enum RejectionLimit: Sendable, Equatable {
         }
     }
 
-    /// Whether `rejected` of `total` are too many.
+    /// Returns whether `rejected` of `total` are too many.
     package func isExceeded(by rejected: Int, of total: Int) -> Bool {
         switch self {
         case .share(let share): ConfidenceBound.shows(rejected, of: total, above: share)

@@ -4,18 +4,18 @@ package struct EventFates {
     private var fates: [String: String] = [:]
     private var hidden: [HiddenOffsets] = []
 
-    /// None yet, of the events whose ids begin with `prefix`.
+    /// No outcomes yet, of the events whose ids begin with `prefix`.
     package init(prefix: String) { self.prefix = prefix }
 
-    /// Takes the fate of an event; the last one of each counts.
+    /// Adds the outcome of an event; the last one of each event counts.
     package mutating func add(_ eventID: String?, _ fate: String) {
         if let eventID, eventID.hasPrefix(prefix) { fates[eventID] = fate }
     }
 
-    /// Takes what an open transaction hides of a topic.
+    /// Adds the offsets that an open transaction hides of a topic.
     mutating func add(_ hidden: HiddenOffsets) { self.hidden.append(hidden) }
 
-    /// The number of each, the most first, and what is unknown.
+    /// The number of events with each outcome, the largest first, and the unknown part.
     var counts: String {
         let known = Dictionary(grouping: fates.values) { $0 }.map { ($0.value.count, $0.key) }
             .sorted { ($1.0, $0.1) < ($0.0, $1.1) }.map { "\($0.0) \($0.1)" }

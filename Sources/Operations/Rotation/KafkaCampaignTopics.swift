@@ -11,6 +11,8 @@ struct KafkaCampaignTopics: CampaignTopics {
     private let brokers: String
     private let logger: Logger
     private let ledger: LedgerReader
+    /// One client for all questions: they are many while workers get on with the lane.
+    private let waiting: BulkLag
     private let patience: Duration
 
     /// - Parameter patience: the longest time for which a verdict waits for an open transaction.
@@ -22,6 +24,8 @@ struct KafkaCampaignTopics: CampaignTopics {
         self.brokers = brokers
         self.logger = logger
         self.patience = patience
+        waiting = BulkLag(
+            configuration, KafkaProperties(configuration, bootstrapServers: brokers), logger: logger)
         // A campaign reads the ledger again and again until its own patience ends.
         ledger = LedgerReader(
             configuration, brokers: brokers, patience: min(patience, TopicReader.standardPatience), logger: logger,
@@ -29,7 +33,8 @@ struct KafkaCampaignTopics: CampaignTopics {
     }
 
     func holders(matching filter: LedgerFilter, at now: UnixTime) async throws -> [LedgerHolder] {
-        // Whom a transaction hides is asked for in the next round: the ledger says at the end of this one that it was not read whole.
+        // The next round asks for users whom a transaction hides: the ledger reports at the end of this round that it
+        // was not read whole.
         try await ledger.holders(matching: filter, at: now).holders
     }
 
@@ -85,13 +90,7 @@ struct KafkaCampaignTopics: CampaignTopics {
     }
 
     /// Asked of the brokers.
-    var lag: Int? {
-        get async {
-            let lag = BulkLag(
-                configuration, KafkaProperties(configuration, bootstrapServers: brokers), logger: logger)
-            let value = await lag.value
-            await lag.close()
-            return value
-        }
-    }
+    var lag: Int? { get async { await waiting.current } }
+
+    func close() async { await waiting.close() }
 }

@@ -9,7 +9,7 @@ package struct KeyHolder: Sendable, CustomStringConvertible {
     /// The version.
     package let version: ListedVersion
 
-    /// Whether the version is revoked: whoever holds its key holds a compromised one.
+    /// Whether the version is revoked, so that every holder of its key holds a compromised one.
     package var isRevoked: Bool { version.state == .revoked }
     /// The command that revokes the version.
     package var revocation: String { "remint rotate revoke --key \(ring) --key-version \(version.id)" }

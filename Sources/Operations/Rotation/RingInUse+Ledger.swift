@@ -16,12 +16,13 @@ extension LedgerRing {
             versions: Self.versions(in: configuration))
     }
 
-    /// The names of the rings of `configuration` that have a version `id`.
+    /// Returns the names of the rings of `configuration` that have a version `id`.
     package static func names(havingVersion id: String, in configuration: Configuration) -> [String] {
         versions(in: configuration).filter { $0.value.contains(id) }.map(\.key).sorted()
     }
 
-    /// The ids of each ring's versions. A folder that cannot be read has none: what its name signed is of an unknown ring then.
+    /// Returns the ids of each ring's versions. A folder that cannot be read has none: tokens that name its ring then
+    /// count as of an unknown ring.
     private static func versions(in configuration: Configuration) -> [String: Set<String>] {
         var versions: [String: Set<String>] = [:]
         for key in configuration.keys {
@@ -34,7 +35,8 @@ extension LedgerRing {
 }
 
 extension RingInUse {
-    /// `version`, then the ring's revoked versions: nobody may hold a live token of these, whichever campaign is open.
+    /// Returns `version`, then the ring's revoked versions: nobody may hold a live token of these, whichever campaign
+    /// is open.
     ///
     /// - Throws: `KeyRingError` where the ring cannot be read.
     package func withRevoked(_ version: String) throws -> [String] {
@@ -42,18 +44,18 @@ extension RingInUse {
         return [version] + revoked.filter { !$0.hasSameBytes(as: version) }
     }
 
-    /// The command that asks for new tokens for the users of `version`.
+    /// Returns the command that asks for new tokens for the users of `version`.
     package func reissueCommand(of version: String) -> String {
         "remint reissue --ledger --key \(ring.name) --key-id \(version)"
     }
 }
 
 extension LedgerReader {
-    /// The tokens of `versions` of `ring` that may live at `now`, out of one reading.
+    /// Returns the tokens of `versions` of `ring` that may live at `now`, from one reading.
     ///
     /// - Parameters:
-    ///   - versions: at least one; the first is the one that is meant first.
-    ///   - tolerance: how far `now` may be ahead.
+    ///   - versions: at least one; the first one is the version in question.
+    ///   - tolerance: the bound on how far `now` may be ahead.
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func holdings(
         of versions: [String], in ring: RingInUse, at now: UnixTime, tolerating tolerance: ClockTolerance = .standard

@@ -59,7 +59,7 @@ extension RingInUse {
         return changed
     }
 
-    /// Refuses a change that only the ring's open campaign may make. What was made already is none.
+    /// Refuses a change that only the ring's open campaign may make. A change that was made already is none.
     ///
     /// - Throws: `RotationError`, or `KeyRingError` for a version that is unknown, or cannot sign again.
     package func requireNoPart(of versions: [String], in change: Rotation.RingChange) throws {
@@ -93,7 +93,7 @@ extension RingInUse {
         throw RotationError("\(ring.name): \(revived.description)")
     }
 
-    /// Refuses a version that is not to sign, or that the workers would not sign with.
+    /// Refuses a version that may not sign, or that the workers would not sign with.
     ///
     /// - Parameter leaked: a version that is about to be revoked.
     /// - Throws: `CompromisedKey` where it holds the key of `leaked` or of a revoked version, `TooEarly` where `version` is prepared
@@ -116,8 +116,8 @@ extension RingInUse {
 
     /// Refuses to retire the first of `versions` unless the ledger was read whole and shows no live token of any of them.
     ///
-    /// - Parameter tolerance: how far the clock may be ahead.
-    /// - Throws: `TokensLive`, or what keeps the ledger from being read.
+    /// - Parameter tolerance: the bound on how far the clock may be ahead.
+    /// - Throws: `TokensLive`, or the error that keeps the ledger from being read.
     package func requireNoLiveToken(
         of versions: [String], brokers: String, tolerating tolerance: ClockTolerance = .standard, logger: Logger,
         display: any ProgressDisplay
@@ -128,8 +128,8 @@ extension RingInUse {
         guard holdings.isClear else { throw TokensLive(holdings, in: self, at: now, tolerance) }
     }
 
-    /// Returns the sentence for what the ledger cannot know of `version`, even without a live token of it. A replaced token's end is
-    /// in no record that is left, and the `lifetime` that it was signed with may have been another one.
+    /// Returns the sentence for tokens of `version` that the ledger cannot show, even without a live token of it. No
+    /// remaining record contains a replaced token's end, and its `lifetime` may have been another one.
     package func unknowable(of version: String, replacedBy successor: String) -> String {
         let sentence = "unknown to the ledger: a device may still hold a replaced token of \(version)"
         guard let lifetime = apps.map(\.lifetime).max(),
@@ -150,8 +150,8 @@ package struct TooEarly: Error, CustomStringConvertible {
     }
 }
 
-/// A version that still has live tokens, or that may have some which the ledger cannot tell; or another version of the ring that was
-/// revoked.
+/// A version that still has live tokens, or that may have some which the ledger does not show; or another revoked
+/// version of the ring with such tokens.
 package struct TokensLive: Error, CustomStringConvertible {
     package let description: String
 

@@ -5,13 +5,13 @@ package import WorkerConfiguration
 
 /// A key ring with the apps that use it.
 package struct RingInUse {
-    /// The configuration that names it.
+    /// The configuration that names the ring.
     package let configuration: Configuration
     /// The ring.
     package let ring: Configuration.Key
-    /// Its folder.
+    /// The ring's folder.
     package let directory: KeyRingDirectory
-    /// The time.
+    /// The clock.
     package let now: @Sendable () -> UnixTime
 
     /// `ring` of `configuration`, in `directory`.
@@ -25,7 +25,7 @@ package struct RingInUse {
         self.directory = directory
     }
 
-    /// The apps that use it.
+    /// The apps that use the ring.
     package var apps: [Configuration.App] { configuration.apps.filter { $0.key == ring.name } }
     /// Takes the lock of the ring for a change.
     ///
@@ -38,18 +38,19 @@ package struct RingInUse {
         return directory.damagedKeys(of: Set(versions.map(\.id)))
     }
 
-    /// Where its changes are written down.
+    /// The log of the ring's changes.
     package var audit: AuditLog { AuditLog(directory) }
-    /// What the vendor wants done; nil for a ring that no app uses.
+    /// The way in which the vendor gets the ring's keys; nil for a ring that no app uses.
     package var handover: KeyHandover? { apps.first?.adapter.keyHandover }
 
-    /// How long a version must have been prepared, in seconds: as long as the most careful app wants.
+    /// The shortest time for which a version must have been prepared, in seconds: the longest `publish_window` of the
+    /// ring's apps.
     package var publishWindow: Int64 { apps.map(\.publishWindow).max() ?? 0 }
 
-    /// The algorithm of the ring's keys.
+    /// Returns the algorithm of the ring's keys.
     ///
-    /// - Parameter asked: what the operator asks for; nil for what the apps' vendors take.
-    /// - Throws: `WrongAlgorithm` where a vendor takes another one.
+    /// - Parameter asked: the operator's choice; nil for the algorithm that the apps' vendors accept.
+    /// - Throws: `WrongAlgorithm` where a vendor accepts another one.
     package func algorithm(asked: Algorithm?) throws -> Algorithm {
         for app in apps {
             let adapter = app.adapter
@@ -65,14 +66,15 @@ package struct RingInUse {
         return algorithm
     }
 
-    /// How the ring's shared secrets are written.
+    /// Returns the encoding of the ring's shared secrets.
     package func encoding(asked: SecretEncoding?) -> SecretEncoding? {
         asked ?? apps.compactMap(\.adapter.secretEncoding).first
     }
 }
 
 extension KeyRingListing {
-    /// An id for a version of this month that no version and no file of the folder has: `2026-11`, `2026-11.2`, …
+    /// Returns an id for a version of this month that no version and no file of the folder has: `2026-11`, `2026-11.2`,
+    /// …
     package func freshID(at time: UnixTime) -> String {
         let month = String(time.description.prefix(7))
         var id = month
@@ -85,7 +87,7 @@ extension KeyRingListing {
     }
 }
 
-/// An algorithm that a ring's apps do not take, or none where no app says which.
+/// An algorithm that a ring's apps do not accept, or none where no app names one.
 package struct WrongAlgorithm: Error, CustomStringConvertible {
     package let description: String
 

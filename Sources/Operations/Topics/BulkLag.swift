@@ -4,7 +4,8 @@ package import Logging
 import Pipeline
 package import WorkerConfiguration
 
-/// How many events of the bulk lane wait for the workers: the ends of its partitions less what its group committed.
+/// The number of events of the bulk lane that wait for the workers: the ends of its partitions less the offsets that
+/// its group committed.
 package actor BulkLag {
     private let topic: String
     private let properties: KafkaProperties
@@ -19,13 +20,16 @@ package actor BulkLag {
         self.logger = logger
     }
 
-    /// Asked of the brokers once a second at most; nil where they do not say.
+    /// The lag, asked of the brokers once a second at most; nil where they do not return it.
     package var value: Int? {
         get async {
             if let last, .now - last.at < .seconds(1) { return last.value }
-            return try? await ask()
+            return await current
         }
     }
+
+    /// Asked of the brokers now; nil where they do not say.
+    var current: Int? { get async { try? await ask() } }
 
     /// - Throws: `KafkaError` or `MissingTopic`.
     package func ask() async throws -> Int {
@@ -36,7 +40,7 @@ package actor BulkLag {
         return value
     }
 
-    /// Reads nothing: it only asks in the name of the bulk lane's group.
+    /// Returns a client that reads nothing and only asks in the name of the bulk lane's group.
     private func reader() async throws -> KafkaConsumer {
         if let consumer { return consumer }
         partitions = try await properties.partitions(of: topic, logger: logger)

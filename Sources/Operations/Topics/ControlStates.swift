@@ -5,14 +5,14 @@ package import Logging
 package import Pipeline
 package import WorkerConfiguration
 
-/// What holds a fleet's apps and lanes.
+/// The suspensions and pauses of a fleet's apps and lanes.
 package struct ControlHolds: Sendable {
     /// The apps whose events wait, by name.
     package var apps: [String: Suspension] = [:]
-    /// The lanes that rest.
+    /// The paused lanes.
     package var lanes: [Lane: LanePause] = [:]
 
-    /// Takes the next record of the topic.
+    /// Applies the next record of the topic.
     mutating func take(_ word: ControlWord) {
         switch word {
         case .app(let record): apps[record.app] = record.suspension
@@ -21,7 +21,7 @@ package struct ControlHolds: Sendable {
         }
     }
 
-    /// The same without what is over at `now`.
+    /// Returns the same without suspensions and pauses that are over at `now`.
     func holding(at now: UnixTime) -> ControlHolds {
         ControlHolds(
             apps: apps.filter { !$0.value.isOver(at: now) }, lanes: lanes.filter { !$0.value.isOver(at: now) })
@@ -41,7 +41,7 @@ package struct ControlStates {
         self.logger = logger
     }
 
-    /// What holds the fleet's apps and lanes at `now`.
+    /// Reads the suspensions and pauses of the fleet's apps and lanes at `now`.
     ///
     /// - Parameter patience: the longest time to wait for an open transaction.
     /// - Throws: `KafkaError`, `MissingTopic`, or `HiddenOffsets`.
@@ -60,17 +60,17 @@ package struct ControlStates {
         return holds.holding(at: now)
     }
 
-    /// What tells every worker what holds `app`, or that nothing does.
+    /// Returns the record that sets or clears the suspension of `app` at every worker.
     package func word(on app: String, _ suspension: Suspension?) -> ControlWord {
         .app(ControlRecord(group: configuration.kafka.group, app: app, suspension: suspension))
     }
 
-    /// What tells every worker what holds `lane`, or that nothing does.
+    /// Returns the record that sets or clears the pause of `lane` at every worker.
     package func word(on lane: Lane, _ pause: LanePause?) -> ControlWord {
         .lane(LaneRecord(group: configuration.kafka.group, lane: lane, pause: pause))
     }
 
-    /// Tells every worker.
+    /// Writes `words` to the control topic, which every worker reads.
     ///
     /// - Throws: `KafkaError`, the first one.
     package func write(_ words: [ControlWord]) async throws {

@@ -4,7 +4,7 @@ package import Pipeline
 package import WorkerConfiguration
 
 extension Configuration {
-    /// Reads an event's app and id out of a dead letter, however large it is.
+    /// The decoder of an event's app and id in a dead letter.
     package var deadLetterDecoder: EventDecoder { EventDecoder(maximumBytes: worker.maximumEventBytes) }
 }
 
@@ -13,7 +13,7 @@ extension InputRecord {
     package convenience init(deadLetter record: ConsumedRecord) {
         self.init(
             origin: record.position, timestamp: nil, body: record.body,
-            // Like a retry's, its headers are a worker's and say where the event first stood.
+            // Like a retry's, its headers are a worker's and state the event's first position.
             lane: .retries)
     }
 }

@@ -5,23 +5,24 @@ import Logging
 import Pipeline
 import WorkerConfiguration
 
-/// The events that lay on the workers' topics at a moment, for the question how many of them have no outcome yet.
+/// The events that were on the workers' topics at a moment, to count those without an outcome.
 ///
-/// A worker that stands still between taking an event and committing its outcome knows only the key rings of that time. Once the group
-/// has passed the event, the outcome is published, or the transaction of that worker can no longer be committed, for another one has
-/// its partition (KIP-447). Events of retry tiers are not meant: they may wait for hours before a worker takes them.
+/// A worker that stands still between consuming an event and committing its outcome knows only the key rings of that
+/// time. Once the group has passed the event, either its outcome is published, or the transaction of that worker can no
+/// longer be committed, because another worker has its partition (KIP-447). Events of retry tiers are not counted: they
+/// may wait for hours before a worker takes them.
 package struct EventsBefore {
     /// The lanes whose events workers take as soon as they come.
     private static let lanes = [Lane.live, .bulk]
-    /// Up to so many offsets, their records are counted one by one: an offset may be a transaction's mark, which no worker passes
-    /// before the next record comes.
+    /// The largest number of offsets whose records are counted one by one. An offset may be a transaction's mark, which
+    /// no worker passes before the next record arrives.
     private static let countedOneByOne: Int64 = 1000
 
     let marks: TopicMarks
-    /// The topics that brokers do not show to this account, by name: nobody can say whether events lie there.
+    /// The names of the topics that brokers do not show to this account: whether events are on them is unknown.
     let unseen: [String]
 
-    /// The events of now.
+    /// Reads the present events.
     ///
     /// - Throws: `KafkaError`.
     init(_ configuration: Configuration, brokers: String, logger: Logger) async throws {
@@ -36,7 +37,7 @@ package struct EventsBefore {
     /// The events of `marks`.
     init(marks: TopicMarks, unseen: [String] = []) { (self.marks, self.unseen) = (marks, unseen) }
 
-    /// Returns how many of the events have no outcome yet.
+    /// Returns the number of the events that have no outcome yet.
     ///
     /// - Throws: `KafkaError`, or `MissingTopic` where a topic was deleted meanwhile.
     func unanswered(_ configuration: Configuration, brokers: String, logger: Logger) async throws -> Int {
@@ -54,7 +55,7 @@ package struct EventsBefore {
         return count
     }
 
-    /// The offsets of each partition that lie before its mark and behind what the group committed.
+    /// Returns the offsets of each partition before its mark and behind those that the group committed.
     private func gaps(
         _ ends: [PartitionOffset], _ properties: ClientProperties, _ logger: Logger
     ) async throws -> [TopicPartition: Range<Int64>] {
@@ -65,7 +66,8 @@ package struct EventsBefore {
             let committed = try await consumer.committed(partitions, within: .seconds(10))
             let bounds = try await consumer.bounds(of: partitions, within: .seconds(10))
             await consumer.close(within: .seconds(1))
-            // The lane's client knows the end of what is committed alone: behind it, an open transaction may hide events of before.
+            // The lane's client knows only the end of the committed records: behind it, an open transaction may hide
+            // earlier events.
             return ends.reduce(into: [:]) { gaps, end in
                 let start = max(bounds[end.partition]?.lowerBound ?? 0, committed[end.partition] ?? 0)
                 if start < end.offset { gaps[end.partition] = start..<end.offset }

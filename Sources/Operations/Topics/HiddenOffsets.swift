@@ -1,7 +1,7 @@
 package import AdapterKit
 package import Kafka
 
-/// Offsets of a topic that hold what nobody can read yet: they lie behind an open transaction, whoever's it is.
+/// Offsets of a topic that nobody can read yet: they are behind an open transaction of any producer.
 package struct HiddenOffsets: Error, Sendable, Equatable, CustomStringConvertible {
     /// The first partition with such offsets.
     package let partition: TopicPartition
@@ -10,14 +10,14 @@ package struct HiddenOffsets: Error, Sendable, Equatable, CustomStringConvertibl
     /// The time of the transaction's first record, by its producer's clock; nil where it is unknown.
     package let since: UnixTime?
 
-    /// So many offsets of the topic of `partition`.
+    /// `count` offsets of the topic of `partition`.
     package init(_ partition: TopicPartition, count: Int, since: UnixTime?) {
         self.partition = partition
         self.count = count
         self.since = since
     }
 
-    /// Adds what is hidden of further partitions of the topic.
+    /// Adds the hidden offsets of further partitions of the topic.
     mutating func add(_ other: HiddenOffsets) { count += other.count }
 
     /// The unknown part, in a line.

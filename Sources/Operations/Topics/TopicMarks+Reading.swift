@@ -5,7 +5,7 @@ import Pipeline
 package import WorkerConfiguration
 
 extension TopicMarks {
-    /// The ends of `topics` now.
+    /// Reads the present ends of `topics`.
     ///
     /// - Throws: `KafkaError` or `MissingTopic`.
     package static func read(
@@ -19,7 +19,7 @@ extension TopicMarks {
         return TopicMarks(ends)
     }
 
-    /// The starting offsets of a consumer of what came after these ends.
+    /// The starting offsets of a consumer that reads from these ends on.
     var offsets: [PartitionOffset] {
         ends.flatMap { topic, offsets in
             offsets.enumerated().map { place, offset in

@@ -5,28 +5,28 @@ package import Logging
 import Pipeline
 package import WorkerConfiguration
 
-/// A topic, read from its beginning to where it ended when the reading began; nothing is committed.
+/// A topic, read from its beginning to its end at the start of the reading; nothing is committed.
 ///
-/// It ends where its last record lies, committed or not. What was committed behind an open transaction no reader gets before that
-/// transaction ends, so a reading waits for it, and says what stays hidden.
+/// The end is behind the last record, committed or not. A record that was committed behind an open transaction reaches
+/// no reader before that transaction ends. So a reading waits for it, and reports the offsets that stay hidden.
 package struct TopicReader {
-    /// The longest time for which a reading waits for an open transaction where nothing else is said. A worker's own ends within 15 seconds,
-    /// as brokers look for those that timed out every 10.
+    /// The default for the longest time that a reading waits for an open transaction. A worker's own transaction ends
+    /// within 15 seconds, and brokers abort expired ones every 10.
     package static let standardPatience = Duration.seconds(30)
 
-    /// The longest time for which brokers may be silent within a reading.
+    /// The longest time for which brokers may be silent during a reading.
     private static let silence = Duration.seconds(60)
 
     private let patience: Duration
     private let properties: ClientProperties
     private let logger: Logger
-    /// What each partition held when the reading began, in offsets.
+    /// Each partition's offsets at the start of the reading.
     package let bounds: [TopicPartition: Range<Int64>]
 
     /// - Parameters:
-    ///   - starts: the offset of each partition's first record that is read, in their order; nil for the beginning.
-    ///   - time: the time before which no record is read; nil for the beginning.
-    ///   - end: the offset in each partition before which the reading ends; nil for where the partition ends.
+    ///   - starts: the first offset to read in each partition, in their order; nil for the beginning.
+    ///   - time: the time from which records are read; nil for the beginning.
+    ///   - end: the offset in each partition at which the reading ends; nil for the partition's end.
     ///   - patience: the longest time to wait for an open transaction.
     /// - Throws: `KafkaError`, or `MissingTopic`.
     package init(
@@ -60,18 +60,19 @@ package struct TopicReader {
 
     /// Reads every record.
     ///
-    /// - Parameter each: takes a record, how far the reading is, and how far it goes, in offsets.
+    /// - Parameter each: called with a record, the offsets passed so far, and all offsets of the reading.
     /// - Throws: `HiddenOffsets` where an open transaction hides some; `KafkaError`.
     package func readAll(_ each: (ConsumedRecord, Int, Int) async throws -> Void) async throws {
         if let hidden = try await readVisible(Array(bounds.keys), within: patience, each) { throw hidden }
     }
 
-    /// Reads every record of `partitions` that can be read, with a client of its own, for one reads what it is told once.
+    /// Reads every readable record of `partitions`, with a client of its own, because a client reads its assignment
+    /// once.
     ///
     /// - Parameters:
     ///   - patience: the longest time to wait for an open transaction; nil for the reader's.
-    ///   - each: takes a record, how far the reading is, and how far it goes, in offsets.
-    /// - Returns: what an open transaction still hides; nil where everything was read.
+    ///   - each: called with a record, the offsets passed so far, and all offsets of the reading.
+    /// - Returns: the offsets that an open transaction still hides; nil where everything was read.
     package func readVisible(
         _ partitions: [TopicPartition], within patience: Duration? = nil,
         _ each: (ConsumedRecord, Int, Int) async throws -> Void
@@ -88,7 +89,7 @@ package struct TopicReader {
             since: try await beginning(at: PartitionOffset(first.key, offset: first.value.lowerBound)))
     }
 
-    /// The time of the record at `place`, whether it is committed or not; nil where none comes.
+    /// Returns the time of the record at `place`, committed or not; nil where none arrives.
     private func beginning(at place: PartitionOffset) async throws -> UnixTime? {
         try await Self.with(properties.readingUncommitted, [place], logger) { consumer in
             let end = ContinuousClock.now + .seconds(3)
@@ -149,61 +150,86 @@ package struct TopicReader {
 }
 
 extension ClientProperties {
-    /// The same for a client that sees what transactions have not committed, or never will.
+    /// The same properties, for a client that also reads records that are not committed or were aborted.
     fileprivate var readingUncommitted: ClientProperties { merging(["isolation.level": "read_uncommitted"]) }
 }
 
-/// How far a topic was read that others still write to.
+/// The progress of reading a topic that producers may still write to.
 struct TopicReading {
-    private var open: [TopicPartition: Range<Int64>]
-    private let starts: [TopicPartition: Int64]
-    private var positions: [TopicPartition: Int64]
+    private struct Place {
+        let partition: TopicPartition
+        let bounds: Range<Int64>
+        var position: Int64
+        var isOpen: Bool { position < bounds.upperBound }
+    }
+
+    private var places: [Place] = []
+    private var numbers: [TopicPartition: Int] = [:]
+    /// The place of the last record, which is mostly the next one's too: a look that hashes no name.
+    private var lastNumber = 0
+    private var openCount = 0
     /// How many offsets there are, and how many were passed.
     let total: Int
+    private(set) var done = 0
 
     init(_ bounds: [TopicPartition: Range<Int64>]) {
-        open = bounds.filter { !$0.value.isEmpty }
-        starts = bounds.mapValues(\.lowerBound)
-        positions = starts
         total = bounds.values.reduce(0) { $0 + $1.count }
+        for (partition, bounds) in bounds where !bounds.isEmpty {
+            numbers[partition] = places.count
+            places.append(Place(partition: partition, bounds: bounds, position: bounds.lowerBound))
+        }
+        openCount = places.count
     }
 
-    var isDone: Bool { open.isEmpty }
-    var done: Int { positions.reduce(0) { $0 + Int($1.value - (starts[$1.key] ?? $1.value)) } }
+    var isDone: Bool { openCount == 0 }
 
-    /// A record was read.
+    /// Notes that a record was read.
     ///
-    /// - Returns: whether it was there when the reading began.
+    /// - Returns: whether the record was there when the reading began.
     mutating func took(_ position: RecordPosition) -> Bool {
-        let partition = TopicPartition(position)
-        guard let bounds = open[partition] else { return false }
-        positions[partition] = min(position.nextOffset, bounds.upperBound)
-        if position.nextOffset >= bounds.upperBound { open[partition] = nil }
-        return position.offset < bounds.upperBound
+        guard let number = number(of: position), places[number].isOpen else { return false }
+        // A record may come again behind one that was read.
+        pass(number, to: max(places[number].position, position.nextOffset))
+        return position.offset < places[number].bounds.upperBound
     }
 
-    /// A partition has no more before `offset`. Its last offsets may be a transaction's marks, which no reader sees; where it goes on
-    /// behind `offset`, an open transaction hides the rest.
+    /// Notes that a partition has no more records before `offset`. Its last offsets may be a transaction's marks, which
+    /// no reader sees. Where the partition continues behind `offset`, an open transaction hides the rest.
     mutating func ended(_ partition: TopicPartition, at offset: Int64) {
-        guard let bounds = open[partition] else { return }
-        let reached = min(max(positions[partition] ?? bounds.lowerBound, offset), bounds.upperBound)
-        positions[partition] = reached
-        if reached == bounds.upperBound { open[partition] = nil }
+        guard let number = numbers[partition], places[number].isOpen else { return }
+        pass(number, to: max(places[number].position, offset))
+    }
+
+    private func number(of position: RecordPosition) -> Int? {
+        if places.indices.contains(lastNumber), places[lastNumber].partition.partition == position.partition,
+            places[lastNumber].partition.topic == position.topic
+        {
+            return lastNumber
+        }
+        return numbers[TopicPartition(position)]
+    }
+
+    private mutating func pass(_ number: Int, to offset: Int64) {
+        let reached = min(offset, places[number].bounds.upperBound)
+        done += Int(reached - places[number].position)
+        places[number].position = reached
+        if !places[number].isOpen { openCount -= 1 }
+        lastNumber = number
     }
 
     /// The partitions of which not everything was read.
-    var unread: [TopicPartition] { Array(open.keys) }
+    var unread: [TopicPartition] { places.filter(\.isOpen).map(\.partition) }
 
-    /// The offsets that open transactions hide where committed records can be read up to `stable`.
+    /// Returns the offsets that open transactions hide where committed records can be read up to `stable`.
     func hidden(behind stable: [TopicPartition: Int64]) -> [TopicPartition: Range<Int64>] {
-        open.reduce(into: [:]) { hidden, entry in
-            guard let end = stable[entry.key], end < entry.value.upperBound else { return }
-            hidden[entry.key] = max(end, positions[entry.key] ?? entry.value.lowerBound)..<entry.value.upperBound
+        places.reduce(into: [:]) { hidden, place in
+            guard place.isOpen, let end = stable[place.partition], end < place.bounds.upperBound else { return }
+            hidden[place.partition] = max(end, place.position)..<place.bounds.upperBound
         }
     }
 }
 
-/// A topic that is not there.
+/// A topic that does not exist or may not be read.
 package struct MissingTopic: Error, CustomStringConvertible {
     package let description: String
 
@@ -211,7 +237,7 @@ package struct MissingTopic: Error, CustomStringConvertible {
 }
 
 extension KafkaProperties {
-    /// The topics that the cluster shows to this account; asking never creates one.
+    /// Returns the topics that the cluster shows to this account. Asking never creates one.
     ///
     /// - Throws: `KafkaError`.
     func topicNames(logger: Logger) async throws -> Set<String> {
@@ -226,7 +252,7 @@ extension KafkaProperties {
         }
     }
 
-    /// The partitions of `topic`.
+    /// Returns the partitions of `topic`.
     ///
     /// - Throws: `KafkaError`, or `MissingTopic`.
     func partitions(of topic: String, logger: Logger) async throws -> [TopicPartition] {

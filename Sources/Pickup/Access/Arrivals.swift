@@ -2,24 +2,23 @@ import Access
 import AdapterKit
 import Formats
 
-/// The limits that hold before anything a request shows is looked at: of its address, and of all requests together.
+/// The limits that are checked before any credential of a request: those of its address, and of all requests together.
 ///
-/// An address from which many requests were refused has to wait, but for callers that are known: a session that was found good
-/// before, or an API key. Who floods the gateway with sessions of its own making uses up neither the address's requests nor
-/// everybody's.
+/// An address with many refused requests has to wait, but for known callers: a session that was verified before, or an
+/// API key. A flood of forged sessions uses up neither the address's requests nor all callers' requests.
 struct Arrivals: Sendable {
     let devices: DeviceAccess?
     let backends: APIKeys
     let limits: SharedLimits
     let now: @Sendable () -> UnixTime
-    /// Told why somebody was refused.
+    /// Called with the reason of each refusal.
     let refused: @Sendable (String) -> Void
 
-    /// Counts a request from `address`, of somebody who shows `credentials`.
+    /// Counts a request with `credentials` from `address`.
     ///
     /// A backend is limited by its own rate, not by its address's.
     ///
-    /// - Throws: `Problem` where there were too many.
+    /// - Throws: `Problem` where there were too many requests.
     func admit(_ credentials: ShownCredentials, from address: IPAddress?) throws(Problem) {
         let name = address.map { $0.network.description }
         if let name {
@@ -38,7 +37,7 @@ struct Arrivals: Sendable {
 
     /// Counts one more request of `callers` for `subject`, which was admitted.
     ///
-    /// - Throws: `Problem` where there were too many.
+    /// - Throws: `Problem` where there were too many requests.
     func ask(_ callers: [Caller], subject: String) throws(Problem) {
         try settle(limits.ask(callers, subject: subject, hasArrived: true))
     }

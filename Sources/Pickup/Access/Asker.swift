@@ -5,45 +5,46 @@ import HTTPTypes
 import Hummingbird
 import JOSE
 
-/// Who asks, and for whom: decided by what the caller shows, never by what it says of users.
+/// The caller and its user, determined by the caller's credentials, never by what the caller states about users.
 struct Asker: Sendable {
     /// The members that vouch for the user.
     let vouched: [UInt8]
     /// The user, without a challenge.
     let subject: Subject
-    /// The device's name, where there is one.
+    /// The device's name; nil where it has none.
     let device: String?
     let callers: [Caller]
-    /// When the session ends; nil for a backend.
+    /// The end of the session; nil for a backend.
     let sessionEnd: UnixTime?
-    /// Whether the session's key was withdrawn since.
+    /// Returns whether the session's key was withdrawn since.
     var isWithdrawn: @Sendable () -> Bool = { false }
 }
 
-/// Tells who asks.
+/// Determines the callers of requests.
 struct AskerAccess: Sendable {
     let apps: [String: PickupApp]
     let devices: DeviceAccess?
     let backends: APIKeys
     let arrivals: Arrivals
-    /// How devices reach the gateway, without a path.
+    /// The URL at which devices reach the gateway, without a path.
     let publicURL: String
     let now: @Sendable () -> UnixTime
-    /// Told why somebody was refused.
+    /// Called with the reason of each refusal.
     let refused: @Sendable (String) -> Void
 
     private static let vouched = HTTPField.Name("Remint-Vouched")
     private static let deviceField = HTTPField.Name("Remint-Device")
 
-    /// Who sends `request`, and the app called `name`, which is there and open to the caller.
+    /// Determines the caller of `request`, and the app `name`, which must exist and be open to the caller.
     ///
-    /// Limits come before everything that costs, and what the caller shows is checked before the app is looked for: a stranger
-    /// cannot tell which apps there are. A proof is used up last: a request that is told to come later has it still.
+    /// Limits come before every check that costs. Credentials are checked before the app is looked up, so that a
+    /// stranger cannot find out which apps exist. A proof is used up last: a request that is told to come later can use
+    /// it again.
     ///
     /// - Parameters:
-    ///   - address: where the request comes from.
-    ///   - allowsQuery: whether the session may stand in the query (RFC 6750, section 2.3), where no header can be set.
-    ///   - wait: how long the call waits for its answer; an issuer whose keys are awaited may take some of it.
+    ///   - address: the caller's address.
+    ///   - allowsQuery: whether the session may be in the query (RFC 6750, section 2.3), where no header can be set.
+    ///   - wait: the time for which the call waits for its answer; fetching an issuer's keys may take a part of it.
     /// - Throws: `Problem`.
     func asker(
         of request: Request, for name: String, from address: IPAddress?, allowsQuery: Bool = false,

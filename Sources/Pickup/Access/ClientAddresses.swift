@@ -3,8 +3,8 @@ import HTTPTypes
 import NIOCore
 import WorkerConfiguration
 
-/// Tells where a request comes from: from its connection's other end, or, where that is a trusted proxy, from the caller that the
-/// proxy names.
+/// Determines a caller's address: the other end of its connection, or, where that is a trusted proxy, the address that
+/// the proxy names.
 struct ClientAddresses: Sendable {
     private static let list = HTTPField.Name("X-Forwarded-For")
     private static let forwarded = HTTPField.Name("Forwarded")
@@ -16,8 +16,8 @@ struct ClientAddresses: Sendable {
 
     /// Returns the address of the caller who sent `headers` over a connection.
     ///
-    /// Of the hops that proxies name, the rightmost one that is no trusted proxy is the caller: what stands left of it is that caller's
-    /// word. Where a proxy names no address, the caller is as good as that proxy.
+    /// Of the hops that proxies name, the rightmost one that is no trusted proxy is the caller; the hops left of it are
+    /// that caller's own claim. Where a proxy names no address, the proxy's own address counts.
     ///
     /// - Parameter peer: the connection's other end.
     func client(of headers: HTTPFields, on channel: ObjectIdentifier, from peer: SocketAddress?) -> IPAddress? {
@@ -31,7 +31,7 @@ struct ClientAddresses: Sendable {
         return address
     }
 
-    /// Whether `address` is a trusted proxy's.
+    /// Returns whether `address` belongs to a trusted proxy.
     func isTrusted(_ address: IPAddress) -> Bool { trusted.contains { $0.contains(address) } }
 
     private func hops(_ headers: HTTPFields) -> [IPAddress?] {

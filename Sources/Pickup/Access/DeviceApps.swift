@@ -1,6 +1,6 @@
 import WorkerConfiguration
 
-/// The apps of a configuration as devices see them: which session opens which app.
+/// The apps of a configuration as devices see them: the sessions that open each app.
 struct DeviceApps {
     private let apps: [String]
     private let pickup: Configuration.Pickup
@@ -10,7 +10,7 @@ struct DeviceApps {
         self.pickup = pickup
     }
 
-    /// Requires that some app is open to sessions, if there are sessions.
+    /// Requires that at least one app is open to sessions, if there are sessions.
     ///
     /// - Throws: `PickupError` with the lines to add.
     func requireOne() throws(PickupError) {

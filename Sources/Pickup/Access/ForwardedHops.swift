@@ -2,15 +2,15 @@ import Formats
 
 /// The addresses that proxies name in a request's headers, from the caller's side to ours.
 ///
-/// What stands on the left may be the caller's own invention; each proxy adds on the right.
+/// The leftmost hops may be the caller's own invention; each proxy appends on the right.
 enum ForwardedHops {
-    /// The hops of `X-Forwarded-For` headers; nil for what is no address.
+    /// Returns the hops of `X-Forwarded-For` headers; nil for a hop that is no address.
     static func listed(in values: [String]) -> [IPAddress?] {
         values.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map { node(trimmed($0)) } }
     }
 
-    /// The hops of `Forwarded` headers (RFC 7239, section 4); nil for what is no address, or for everything where the syntax is not
-    /// that of the header.
+    /// Returns the hops of `Forwarded` headers (RFC 7239, section 4); nil for a hop that is no address, and a single
+    /// nil where the header's syntax is wrong.
     static func named(in values: [String]) -> [IPAddress?] {
         var hops: [IPAddress?] = []
         for value in values {
@@ -24,7 +24,7 @@ enum ForwardedHops {
         return hops
     }
 
-    /// An address with or without port, IPv6 in brackets or not; nil for a name such as `unknown`.
+    /// Parses an address with or without port, IPv6 in brackets or not; nil for a name such as `unknown`.
     private static func node(_ text: some StringProtocol) -> IPAddress? {
         if text.first == "[" {
             guard let end = text.firstIndex(of: "]") else { return nil }

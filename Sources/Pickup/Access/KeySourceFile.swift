@@ -12,13 +12,13 @@ struct KeySourceFile: Sendable {
     let keys: FetchedKeys
     private let session: Configuration.Pickup.Session
 
-    /// The time of a fetch, from the connection to the last byte.
+    /// The longest time of a fetch, from the connection to the last byte.
     static let timeout = Duration.seconds(5)
-    /// The time of a call's wait that may pass before the issuer's keys are there: the least time that an issuer has to answer in, and the
-    /// most that one that stalls takes of any call.
+    /// The part of a call's wait that may pass before the issuer's keys are there. An issuer has at least the lower
+    /// bound to answer, and a stalled issuer delays a call by at most the upper bound.
     private static let patience = Duration.milliseconds(500) ... .seconds(2)
 
-    /// The keys of `session`, which nobody has fetched yet.
+    /// The keys of `session`, not fetched yet.
     ///
     /// - Parameters:
     ///   - timeout: the longest time of a fetch.
@@ -43,16 +43,16 @@ struct KeySourceFile: Sendable {
         min(max(wait, patience.lowerBound), patience.upperBound)
     }
 
-    /// Whether `other` has the same keys, fetched in the same way.
+    /// Returns whether `other` has the same keys, fetched in the same way.
     func isOf(_ other: Configuration.Pickup.Session) -> Bool {
         session.keySet == other.keySet && session.algorithms == other.algorithms && session.coolDown == other.coolDown
     }
 
-    /// Fetches what is asked for, until the task is cancelled.
+    /// Fetches keys on request, until the task is canceled.
     func run() async { await keys.run() }
 
-    /// The JWK Set in the file of `session`. Others may read the file, but not change it: whoever can write it signs sessions for
-    /// everybody.
+    /// Returns the JWK Set in the file of `session`. Other accounts may read the file, but not change it: an account
+    /// that can write it can sign sessions of every user.
     ///
     /// - Throws: `PickupError`.
     static func document(of session: Configuration.Pickup.Session) throws(PickupError) -> [UInt8] {
@@ -81,10 +81,10 @@ struct KeySourceFile: Sendable {
             """
     }
 
-    /// Gets the keys of `session` once.
+    /// Fetches the keys of `session` once.
     ///
-    /// - Returns: what they are, in a line.
-    /// - Throws: `PickupError` where there is none that verifies its sessions.
+    /// - Returns: the keys, in a line.
+    /// - Throws: `PickupError` where no key verifies the session's tokens.
     static func look(at session: Configuration.Pickup.Session, within limit: Duration) async throws(PickupError)
         -> String
     {
@@ -100,7 +100,7 @@ struct KeySourceFile: Sendable {
     ) async throws(PickupError) -> KeySetDocument {
         let place = session.keySet
         guard place.contains("://") else { return KeySetDocument(bytes: try document(of: session), maxAge: nil) }
-        // Said again here, where the request is made: keys that came in plain text are anybody's.
+        // Checked again here, where the request is made: keys that came in plain text may be anybody's.
         guard let url = try? EndpointURL(parsing: String(place.prefix { $0 != "?" })), url.isEncrypted || url.isLoopback
         else { throw PickupError("pickup.\(session.name).jwks must be an https URL, or a file") }
         let request = TransportRequest(
@@ -118,8 +118,8 @@ struct KeySourceFile: Sendable {
     }
 }
 
-/// Reports that the issuer's keys cannot be had, or that there is none, once in each outage and for each reason, and that they can
-/// be had again.
+/// Logs that the issuer's keys cannot be fetched, or that none is usable: once in each outage and for each reason, and
+/// once at its end.
 private final class FetchJournal: Sendable {
     private struct State {
         /// Fetches that fail.

@@ -2,12 +2,12 @@ import Access
 import Formats
 import NIOCore
 
-/// Bounds on open connections: in all and from an address. A trusted proxy has as many as it wants.
+/// Limits on open connections: in all and per address. A trusted proxy has no limit of its own.
 struct OpenConnections: Sendable {
     let places: OpenPlaces
     let ofAddress: Int
     let clients: ClientAddresses
-    /// Places of the callers behind trusted proxies, whose connections are counted in all as the proxy's.
+    /// The places of callers behind trusted proxies. In the total, their connections count as the proxy's.
     private let proxied = OpenPlaces(most: .max)
 
     init(places: OpenPlaces, ofAddress: Int, clients: ClientAddresses) {
@@ -22,7 +22,7 @@ struct OpenConnections: Sendable {
         return places.take([holder(address)])
     }
 
-    /// Notes that a proxy's connection is one of `address`.
+    /// Notes that a proxy's connection serves a caller at `address`.
     ///
     /// - Returns: false where too many of that address are open.
     func note(_ address: IPAddress, on channel: any Channel) -> Bool {
@@ -31,7 +31,7 @@ struct OpenConnections: Sendable {
         return true
     }
 
-    /// Whether a trusted proxy is at the other end of `channel`.
+    /// Returns whether a trusted proxy is at the other end of `channel`.
     func isTrusted(_ channel: any Channel) -> Bool { Self.address(channel).map(clients.isTrusted) ?? false }
 
     private func holder(_ address: IPAddress) -> OpenPlaces.Holder {

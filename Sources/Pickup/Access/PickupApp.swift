@@ -2,15 +2,15 @@ import Access
 import AdapterKit
 import WorkerConfiguration
 
-/// An app as the gateway serves it: how its users are named.
+/// An app as the gateway serves it, with the naming of its users.
 struct PickupApp: Sendable {
     let name: String
     let adapter: any Adapter
-    /// How long its tokens live, in seconds.
+    /// The lifetime of the app's tokens, in seconds.
     let lifetime: Int64
-    /// Where its events go.
+    /// The topic of the app's events.
     let topic: String
-    /// The sessions that open it; none for an app that backends alone reach.
+    /// The sessions that open the app; empty for an app that backends alone reach.
     let ways: [SessionWay]
     /// The id's name, for vendors that name users by several ids.
     private let id: String?
@@ -26,7 +26,7 @@ struct PickupApp: Sendable {
         id = pickup.apps[app.name]?.id
     }
 
-    /// The members that vouch for `user`, in the adapter's own words.
+    /// Returns the members that vouch for `user`, as the adapter names them.
     func vouched(_ user: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
@@ -42,9 +42,9 @@ struct PickupApp: Sendable {
         return json.bytes
     }
 
-    /// Whom `members` vouch for.
+    /// Returns the subject that `members` vouch for.
     ///
-    /// - Throws: `Problem` where they are not the adapter's.
+    /// - Throws: `Problem` where the members are not the adapter's.
     func subject(vouchedBy members: [UInt8]) throws(Problem) -> Subject {
         do throws(Rejection) {
             guard let root = try? JSONDocument(parsing: members, limits: .init(bytes: 16 << 10, depth: 8)).root else {
@@ -54,7 +54,7 @@ struct PickupApp: Sendable {
         } catch { throw Problem(error.code, error.detail) }
     }
 
-    /// What a re-issue asks for: `{"user":…}` or `{"ids":{…}}`.
+    /// Returns the value of a re-issue request: `{"user":…}` or `{"ids":{…}}`.
     static func request(for subject: Subject) -> [UInt8] {
         switch subject.identity {
         case .user(let user):

@@ -2,7 +2,7 @@ import Access
 import WorkerConfiguration
 
 extension SessionRules {
-    /// The rules of a session's section, with what the apps ask of its sessions.
+    /// The rules of a session's section, with the claims that the apps require.
     init(_ session: Configuration.Pickup.Session, of pickup: Configuration.Pickup) {
         let ways = pickup.ways(of: session.name)
         self.init(
@@ -13,13 +13,13 @@ extension SessionRules {
 }
 
 extension DPoPRules {
-    /// Rules whose memory holds what the limits of `pickup` admit in a window of two minutes.
+    /// Rules whose memory holds the proofs that the limits of `pickup` admit in a window of two minutes.
     init(for pickup: Configuration.Pickup) {
         self.init()
         remembered = min(max(remembered, pickup.totalRate * 121), Self.mostRemembered)
         rememberedByKey = max(rememberedByKey, pickup.callerRate * 121)
     }
 
-    /// The most proofs in memory: about 400 MB.
+    /// The maximum number of proofs in memory: about 400 MB.
     private static let mostRemembered = 5_000_000
 }

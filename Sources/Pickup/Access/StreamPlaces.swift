@@ -3,11 +3,11 @@ import AdapterKit
 import Formats
 import HTTPTypes
 
-/// Bounds on open streams: in all, of a user and of an address.
+/// Limits on open streams: in all, per user and per address.
 struct StreamPlaces: Sendable {
     let places: OpenPlaces
     let ofUser, ofAddress: Int
-    /// Told why a stream was refused.
+    /// Called with the reason of each refusal.
     let refused: @Sendable (String) -> Void
 
     /// Takes a place for a stream of `asker`'s user of `app`.

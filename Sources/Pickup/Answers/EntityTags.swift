@@ -1,15 +1,15 @@
-/// The entity tags of `If-None-Match` (RFC 9110, sections 8.8.3 and 13.1.2), compared weakly: a proxy that compresses an answer makes
-/// its strong tag a weak one.
+/// The entity tags of `If-None-Match` (RFC 9110, sections 8.8.3 and 13.1.2), compared weakly, because a proxy that
+/// compresses an answer turns its strong tag into a weak one.
 struct EntityTags: Sendable, Equatable {
     private var tags: Set<Substring> = []
     private var isAny = false
 
-    /// The tags in the values of the field, one after the other. What is no tag matches nothing.
+    /// Parses the tags in the values of the field, in order. Text that is no tag matches nothing.
     init(_ values: [String]) {
         for value in values { read(Substring(value)) }
     }
 
-    /// Whether one of them stands for what has the strong tag `tag`.
+    /// Returns whether one of the tags matches the strong tag `tag`.
     func contain(_ tag: String) -> Bool { isAny || tags.contains(Substring(tag)) }
 
     private mutating func read(_ value: Substring) {

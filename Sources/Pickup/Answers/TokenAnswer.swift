@@ -1,17 +1,17 @@
 import AdapterKit
-import Hummingbird
+import HTTPTypes
 @_spi(Decryption) import JOSE
 import NIOCore
 
-/// What a device is told of its token: the token, how long it lives, and how the SDK takes it.
+/// The answer with a device's token: the token, its lifetime, and the SDK's call that applies it.
 struct TokenAnswer {
     private let json: [UInt8]
     private let version: Int64
 
-    /// The answer with `token`, which is `subject`'s.
+    /// The answer with `token`, a token of `subject`.
     ///
-    /// - Parameter keys: open tokens that are sealed.
-    /// - Throws: `Problem` where the token is sealed for somebody else, or is no token.
+    /// - Parameter keys: the keys that open sealed tokens.
+    /// - Throws: `Problem` where the token is sealed for another recipient, or is no token.
     init(
         _ token: HeldToken, of subject: Subject, for app: PickupApp, opening keys: [JWEDecryptionKey], at now: UnixTime
     ) throws(Problem) {
@@ -45,17 +45,16 @@ struct TokenAnswer {
         throw Problem.unavailable("the token is sealed for a key this gateway has not")
     }
 
-    /// As the data of a server-sent event.
+    /// The answer as the data of a server-sent event.
     var bytes: [UInt8] { json }
 
     /// As an answer.
-    var response: Response {
-        Response(
-            status: .ok,
-            headers: [.contentType: "application/json", .cacheControl: "no-store", .eTag: Self.tag(version)],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
+    var answer: Answer {
+        Answer(
+            .ok, [.contentType: "application/json", .cacheControl: "no-store", .eTag: Self.tag(version)],
+            body: ByteBuffer(bytes: json))
     }
 
-    /// A version as an entity tag (RFC 9110, section 8.8.3).
+    /// Returns a version as an entity tag (RFC 9110, section 8.8.3).
     static func tag(_ version: Int64) -> String { "\"\(version)\"" }
 }

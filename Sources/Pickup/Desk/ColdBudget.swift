@@ -1,26 +1,26 @@
-/// How many tokens are asked for each second of users of whom no token is known: a start must not send the whole fleet's users to
-/// the workers at once. A value without a clock.
+/// The limit on asks per second for users without a known token: a start must not send all users to the workers at
+/// once. A value without a clock.
 struct ColdBudget: Sendable {
-    /// When an ask is sent.
+    /// The time at which an ask may be sent.
     enum Turn: Equatable, Sendable {
-        /// At once.
+        /// Now.
         case now
         /// After this time.
         case after(Duration)
-        /// Not within the time that its caller waits, but after this one.
+        /// Later than its caller waits: after this time.
         case tooLate(Duration)
     }
 
-    /// What may be sent at once, as a time of the rate.
+    /// The burst that may be sent at once: the asks of this much time at the rate.
     private static let burst = Duration.milliseconds(200)
     private let interval: Duration
-    /// When the next ask's turn is, without the burst.
+    /// The turn of the next ask, without the burst.
     private var next: ContinuousClock.Instant?
 
     /// A budget of `rate` asks a second.
     init(rate: Int) { interval = .seconds(1) / max(1, rate) }
 
-    /// The turn of an ask whose caller waits for `wait`. A turn that comes within it is taken.
+    /// Returns the turn of an ask whose caller waits for `wait`. A turn within that time is used up.
     mutating func turn(at now: ContinuousClock.Instant, within wait: Duration) -> Turn {
         let start = max(next ?? now, now)
         let delay = start - now - Self.burst

@@ -2,14 +2,14 @@ import Synchronization
 
 /// The brokers' answer about an event that was sent: one for all calls that share the event.
 final class Delivery: Sendable {
-    /// The brokers' word.
+    /// The brokers' answer.
     enum Word: Sendable {
         case taken
-        /// The event was not taken, and this is what its callers are told.
+        /// The brokers did not accept the event; its callers get this problem.
         case refused(Problem)
     }
 
-    /// The delivery of every event that was taken.
+    /// The delivery of every accepted event.
     static let taken = {
         let delivery = Delivery()
         delivery.end(.taken)
@@ -19,17 +19,17 @@ final class Delivery: Sendable {
     private struct State {
         var word: Word?
         var waiting: [Int: CheckedContinuation<Word?, Never>] = [:]
-        /// Waits that were over before they began.
+        /// The waits that ended before they began.
         var over: Set<Int> = []
         var next = 0
     }
 
     private let state = Mutex(State())
 
-    /// The word; nil while there is none.
+    /// The answer; nil while there is none.
     var word: Word? { state.withLock { $0.word } }
 
-    /// Notes the word. Only the first counts.
+    /// Records the answer. Only the first one counts.
     func end(_ word: Word) {
         let waiting = state.withLock { state in
             guard state.word == nil else { return [CheckedContinuation<Word?, Never>]() }
@@ -40,7 +40,7 @@ final class Delivery: Sendable {
         for continuation in waiting { continuation.resume(returning: word) }
     }
 
-    /// The word, if it comes within `wait`.
+    /// Returns the answer, if it comes within `wait`.
     func word(within wait: Duration) async -> Word? {
         let number = state.withLock { state in
             state.next += 1

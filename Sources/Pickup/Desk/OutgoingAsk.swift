@@ -3,7 +3,7 @@ import Kafka
 /// An ask whose event is sent to a worker.
 struct OutgoingAsk: Sendable {
     let record: ProducerRecord
-    /// The name it is under way by.
+    /// The name of the ask among those under way.
     let name: [UInt8]
     let ask: AsksUnderWay.Ask
 }

@@ -1,19 +1,21 @@
 import AdapterKit
 
-/// Which partitions of the token topic are followed live, and since when no broker answers.
+/// The partitions of the token topic that are followed live, and the time since which no broker answers.
 ///
-/// Readiness needs the live tail alone: a token that is not known is minted anew, and arrives by the tail.
+/// Readiness depends on the live tail alone: an unknown token is minted anew, and arrives on the tail.
 struct TailState: Sendable, Equatable {
     /// The number of partitions of the token topic; nil before a broker has named it.
     var partitions: Int?
     /// The partitions that are followed live: each token published on them from now on arrives.
     var followed: Set<Int32> = []
-    /// The partitions without a leader. Users on them get no new token until they have one; everybody else does.
+    /// The partitions without a leader. Their users get no new token until there is one; all other users do.
     var leaderless: Set<Int32> = []
-    /// Since when no broker answers; nil while one does. Without a broker no token can be minted; known ones are served.
+    /// The time since which no broker answers; nil while one does. Without a broker no token can be minted; known ones
+    /// are served.
     var silentSince: UnixTime?
 
-    /// Whether devices can be served: a broker answers, and each partition with a leader is followed live, at least one.
+    /// Whether devices can be served: a broker answers, each partition with a leader is followed live, and at least one
+    /// is.
     var isReady: Bool {
         guard silentSince == nil, let partitions, !followed.isEmpty else { return false }
         return followed.union(leaderless).count >= partitions

@@ -2,9 +2,9 @@ import AdapterKit
 import Pipeline
 import Synchronization
 
-/// What the gateway knows of tokens and of apps that wait, and those who wait for them.
+/// The gateway's knowledge of tokens and suspended apps, and the callers that wait for tokens.
 final class TokenDesk: Sendable {
-    /// The streams of a subject, which are told of each of its tokens.
+    /// The streams of a subject, which get each of its tokens.
     private struct Listeners {
         let subject: Subject
         var streams: [Int: AsyncStream<HeldToken>.Continuation] = [:]
@@ -16,7 +16,7 @@ final class TokenDesk: Sendable {
         var listeners: [[UInt8]: Listeners] = [:]
         var nextListener = 0
         var tail = TailState()
-        /// When the latest partition began to be followed: tokens published before may be unknown.
+        /// The time when the latest partition began to be followed: tokens published before may be unknown.
         var tailStart = UnixTime(seconds: 0)
         var unanswered = UnansweredAsks()
 
@@ -25,7 +25,7 @@ final class TokenDesk: Sendable {
         }
     }
 
-    /// A token that whoever listens to its subject hears of.
+    /// A token for the streams of its subject.
     private struct Told {
         let key: [UInt8]
         let token: HeldToken
@@ -43,7 +43,7 @@ final class TokenDesk: Sendable {
         self.now = now
     }
 
-    /// How many tokens are known, in how many bytes, and how many streams are open.
+    /// The number of known tokens, their memory in bytes, and the number of open streams.
     var size: (tokens: Int, bytes: Int, streams: Int) {
         state.withLock { state in
             (state.cache.count, state.cache.bytes, state.listeners.reduce(0) { $0 + $1.value.streams.count })
@@ -52,18 +52,19 @@ final class TokenDesk: Sendable {
 
     // MARK: What workers say
 
-    /// A token was published now.
+    /// Adds a token that was published now.
     func published(_ token: HeldToken, for key: [UInt8]) {
         learn(key, token, isPast: false) { $0.put(token, for: key, at: $1) }
     }
 
-    /// A token that was published before was read: the newest of its subject in its partition, unless more is known. It counts at once
-    /// or from `pastReached` on.
+    /// Adds a token of the past: the newest of its subject in its partition, unless a newer one is known. It counts at
+    /// once or from a call of `pastReached` on.
     func recalled(_ token: HeldToken, for key: [UInt8]) {
         learn(key, token, isPast: true) { $0.recall(token, for: key, at: $1) && token.version >= $0.certain }
     }
 
-    /// The past was read back to `version` in every partition: tokens of it count from there on, and whoever waits for one hears of it.
+    /// Notes that every partition was read back to `version`: tokens of the past count from there on, and callers that
+    /// wait for one get it.
     func pastReached(_ version: Int64) {
         let before = state.withLock { state in
             let before = state.cache.certain
@@ -71,7 +72,7 @@ final class TokenDesk: Sendable {
             return state.cache.certain < before ? before : nil
         }
         guard let before else { return }
-        // Whoever begins to wait from here on looks at what counts now.
+        // Callers that begin to wait from here on see the tokens that count now.
         let waiting = room.keys
         let told = state.withLock { state in
             waiting.union(state.listeners.keys).compactMap { key -> Told? in
@@ -101,7 +102,7 @@ final class TokenDesk: Sendable {
 
     func erased(_ key: [UInt8]) { state.withLock { $0.cache.remove(key) } }
 
-    /// A subject's tokens were erased before: what may be older does not count.
+    /// Notes that a subject's tokens were erased in the past: tokens that may be older do not count.
     ///
     /// - Parameter version: the highest version that an older token may have.
     func erasedBefore(_ key: [UInt8], upTo version: Int64) {
@@ -115,7 +116,7 @@ final class TokenDesk: Sendable {
 
     func held(_ app: String, _ suspension: Suspension?) { state.withLock { $0.suspensions[app] = suspension } }
 
-    /// The brokers' word about the event of `ask`, for every call that shares it.
+    /// Records the brokers' answer about the event of `ask`, for every call that shares it.
     func delivered(_ ask: OutgoingAsk, _ word: Delivery.Word) {
         ask.ask.delivery.end(word)
         switch word {
@@ -126,7 +127,7 @@ final class TokenDesk: Sendable {
         }
     }
 
-    /// An ask for the subject `key`, sent at `sent`, was not answered while its caller waited.
+    /// Notes that an ask for the subject `key`, sent at `sent`, was not answered while its caller waited.
     func missed(_ key: [UInt8], sent: UnixTime) {
         let now = now()
         state.withLock { $0.unanswered.missed(key, sent: sent, at: now) }
@@ -134,16 +135,16 @@ final class TokenDesk: Sendable {
 
     // MARK: How far they are heard
 
-    /// The moment from which no worker answers; nil where one does or nobody knows.
+    /// The moment from which no worker answers; nil where one does or it is unknown.
     var unansweredSince: UnixTime? { state.withLock { $0.unanswered }.since(at: now()) }
 
-    /// Which partitions are followed, and since when no broker answers.
+    /// The partitions that are followed, and the time since which no broker answers.
     var tail: TailState { state.withLock { $0.tail } }
 
-    /// Changes what is known of the tail.
+    /// Changes the state of the tail.
     func changeTail(_ change: (inout TailState) -> Void) { state.withLock { change(&$0.tail) } }
 
-    /// Partitions begin to be followed from their ends; what they hold already is read beside.
+    /// Notes that partitions begin to be followed from their ends; their older records are read beside.
     func tailBegins() {
         let now = now()
         state.withLock { state in
@@ -155,10 +156,10 @@ final class TokenDesk: Sendable {
     /// Whether tokens of the past are taken.
     var takesPast: Bool { state.withLock { $0.cache.takesPast } }
 
-    /// The past was read as far as it is wanted.
+    /// Notes that the past was read as far as needed.
     func pastEnds() { state.withLock { $0.cache.closePast() } }
 
-    /// The highest version that an unknown token of `key` can have, as far as the clocks agree.
+    /// Returns the highest version that an unknown token of `key` can have, as far as the clocks agree.
     func unseen(of key: [UInt8]) -> Int64 {
         state.withLock { state in
             max(0, state.tailStart.microseconds, state.cache.forgotten, state.cache.highestVersion(of: key) ?? 0)
@@ -167,18 +168,18 @@ final class TokenDesk: Sendable {
 
     // MARK: What callers ask
 
-    /// The newest token of `key`, live or not.
+    /// Returns the newest token of `key`, live or not.
     func newest(_ key: [UInt8]) -> HeldToken? { state.withLock { $0.cache[key] } }
 
-    /// The live token of `key` with at least `life` seconds left.
+    /// Returns the live token of `key` with at least `life` seconds left.
     func live(_ key: [UInt8], life: Int64) -> HeldToken? {
         let now = now().seconds
         return newest(key).flatMap { $0.expiresAt >= now && $0.expiresAt - now >= life ? $0 : nil }
     }
 
-    /// Why the events of `app` wait; nil where they do not.
+    /// Returns the suspension that makes the events of `app` wait; nil where they do not wait.
     func suspension(of app: String) -> Suspension? {
-        // A pause whose time is over ends by itself: nothing is written.
+        // A pause whose time is over ends without a record.
         state.withLock { $0.suspensions[app] }.flatMap { $0.isOver(at: now()) ? nil : $0 }
     }
 
@@ -190,7 +191,8 @@ final class TokenDesk: Sendable {
 
     // MARK: Streams
 
-    /// Every token of `key`, the subject key of `subject`, from now on, the newest alone where its reader is slow.
+    /// Opens a stream of each token of `key`, the subject key of `subject`, from now on; a slow reader gets the newest
+    /// alone.
     func listen(to key: [UInt8], of subject: Subject) -> (number: Int, tokens: AsyncStream<HeldToken>) {
         let (stream, continuation) = AsyncStream.makeStream(of: HeldToken.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
@@ -201,7 +203,7 @@ final class TokenDesk: Sendable {
         return (number, stream)
     }
 
-    /// Ends what `listen` began.
+    /// Ends a stream that `listen` opened.
     func hush(_ number: Int, _ key: [UInt8]) {
         let continuation = state.withLock { state in
             let continuation = state.listeners[key]?.streams.removeValue(forKey: number)
@@ -211,9 +213,9 @@ final class TokenDesk: Sendable {
         continuation?.finish()
     }
 
-    /// Ends a few streams at a time.
+    /// Ends at most `count` streams.
     ///
-    /// - Returns: whether there are more.
+    /// - Returns: whether more streams are open.
     func hushSome(atMost count: Int) -> Bool {
         let (ended, hasMore) = state.withLock { state in
             var ended: [AsyncStream<HeldToken>.Continuation] = []

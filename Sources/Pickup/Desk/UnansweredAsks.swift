@@ -1,12 +1,12 @@
 import AdapterKit
 
-/// Asks that no worker answered, while nothing else of any worker came. A value without a clock.
+/// Asks that no worker answered, while workers published nothing else. A value without a clock.
 ///
 /// A worker that hangs, cannot publish, or was killed a moment ago is still in its group.
 struct UnansweredAsks: Sendable {
-    /// So many users must have waited in vain: of one the event may be a special one.
+    /// The number of users that must have waited in vain; a single user's event may be a special one.
     private static let users = 5
-    /// For how long they count without another one: whoever is not ready is asked nothing.
+    /// The time for which they count without another one, in microseconds: a gateway that is not ready gets no asks.
     private static let memory: Int64 = 60_000_000
 
     private var keys: Set<[UInt8]> = []
@@ -25,7 +25,7 @@ struct UnansweredAsks: Sendable {
         if !keys.isEmpty { keys = [] }
     }
 
-    /// Returns the moment from which no worker answers, at the time `now`; nil where one does or nobody knows.
+    /// Returns the moment from which no worker answers, at the time `now`; nil where one does or it is unknown.
     func since(at now: UnixTime) -> UnixTime? {
         keys.count >= Self.users && now.microseconds(since: last) <= Self.memory ? first : nil
     }

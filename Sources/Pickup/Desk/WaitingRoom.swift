@@ -2,7 +2,7 @@ import AdapterKit
 import Pipeline
 import Synchronization
 
-/// What came to somebody who waits.
+/// The result of a wait.
 enum Arrival: Sendable {
     /// A token, newer than what was known.
     case token(HeldToken)
@@ -10,15 +10,15 @@ enum Arrival: Sendable {
     case deadLetter(ErrorCode)
     /// The event could not be sent.
     case unsent(Problem)
-    /// Nothing came in time.
+    /// Nothing came before the end of the wait.
     case nothing
     /// The gateway is about to stop.
     case draining
 }
 
-/// Those who wait for a subject's next token, or for what becomes of an event.
+/// The callers that wait for a subject's next token, or for an event's outcome.
 ///
-/// One ticker ends the waits of all: ten thousand devices cost no timer each.
+/// One ticker ends all waits that are over: ten thousand devices need no timer each.
 final class WaitingRoom: Sendable {
     private struct Waiter {
         let key: [UInt8]
@@ -28,7 +28,7 @@ final class WaitingRoom: Sendable {
         let until: ContinuousClock.Instant
         let done: @Sendable (Arrival) -> Void
 
-        /// Whether `token`, of its subject, is what it waits for.
+        /// Returns whether the wait accepts `token`, a token of its subject.
         func wants(_ token: HeldToken, isPast: Bool) -> Bool { token.version > (isPast ? after : known) }
     }
 
@@ -42,19 +42,19 @@ final class WaitingRoom: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many wait.
+    /// The number of waits.
     var count: Int { state.withLock { $0.waiters.count } }
 
-    /// The subject keys that somebody waits for.
+    /// The subject keys that callers wait for.
     var keys: Set<[UInt8]> { state.withLock { Set($0.byKey.keys) } }
 
     /// Waits for a token of `key` above `after`, or for the end of `event`, until `until`.
     ///
     /// - Parameters:
-    ///   - known: the version that was known, where what comes out of the topic's past must be above another one: whatever is
-    ///     published now is newer, whatever the clocks say.
-    ///   - check: looked at once the wait is known, so that nothing that came in between is missed.
-    ///   - done: told what came, once, on any thread.
+    ///   - known: the version that a token published now must exceed; nil for `after`. A token from the topic's past
+    ///     must exceed `after`.
+    ///   - check: called after the wait has begun, so that nothing that arrived in between is missed.
+    ///   - done: called with the result, once, on any thread.
     func wait(
         for key: [UInt8], after: Int64, known: Int64? = nil, event: AwaitedEvent? = nil,
         until: ContinuousClock.Instant, unless check: () -> Arrival?, _ done: @escaping @Sendable (Arrival) -> Void
@@ -75,7 +75,7 @@ final class WaitingRoom: Sendable {
         }
     }
 
-    /// A token of `key` was published, or read out of the topic's past.
+    /// Ends the waits for a token of `key`, which was published or read from the topic's past.
     func came(_ token: HeldToken, for key: [UInt8], isPast: Bool = false) {
         let waiters = state.withLock { state in
             (state.byKey[key] ?? []).filter { state.waiters[$0]?.wants(token, isPast: isPast) == true }
@@ -84,10 +84,11 @@ final class WaitingRoom: Sendable {
         for waiter in waiters { waiter.done(.token(token)) }
     }
 
-    /// Whether a call waits for the end of the event with this id.
+    /// Returns whether a call waits for the end of the event with this id.
     func isAwaited(_ event: String) -> Bool { state.withLock { $0.byEvent[event] != nil } }
 
-    /// Ends the waits for the event of `letter`, a dead letter under `key`. A letter of another event with the same id ends none.
+    /// Ends the waits for the event of `letter`, a dead letter under `key`. A letter of another event with the same id
+    /// ends none.
     func died(_ letter: DeadLetterEntry, key: [UInt8]?) {
         guard let event = letter.eventID, let code = letter.code else { return }
         let waiters = state.withLock { state in
@@ -113,9 +114,9 @@ final class WaitingRoom: Sendable {
         for waiter in waiters { waiter.done(.nothing) }
     }
 
-    /// Nobody waits any more. A few are let go at a time: a mass close would stall everybody else.
+    /// Ends at most `count` waits, for the gateway's stop. Ending all at once would stall every other call.
     ///
-    /// - Returns: whether there are more.
+    /// - Returns: whether more wait.
     func drain(atMost count: Int) -> Bool {
         let (waiters, hasMore) = state.withLock { state in
             state.isDraining = true

@@ -2,9 +2,11 @@ import Kafka
 import Pipeline
 import Synchronization
 
-/// Sends the asks for users of whom no token is known, no more each second than `pickup.cold_rate`: after a start that is everybody.
+/// Sends the asks for users without a known token, at most `pickup.cold_rate` each second. After a start that is every
+/// user.
 ///
-/// An ask whose turn comes while its caller waits is kept until then; any other is refused, with the time to come back.
+/// An ask whose turn comes while its caller waits is queued until then; any other is refused, with the time to come
+/// back.
 final class ColdAsks: Sendable {
     private struct State {
         var budget: ColdBudget
@@ -14,10 +16,10 @@ final class ColdAsks: Sendable {
     private let state: Mutex<State>
     private let sender: EventSender
     private let rate: Int
-    /// Told of each ask, and whether it was sent, queued or refused.
+    /// Called for each ask: it was sent, queued or refused.
     private let noted: @Sendable (Fate) -> Void
 
-    /// What became of an ask at first.
+    /// The immediate outcome of an ask.
     enum Fate: String, CaseIterable, Sendable {
         case sent, queued, refused
     }

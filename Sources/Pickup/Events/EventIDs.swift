@@ -1,8 +1,8 @@
 import AdapterKit
 import JOSE
 
-/// Makes the ids of the gateway's events. Nobody who sees some of them can guess another one: whoever could, might end another
-/// caller's wait with an event of the same id.
+/// Makes the ids of the gateway's events. A caller who sees some ids cannot guess another one: with a guessed id, an
+/// event could end another caller's wait.
 struct EventIDs: Sendable {
     /// 32 random bytes, known to this process alone.
     private let secret: [UInt8]
@@ -13,16 +13,16 @@ struct EventIDs: Sendable {
         secret = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
     }
 
-    /// The id of an event with `report`. The same report of the same device has the same id, so that an answer which was lost is not
-    /// asked for twice.
+    /// Returns the id of an event with `report`. The same report of the same device has the same id, so that a lost
+    /// answer is not asked for twice.
     func id(of report: [UInt8], subjectKey: [UInt8], device: String?) -> String {
         let text = subjectKey + [0] + Array((device ?? "").utf8) + [0] + report
-        // Hashed twice, as HMAC does, so that the first hash's end tells nothing of longer texts.
+        // Hashed twice, as HMAC does, so that the first hash's end reveals nothing about longer texts.
         let digest = SHA256.hash(secret + SHA256.hash(secret + text))
         return "pickup-" + Base64.url.encode(Array(digest.prefix(18)))
     }
 
-    /// The id of an event that is like no other: 122 random bits.
+    /// Returns a unique id: 122 random bits.
     func fresh() -> String {
         var random = SystemRandomNumberGenerator()
         return "pickup-" + RandomUUID.make(using: &random)

@@ -4,23 +4,23 @@ import Logging
 import Pipeline
 import WorkerConfiguration
 
-/// Puts events on their topics, as the edge that vouches for them.
+/// Puts events on their topics, as the edge that vouches for their users.
 ///
-/// Nothing of a caller's headers reaches the record: who asks, for whom and which app stands in what the gateway writes itself.
+/// No header of a caller reaches the record: the gateway itself writes the caller, the user and the app.
 struct EventSender: Sendable {
     let producer: ProducerPlace
     let desk: TokenDesk
     let now: @Sendable () -> UnixTime
 
-    /// What an event is about.
+    /// The content of an event.
     enum Body {
         /// The SDK's report, as it came.
         case report([UInt8])
-        /// A token is wanted, without a failure.
+        /// A request for a token, without a failure.
         case reissue(Subject)
     }
 
-    /// The event of `asker` for `app`, called `id`.
+    /// Returns the event of `asker` for `app`, with the id `id`.
     func record(_ body: Body, id: String, _ asker: Asker, _ app: PickupApp) -> ProducerRecord {
         let (value, type): ([UInt8], String)
         switch body {
@@ -39,13 +39,13 @@ struct EventSender: Sendable {
             topic: app.topic, key: asker.subject.key(app: app.name), value: value, headers: headers)
     }
 
-    /// The record as the worker will read it, for a forecast.
+    /// Returns the record as the worker will read it, for a forecast.
     func input(_ record: ProducerRecord) -> InputRecord {
         InputRecord(
             origin: RecordPosition(topic: record.topic, partition: 0, offset: 0), timestamp: now(), body: record.body)
     }
 
-    /// Sends `asks`. Every call that shares one of them is told where the brokers do not take its event.
+    /// Sends `asks`. Every call that shares an ask is notified if the brokers do not accept its event.
     func send(_ asks: [OutgoingAsk]) {
         Task {
             let errors = await producer.current.deliver(asks.map(\.record))

@@ -2,15 +2,15 @@ import Kafka
 import Logging
 import Synchronization
 
-/// The producer of this moment: another one takes its place when the files of its certificates changed.
+/// The present producer. When the files of its certificates change, a new producer replaces it.
 final class ProducerPlace: Sendable {
-    /// The time for what is on its way with the old one; a record gives up before.
+    /// The time for the records that the old producer still has; a record gives up earlier.
     private static let patience = Duration.seconds(35)
 
     private let producer: Mutex<KafkaProducer>
     private let make: @Sendable () throws(KafkaError) -> KafkaProducer
 
-    /// - Parameter make: makes a producer, with the files as they are.
+    /// - Parameter make: makes a producer with the present files.
     /// - Throws: `KafkaError` when librdkafka refuses a property.
     init(_ make: @escaping @Sendable () throws(KafkaError) -> KafkaProducer) throws(KafkaError) {
         self.make = make
@@ -19,9 +19,9 @@ final class ProducerPlace: Sendable {
 
     var current: KafkaProducer { producer.withLock { $0 } }
 
-    /// Puts a new producer in the place of the one there is, which ends with what it has taken.
+    /// Replaces the producer by a new one. The old one delivers the records that it has accepted, and closes.
     ///
-    /// - Throws: `KafkaError` where none can be made; the old one goes on.
+    /// - Throws: `KafkaError` where no producer can be made; the old one stays.
     func renew() throws(KafkaError) {
         let new = try make()
         let old = producer.withLock { producer in

@@ -3,23 +3,23 @@ import AdapterKit
 import Pipeline
 import WorkerConfiguration
 
-/// A record of the topics that the gateway follows, read strictly. A value without a broker.
+/// A record of the topics that the gateway follows, checked strictly. A value without a broker.
 enum FollowedRecord: Sendable {
     /// A subject's token was published.
     case token(HeldToken, key: [UInt8])
     /// A subject's tokens were revoked or erased.
     case erased(key: [UInt8])
-    /// An event that somebody may wait for became a dead letter.
+    /// An event that a call may wait for became a dead letter.
     case letter(DeadLetterEntry, key: [UInt8]?)
-    /// An app's events wait, or go on.
+    /// An app's events wait, or continue.
     case app(ControlRecord)
-    /// Nothing that concerns the gateway.
+    /// A record that does not concern the gateway.
     case other
 
     /// Reads `record`, which is at `position`, at the time `now`.
     ///
     /// - Parameter isAwaited: whether a call waits for the event of this id; letters of other events are not read.
-    /// - Throws: `RecordFault`, and the record must be skipped.
+    /// - Throws: `RecordFault` for a record that must be skipped.
     init(
         _ record: RecordBody, at position: RecordPosition, _ configuration: Configuration, now: UnixTime,
         isAwaited: (String) -> Bool
@@ -37,7 +37,7 @@ enum FollowedRecord: Sendable {
             let letter = DeadLetterEntry(
                 InputRecord(
                     origin: position, timestamp: nil, body: record,
-                    // As of a retry, its headers are a worker's and say where the event first was.
+                    // Like a retry's, its headers are a worker's and state the event's first position.
                     lane: .retries),
                 decoder: EventDecoder(maximumBytes: configuration.worker.maximumEventBytes), at: now)
             if let fault = letter.fault { throw fault }
@@ -50,7 +50,7 @@ enum FollowedRecord: Sendable {
         }
     }
 
-    /// The kind of topic that `topic` is, for the count of what cannot be read.
+    /// Returns the kind of `topic`, for the count of unreadable records.
     static func kind(of topic: String, _ topics: Configuration.Topics) -> UnreadableRecords.Kind {
         switch topic {
         case topics.tokens: .tokens

@@ -1,33 +1,33 @@
 import Kafka
 
-/// The windows in which partitions are read from their newest record to their oldest: a log can only be read forward, so a window is
-/// read forward and handed on backward, and the window before it is next. A value without a broker.
+/// The windows in which partitions are read from their newest record to their oldest. A log can only be read forward,
+/// so a window is read forward and handed on backward; then comes the window before it. A value without a broker.
 struct PastWindows<Record: Sendable>: Sendable {
-    /// What a record means for its window.
+    /// The state of a window after a record.
     enum Finding: Equatable, Sendable {
-        /// The window goes on.
+        /// The window continues.
         case reading
-        /// The window was read.
+        /// The window was read completely.
         case ended
-        /// The window holds too many records: a smaller one begins elsewhere.
+        /// The window holds too many records; a smaller one begins at a later offset.
         case tooLarge
     }
 
     private struct Partition: Sendable {
-        /// The first offset that is wanted.
+        /// The first offset to read.
         let low: Int64
         /// The first offset that was read already.
         var below: Int64
-        /// The length of a window, in offsets: compacted logs have few records in many offsets.
+        /// The length of a window, in offsets; a compacted log has few records in many offsets.
         var width: Int64
         /// The first offset of the window that is being read; nil between two windows.
         var start: Int64?
         var records: [Record] = []
     }
 
-    /// The most offsets of a window.
+    /// The maximum number of offsets in a window.
     private static var widest: Int64 { 1 << 20 }
-    /// The wanted number of records of a window.
+    /// The wanted number of records in a window.
     private let size: Int
     private var partitions: [TopicPartition: Partition] = [:]
 
@@ -37,10 +37,10 @@ struct PastWindows<Record: Sendable>: Sendable {
     /// Whether everything was read.
     var isEmpty: Bool { partitions.isEmpty }
 
-    /// The partitions that are not read yet.
+    /// The partitions with unread records.
     var open: [TopicPartition] { Array(partitions.keys) }
 
-    /// Adds `partition`, whose offsets from `range` are wanted.
+    /// Adds `partition`, of which the offsets in `range` must be read.
     mutating func add(_ partition: TopicPartition, _ range: Range<Int64>) {
         guard !range.isEmpty else { return }
         partitions[partition] = Partition(low: range.lowerBound, below: range.upperBound, width: Int64(size))
@@ -48,7 +48,7 @@ struct PastWindows<Record: Sendable>: Sendable {
 
     /// Begins the next window of `partition`, the newest that was not read.
     ///
-    /// - Returns: its first offset; nil where everything was read.
+    /// - Returns: the window's first offset; nil where everything was read.
     mutating func begin(_ partition: TopicPartition) -> Int64? {
         guard var part = partitions[partition] else { return nil }
         guard part.below > part.low else {
@@ -65,7 +65,7 @@ struct PastWindows<Record: Sendable>: Sendable {
     /// Leaves the rest of `partition` unread.
     mutating func leave(_ partition: TopicPartition) { partitions[partition] = nil }
 
-    /// Notes the record at `offset` of `partition`; nil for one that is of no use.
+    /// Adds the record at `offset` of `partition`; nil for a record of no use.
     mutating func append(_ record: Record?, at offset: Int64, of partition: TopicPartition) -> Finding {
         guard let part = partitions[partition], let start = part.start else { return .reading }
         guard offset < part.below else { return .ended }
@@ -80,7 +80,7 @@ struct PastWindows<Record: Sendable>: Sendable {
 
     /// Ends the window of `partition`, which was read to its last record.
     ///
-    /// - Returns: its records, the newest first.
+    /// - Returns: the window's records, the newest first.
     mutating func end(_ partition: TopicPartition) -> [Record] {
         guard var part = partitions[partition], let start = part.start else { return [] }
         let records = part.records

@@ -7,16 +7,16 @@ import Synchronization
 import Telemetry
 import WorkerConfiguration
 
-/// Follows what workers publish: tokens and dead letters from now on, and which apps wait. What the token topic held before is read
-/// beside, by `TopicPast`.
+/// Follows the records that workers publish: tokens, dead letters and suspensions, from now on. `TopicPast` reads the
+/// token topic's older records.
 final class TokenFollower: Sendable {
     private struct State {
         var hasBegun = false
-        /// Where reading goes on, of each partition that is or was followed.
+        /// The next offset of each partition that is or was followed.
         var next: [TopicPartition: Int64] = [:]
-        /// Topics that were created again, so that they are to be read from their start.
+        /// The topics that were created again, and must be read from their start.
         var replaced: Set<String> = []
-        /// Partitions that are read where they were left, and not to their end yet.
+        /// The partitions that continue where reading stopped, and whose end is not reached yet.
         var behind: Set<TopicPartition> = []
         /// The number of partitions of a topic when it was first seen: later ones are read from their first record.
         var counts: [String: Int] = [:]
@@ -25,7 +25,7 @@ final class TokenFollower: Sendable {
     }
 
     private static let timeout = Duration.seconds(2)
-    /// How often it is looked whether a broker answers, and which partitions there are.
+    /// The interval at which the follower asks for a broker's answer and for the partitions.
     private static let interval = Duration.seconds(2)
     private let configuration: Configuration
     private let brokers: String
@@ -50,20 +50,21 @@ final class TokenFollower: Sendable {
         self.now = now
     }
 
-    /// Which partitions are followed live, and since when no broker answers.
+    /// The partitions that are followed live, and the time since which no broker answers.
     var tail: TailState { desk.tail }
-    /// Whether the token topic was followed once: before, a token that is minted would not arrive.
+    /// Whether the token topic was followed at least once. Before that, a newly minted token would not arrive.
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
-    /// By how much this clock is ahead of those that date tokens' records, in microseconds; nil where it agrees or nobody knows.
+    /// The lead of this clock over the clocks that date tokens' records, in microseconds; nil where they agree or it is
+    /// unknown.
     var clockDifference: Int64? { state.withLock { $0.clock }.difference(at: now()) }
-    /// The moment from which no worker answers what is asked; nil where one does or nobody knows.
+    /// The moment from which no worker answers asks; nil where one does or it is unknown.
     var unansweredSince: UnixTime? { desk.unansweredSince }
-    /// How many tokens' records were read since the start.
+    /// The number of tokens' records that were read since the start.
     var records: Int { state.withLock { $0.records } }
 
-    /// Follows until the task is cancelled; where the brokers fail it goes on where it was.
+    /// Follows until the task is canceled. After a failure of the brokers it continues where it stopped.
     func run() async {
-        // Nobody waits for it at the end: brokers that do not answer would hold the gateway up.
+        // The end does not wait for this task: brokers that do not answer would delay the gateway's stop.
         let watch = Task.detached { await self.watchLogs() }
         defer { watch.cancel() }
         var backoff = Backoff(atMost: .seconds(5))
@@ -75,19 +76,19 @@ final class TokenFollower: Sendable {
                     "the topics cannot be followed; it is tried again", metadata: [LogKey.kafkaError: "\(error)"])
             }
             desk.changeTail { $0.followed = [] }
-            // A cancellation is looked at above.
+            // The loop's condition checks for cancellation.
             try? await Task.sleep(for: backoff.pause())
         }
     }
 
-    /// Follows with a new client: the files of its certificates changed.
+    /// Replaces the client, because the files of its certificates changed.
     func renew() { isRenewalDue.store(true, ordering: .relaxed) }
 
     private func follow(_ began: () -> Void) async throws {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let reader = try KafkaConsumer(
             properties.reader(group: "\(configuration.kafka.group)-pickup")
-                // A record is handed on when it comes; an empty answer is of no use to anybody.
+                // A record is handed on when it arrives; an empty answer of the broker is of no use.
                 .merging(["fetch.wait.max.ms": "250"]), reading: [], logger: logger)
         do {
             var followed: Set<TopicPartition> = []
@@ -107,7 +108,8 @@ final class TokenFollower: Sendable {
         }
     }
 
-    /// Looks whether a topic was created again under its name: tokens and pauses in the part that the reader passes over would be missed.
+    /// Checks whether a topic was created again under its name: otherwise the reader would miss tokens and pauses in
+    /// the part that it skips.
     private func watchLogs() async {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let topics = configuration.topics
@@ -121,12 +123,12 @@ final class TokenFollower: Sendable {
                     metadata: [LogKey.topic: "\(topic)"])
             }
             state.withLock { $0.replaced.formUnion(replaced) }
-            // A cancellation is looked at above.
+            // The loop's condition checks for cancellation.
             try? await Task.sleep(for: TopicWatch.interval)
         }
     }
 
-    /// Whether a reader must begin anew, at the start of topics that were created again.
+    /// Returns whether a reader must begin anew, at the start of topics that were created again.
     private func beginsAnew() -> Bool {
         state.withLock { state in
             let replaced = state.replaced
@@ -151,7 +153,7 @@ final class TokenFollower: Sendable {
         }
     }
 
-    /// Looks again and again whether a broker answers and which partitions there are.
+    /// Asks regularly for a broker's answer and for the partitions.
     private func watch(_ reader: KafkaConsumer, _ followed: Set<TopicPartition>) async throws {
         var followed = followed
         var looks = 0
@@ -162,20 +164,20 @@ final class TokenFollower: Sendable {
                 desk.changeTail { $0.silentSince = $0.silentSince ?? now() }
                 if error.isFatal { throw error }
             } catch is PickupError {
-                // A partition that lost its leader meanwhile: the next look finds it.
+                // A partition lost its leader meanwhile; the next round finds it.
             }
         }
     }
 
-    /// Asks a broker which partitions there are, and follows those with a leader that are not followed yet.
+    /// Asks a broker for the partitions, and follows those that have a leader and are not followed yet.
     ///
-    /// - Parameter isWhole: whether to ask about the other topics, too.
+    /// - Parameter isWhole: whether to ask about the other topics too.
     private func look(_ reader: KafkaConsumer, _ followed: inout Set<TopicPartition>, isWhole: Bool) async throws {
         let topics = configuration.topics
         var present: [TopicMetadata] = [try await reader.metadata(of: topics.tokens, within: Self.timeout)]
         desk.changeTail { $0.silentSince = nil }
         guard present[0].partitionCount > 0, present[0].error?.code.isAboutReading != true else {
-            // It may have been deleted while it was followed: no token arrives until there is another one.
+            // The topic may have been deleted while it was followed: no token arrives until there is another one.
             desk.changeTail { ($0.partitions, $0.followed, $0.leaderless) = (nil, [], []) }
             throw PickupError("the topic \(topics.tokens) does not exist or may not be read")
         }
@@ -202,15 +204,15 @@ final class TokenFollower: Sendable {
         desk.changeTail { [present] tail in
             tail.partitions = present[0].partitionCount
             tail.leaderless = present[0].leaderless
-            // A partition that lost its leader brings nothing until it has one again.
+            // A partition without a leader delivers nothing.
             tail.followed = Set(tokens).subtracting(behind).subtracting(present[0].leaderless)
         }
     }
 
-    /// Follows `partitions` from where they were left. New ones are followed from their end, and from their first record where they
-    /// were added to their topic since.
+    /// Follows `partitions` from their next offsets. New partitions are followed from their end; those that were added
+    /// to their topic since the start are followed from their first record.
     ///
-    /// - Returns: those that are followed now.
+    /// - Returns: the partitions that are followed now.
     private func begin(_ partitions: [TopicPartition], _ reader: KafkaConsumer, _ present: [TopicMetadata]) async throws
         -> [TopicPartition]
     {
@@ -224,7 +226,7 @@ final class TokenFollower: Sendable {
         let fromEnd = partitions.filter {
             next[$0] == nil && $0.topic != topics.control && Int($0.partition) < counts[$0.topic] ?? 0
         }
-        // A partition whose leader does not answer is left for the next look.
+        // A partition whose leader does not answer is left for the next round.
         let ends =
             fromEnd.isEmpty
             ? [:] : (try? await reader.offsets(of: fromEnd, notBefore: -1, within: Self.timeout)) ?? [:]
@@ -245,7 +247,7 @@ final class TokenFollower: Sendable {
                 state.next[start.partition] = start.offset
             }
         }
-        // Wanted once, whatever becomes of this reader: the next one goes on from these ends.
+        // Added once, whatever happens to this reader: the next one continues from these ends.
         if !before.isEmpty { past.add(before, of: counts[topics.tokens] ?? before.count) }
         try await reader.readAlso(starts)
         if starts.contains(where: { $0.partition.topic == topics.tokens }) { state.withLock { $0.hasBegun = true } }
@@ -266,7 +268,7 @@ final class TokenFollower: Sendable {
             state.next[partition] = position.nextOffset
             guard isToken else { return }
             state.records += 1
-            // One that is caught up with is as old as the outage.
+            // A record of a partition that is behind is as old as the outage.
             guard let published = record.timestamp, !state.behind.contains(partition) else { return }
             state.clock.record(UnixTime(milliseconds: published), at: now())
         }

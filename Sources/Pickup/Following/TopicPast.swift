@@ -6,19 +6,19 @@ import Pipeline
 import Telemetry
 import WorkerConfiguration
 
-/// Reads what the token topic held before it was followed, newest first, until the memory for tokens is full or the rest is older than
-/// is wanted: beside the calls, with a consumer of its own.
+/// Reads the records that the token topic held before it was followed, newest first, until the memory for tokens is
+/// full or the rest is too old. It runs beside the calls, with a consumer of its own.
 ///
-/// It begins when every partition is followed that there was at first: where one has no leader, its records may be newer than any
-/// other's.
+/// It begins when every partition that existed at first is followed: the records of a partition without a leader may be
+/// newer than all others.
 final class TopicPast: Sendable {
-    /// The part of the past that is to be read.
+    /// The part of the past to be read.
     private struct Plan: Sendable {
         var windows: PastWindows<PastRecord>
         var reach: PastReach
-        /// Whether the first offsets that are wanted are known.
+        /// Whether the first needed offsets are known.
         var isBounded = false
-        /// The partitions whose first records are not wanted.
+        /// The partitions whose first records are not needed.
         var cut: Set<TopicPartition> = []
     }
 
@@ -26,7 +26,7 @@ final class TopicPast: Sendable {
     typealias Ends = [TopicPartition: Int64]
 
     private static let timeout = Duration.seconds(10)
-    /// The records that the windows of all partitions hold together.
+    /// The number of records that the windows of all partitions hold together.
     private static let records = 8000
     private let configuration: Configuration
     private let age: Duration
@@ -35,7 +35,7 @@ final class TopicPast: Sendable {
     private let unreadable: UnreadableRecords
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
-    /// Told how many tokens were read.
+    /// Called with the number of tokens that were read.
     private let noted: @Sendable (Int) -> Void
     private let (wanted, more) = AsyncStream.makeStream(of: (ends: Ends, count: Int).self)
 
@@ -54,10 +54,12 @@ final class TopicPast: Sendable {
         self.noted = noted
     }
 
-    /// Wants partitions read that are followed from these offsets on, of `count` that there were at first.
+    /// Adds partitions that are followed from these offsets on, to read their past. `count` is the number of partitions
+    /// at first.
     func add(_ ends: Ends, of count: Int) { more.yield((ends, count)) }
 
-    /// Reads what is wanted, until the task is cancelled; where the brokers fail it goes on where it was.
+    /// Reads the past of the added partitions, until the task is canceled. After a failure of the brokers it continues
+    /// where it stopped.
     func run() async {
         var ends: Ends = [:]
         for await more in wanted {
@@ -76,7 +78,7 @@ final class TopicPast: Sendable {
                     "the token topic's past cannot be read; it is tried again",
                     metadata: [LogKey.kafkaError: "\(error)"])
             }
-            // A cancellation is looked at above.
+            // The loop's condition checks for cancellation.
             try? await Task.sleep(for: backoff.pause())
         }
         desk.pastEnds()
@@ -88,7 +90,7 @@ final class TopicPast: Sendable {
             properties.reader(group: "\(configuration.kafka.group)-pickup"), reading: [], logger: logger)
         do {
             if !plan.isBounded { try await bound(ends, reader, &plan) }
-            // A reader that knows where the partitions are does not look for them twice.
+            // With the partitions' leaders known, the reader does not look them up twice.
             _ = try await reader.metadata(of: configuration.topics.tokens, within: Self.timeout)
             let starts = plan.windows.open.compactMap { begin($0, &plan) }
             if !starts.isEmpty { try await reader.read(starts) }
@@ -100,21 +102,22 @@ final class TopicPast: Sendable {
         }
     }
 
-    /// Finds the first offset of each partition that is wanted.
+    /// Finds the first needed offset of each partition.
     private func bound(_ ends: Ends, _ reader: KafkaConsumer, _ plan: inout Plan) async throws {
         let partitions = Array(ends.keys)
         let bounds = try await reader.bounds(of: partitions, within: Self.timeout)
         guard bounds.count == partitions.count else {
             throw PickupError("a partition's leader does not say where it begins")
         }
-        // What is older than the longest life has ended.
+        // Tokens older than the longest lifetime have ended.
         let longest = configuration.apps.map(\.lifetime).max() ?? 0
         let seconds = min(age.components.seconds, longest + 60)
         let since = now().milliseconds - seconds * 1000
         let known = (try? await reader.offsets(of: partitions, notBefore: since, within: Self.timeout)) ?? [:]
         plan.reach.since = UnixTime(milliseconds: since).microseconds
         for (partition, bounds) in bounds {
-            // One without a time is read until its records are too old: its leader may just not have said.
+            // A partition without such an offset is read until its records are too old: its leader may only have failed
+            // to answer.
             let low = known[partition] ?? bounds.lowerBound
             if low > bounds.lowerBound { plan.cut.insert(partition) }
             plan.windows.add(partition, low..<max(low, ends[partition] ?? low))
@@ -127,7 +130,7 @@ final class TopicPast: Sendable {
 
     /// Begins the next window of `partition`.
     ///
-    /// - Returns: where it begins; nil where all that is wanted was read.
+    /// - Returns: the beginning of the window; nil where every needed record was read.
     private func begin(_ partition: TopicPartition, _ plan: inout Plan) -> PartitionOffset? {
         if plan.reach.isEnough(of: partition) {
             plan.cut.insert(partition)
@@ -153,7 +156,7 @@ final class TopicPast: Sendable {
                 if finding == .ended { learn(partition, &plan) }
                 if finding != .reading { moved.insert(partition) }
             case .endOfPartition(let partition, _):
-                // One that belongs to a window which has ended came together with the window's last record.
+                // An end that belongs to a finished window arrived together with the window's last record.
                 guard moved.insert(partition).inserted else { continue }
                 learn(partition, &plan)
             case .error(let error): if error.isFatal { throw error }
@@ -181,7 +184,7 @@ final class TopicPast: Sendable {
         }
     }
 
-    /// Learns what the window of `partition` holds, which was read to its last record.
+    /// Applies the records of the window of `partition`, which was read to its last record.
     private func learn(_ partition: TopicPartition, _ plan: inout Plan) {
         let records = plan.windows.end(partition)
         for record in records { record.tell(desk) }

@@ -5,7 +5,7 @@ import Logging
 import Synchronization
 import Telemetry
 
-/// Where the gateway's readiness comes from: it gathers the facts, and logs those that nobody else does.
+/// The gateway's health: it gathers the facts of readiness, and logs problems that no other part logs.
 final class GatewayHealth: Sendable {
     private struct State {
         var isStopping = false
@@ -26,7 +26,7 @@ final class GatewayHealth: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - sessions: the session issuers' keys; empty where only backends ask.
+    ///   - sessions: the session issuers' keys; empty where only backends call.
     ///   - certificateEnd: the end of the certificate that devices see; nil for plain text.
     init(
         follower: TokenFollower, workers: WorkerWatch, sessions: [FetchedKeys], certificateEnd: UnixTime?,
@@ -39,16 +39,16 @@ final class GatewayHealth: Sendable {
         state = Mutex(State(sessions: sessions, certificateEnd: certificateEnd))
     }
 
-    /// How many records were followed.
+    /// The number of records that were followed.
     var followedRecords: Int { follower.records }
 
-    /// The states of the session issuers' keys; empty where only backends ask.
+    /// The states of the session issuers' keys; empty where only backends call.
     var sessions: [FetchedKeys.Condition] { state.withLock { $0.sessions }.map(\.condition) }
 
-    /// When the certificate that devices see ends; nil for plain text.
+    /// The end of the certificate that devices see; nil for plain text.
     var certificateEnd: UnixTime? { state.withLock { $0.certificateEnd } }
 
-    /// The readiness of this moment.
+    /// The present readiness.
     var readiness: Readiness {
         let (isStopping, sessions, end) = state.withLock { ($0.isStopping, $0.sessions, $0.certificateEnd) }
         return Readiness(
@@ -58,7 +58,7 @@ final class GatewayHealth: Sendable {
                 sessions: sessions.map(\.condition), certificateEnd: end), at: now())
     }
 
-    /// The configuration or the certificate was replaced.
+    /// Replaces the sessions and the certificate after a reload.
     func replace(sessions: [FetchedKeys], certificateEnd: UnixTime?) {
         state.withLock { state in
             state.sessions = sessions
@@ -80,7 +80,7 @@ final class GatewayHealth: Sendable {
 
     // MARK: Logging
 
-    /// Logs, once for each change, what is wrong that nobody else logs, and that it is right again.
+    /// Logs, once for each change, a problem that no other part logs, and its end.
     func report() {
         reportClock()
         reportAnswers()

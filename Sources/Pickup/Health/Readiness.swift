@@ -2,9 +2,9 @@ import Access
 import AdapterKit
 import HTTPTransport
 
-/// Whether the gateway can serve devices, and what keeps it from that. A value without a clock.
+/// The gateway's readiness to serve devices, and the problems that keep it from that. A value without a clock.
 struct Readiness: Sendable, Equatable {
-    /// What the gateway needs to be ready.
+    /// A dependency of the gateway's readiness.
     enum Dependency: String, Sendable, CaseIterable {
         /// The brokers answer.
         case brokers
@@ -26,24 +26,25 @@ struct Readiness: Sendable, Equatable {
     struct Facts: Sendable {
         /// Whether the gateway was told to stop.
         var isStopping = false
-        /// Which partitions of the token topic are followed, and since when no broker answers.
+        /// The partitions of the token topic that are followed, and the time since which no broker answers.
         var tail = TailState()
-        /// The moment from which no worker is in the group; nil while one is, and while nobody knows.
+        /// The moment from which no worker is in the group; nil while one is, or while it is unknown.
         var workersAbsentSince: UnixTime?
-        /// The moment from which no worker answers what is asked; nil where one does or nobody knows.
+        /// The moment from which no worker answers asks; nil where one does or it is unknown.
         var unansweredSince: UnixTime?
-        /// By how much the clock is ahead of those that date tokens' records, in microseconds; nil where it agrees or nobody knows.
+        /// The lead of this clock over the clocks that date tokens' records, in microseconds; nil where they agree or
+        /// it is unknown.
         var clockDifference: Int64?
-        /// The session issuers' keys; empty where only backends ask.
+        /// The session issuers' keys; empty where only backends call.
         var sessions: [FetchedKeys.Condition] = []
         /// The end of the certificate that devices see; nil for plain text.
         var certificateEnd: UnixTime?
     }
 
-    /// What the gateway needs, each with what is wrong with it; nil where nothing is.
+    /// The dependencies, each with its problem; nil where it has none.
     let dependencies: [(dependency: Dependency, problem: String?)]
 
-    /// Whether nothing is wrong.
+    /// Whether no dependency has a problem.
     var isReady: Bool { dependencies.allSatisfy { $0.problem == nil } }
 
     /// The readiness that follows from `facts` at the time `now`.

@@ -7,7 +7,7 @@ import Synchronization
 import Telemetry
 import WorkerConfiguration
 
-/// Asks the coordinator of the workers' group again and again whether anybody is in it.
+/// Asks the coordinator of the workers' group regularly whether the group has members.
 final class WorkerWatch: Sendable {
     private static let interval = Duration.seconds(4)
     private static let timeout = Duration.seconds(5)
@@ -28,16 +28,17 @@ final class WorkerWatch: Sendable {
         self.now = now
     }
 
-    /// The moment from which no worker is in the group; nil while one is, and while nobody knows.
+    /// The moment from which no worker is in the group; nil while one is, or while it is unknown.
     var absentSince: UnixTime? { state.withLock { $0 }.absentSince(at: now()) }
 
-    /// Watches with a new client: the files of its certificates changed.
+    /// Replaces the client, because the files of its certificates changed.
     func renew() { isRenewalDue.store(true, ordering: .relaxed) }
 
-    /// Watches until the task is canceled. Brokers that are away change nothing: readiness has a name of its own for that.
+    /// Watches until the task is canceled. Brokers that do not answer change nothing: readiness reports them by
+    /// themselves.
     func run() async {
         let group = properties.group(of: .live)
-        // A client of its own: a question keeps whatever else the client has to do waiting.
+        // A client of its own: a question makes the client's other work wait.
         var client: KafkaProducer?
         while !Task.isCancelled {
             var pause = Self.interval
@@ -47,7 +48,7 @@ final class WorkerWatch: Sendable {
                 let found = try await client?.consumerGroups([group], within: Self.timeout)[group]
                 state.withLock { $0.record(members: found?.members.count, at: now()) }
             } catch { pause = Self.pauseAfterFailure }
-            // A cancellation is looked at above.
+            // The loop's condition checks for cancellation.
             try? await Task.sleep(for: pause)
         }
         await Self.end(&client)

@@ -1,21 +1,21 @@
 import AdapterKit
-import Hummingbird
+import HTTPTypes
 import NIOCore
 import Pipeline
 
-/// Why a call has no token, as the caller reads it (RFC 9457).
+/// The reason why a call has no token, as the caller reads it (RFC 9457).
 struct Problem: Error {
     let status: HTTPResponse.Status
-    /// One of the dead letters' codes, or one of the gateway's own.
+    /// The code: one of the dead letters' codes, or one of the gateway's own.
     let code: String
     let detail: String
-    /// The least time before the same may be asked again, in seconds; nil where that changes nothing.
+    /// The shortest time before the same call may be repeated, in seconds; nil where repeating it changes nothing.
     var retryAfter: Int?
-    /// `WWW-Authenticate`, where the caller is to show something else.
+    /// `WWW-Authenticate`, where the caller must show other credentials.
     var challenge: String?
-    /// `Allow`, for a method that is not.
+    /// `Allow`, for a method that the call does not have.
     var allow: String?
-    /// `Accept-Encoding`, for a coding that is not read.
+    /// `Accept-Encoding`, for a coding that the gateway does not read.
     var codings: String?
 
     init(_ status: HTTPResponse.Status, _ code: String, _ detail: String, retryAfter: Int? = nil) {
@@ -25,7 +25,8 @@ struct Problem: Error {
         self.retryAfter = retryAfter
     }
 
-    /// What a dead letter's code asks of a device. What another ask will not mend is a 4xx that says when to come back.
+    /// The answer for a dead letter's code. A failure that another call does not fix is a 4xx; where it may pass with
+    /// time, it states when to come back.
     init(_ code: ErrorCode, _ detail: String? = nil) {
         let detail = detail ?? code.summary.replacing("`", with: "")
         switch code {
@@ -52,8 +53,8 @@ struct Problem: Error {
     static let quarter = 15 * 60
     static let day = 24 * 3600
 
-    /// The app's events wait, because its vendor refuses the key that signs: a probe finds out when it no longer does, or an
-    /// operator paused it.
+    /// Returns the answer while the app's events wait: its vendor refuses the key that signs, and a probe finds out
+    /// when it no longer does; or an operator paused the app.
     ///
     /// - Parameter probeWait: the time until the first probe, in seconds.
     static func waiting(_ suspension: Suspension, probeWait: Int64, at now: UnixTime) -> Problem {
@@ -81,15 +82,17 @@ struct Problem: Error {
         Problem(.serviceUnavailable, "unavailable", detail, retryAfter: 2)
     }
 
-    /// What a caller is told that waited for a token in vain: the ask is under way, and a later call finds what comes of it.
+    /// The answer to a caller that waited for a token in vain. The ask is under way, and a later call finds its
+    /// outcome.
     static let unanswered = Problem(
         .serviceUnavailable, "unanswered", "no worker has answered yet; the token is asked for", retryAfter: 2)
 
-    /// The answer before the token topic is followed: a token that is minted now would not arrive.
+    /// The answer before the gateway follows the token topic: a token that is minted now would not arrive.
     static let starting = Problem(
         .serviceUnavailable, "unavailable", "this gateway does not follow the token topic yet", retryAfter: 1)
 
-    /// The answer to an ask whose turn comes after `delay`: more tokens are wanted than are asked for, `rate` a second.
+    /// Returns the answer to an ask whose turn comes after `delay`: callers want more tokens than the gateway asks for,
+    /// `rate` a second.
     static func cold(rate: Int, after delay: Duration) -> Problem {
         Problem(
             .serviceUnavailable, "unavailable",
@@ -123,13 +126,13 @@ struct Problem: Error {
 
     /// The answer. Waits are spread between what is said and twice as much, so that those who were refused together do not come
     /// back together.
-    var response: Response {
+    var answer: Answer {
         let wait = retryAfter.map { Int.random(in: $0...($0 * 2)) }
         var headers: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
         if let wait { headers[.retryAfter] = "\(wait)" }
         if let challenge { headers[.wwwAuthenticate] = challenge }
         if let allow { headers[.allow] = allow }
         if let codings { headers[.acceptEncoding] = codings }
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json(wait))))
+        return Answer(status, headers, body: ByteBuffer(bytes: json(wait)))
     }
 }

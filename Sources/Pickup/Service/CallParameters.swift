@@ -2,23 +2,23 @@ import AdapterKit
 import HTTPTypes
 import Hummingbird
 
-/// What a call asks for beside its path, within its bounds.
+/// A call's parameters beside its path, within their bounds.
 struct CallParameters {
-    /// The least life a token must have left, in seconds.
+    /// The shortest life that the token must have left, in seconds.
     let life: Int64
-    /// The version that the token must be above; nil where any will do.
+    /// The version that the token must exceed; nil for any version.
     let after: Int64?
-    /// How long the call may wait.
+    /// The time for which the call may wait; nil where the call names none.
     let wait: Duration?
-    /// The challenge whose token is wanted.
+    /// The challenge that the token must answer; nil for none.
     let challenge: String?
-    /// The version that a stream's reader has; nil where it has none.
+    /// The version that a stream's reader has; nil for none.
     let lastEvent: Int64?
 
     /// The longest wait, in seconds.
     static let longestWait = 30
 
-    /// - Throws: `Problem` for what is twice there, out of bounds or no number.
+    /// - Throws: `Problem` for a parameter that is duplicate, out of bounds or no number.
     init(_ request: Request) throws(Problem) {
         let query = request.uri.queryParameters
         func text(_ name: Substring) throws(Problem) -> String? {
@@ -42,11 +42,12 @@ struct CallParameters {
         }
         let header = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }.flatMap { Int64($0) }
         let written = try number("last_event_id", 0...(.max))
-        // A browser that comes back by itself says in the header what it has, and in the query what it had at first.
+        // A browser that reconnects by itself sends its latest version in the header, and its first one in the query.
         lastEvent = header ?? written
     }
 
-    /// Returns the time for which a call for a token would wait; `standard` where it does not say and asks for any token.
+    /// Returns the time for which a call for a token would wait; `standard` where the call names none and asks for any
+    /// token.
     static func wait(of request: Request, standard: Duration) -> Duration {
         let query = request.uri.queryParameters
         if let seconds = query["wait"].flatMap({ Int64($0) }) {
@@ -55,7 +56,8 @@ struct CallParameters {
         return query["after"] == nil && query["challenge"] == nil ? standard : .zero
     }
 
-    /// How long a report's caller would wait (RFC 7240, section 4.3); nil where it does not say.
+    /// Returns the wait that a report's caller prefers, in seconds (RFC 7240, section 4.3); nil where the call names
+    /// none.
     static func preferredWait(_ request: Request) -> Int? {
         for value in request.headers[values: HTTPField.Name("Prefer") ?? .accept] {
             for preference in value.split(separator: ",") {
@@ -73,7 +75,7 @@ struct CallParameters {
 }
 
 extension Substring {
-    /// Without spaces and quotes around it.
+    /// The text without spaces and quotes around it.
     fileprivate var trimmed: Substring {
         func isAround(_ character: Character) -> Bool { " \t\"".contains(character) }
         var text = drop(while: isAround)

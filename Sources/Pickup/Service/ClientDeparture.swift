@@ -1,17 +1,18 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Tells a stream that its client is gone. A client that closes its side counts: the system cannot tell it from one that left until
-/// something is sent to it.
+/// Notifies a stream that its client is gone. A client that closes its side counts as gone: until something is sent to
+/// it, the system cannot distinguish it from one that left.
 final class ClientDeparture: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
 
     private var hasLeft = false
-    /// Told once: a connection has one stream at a time.
+    /// Called once: a connection has one stream at a time.
     private var told: (@Sendable () -> Void)?
 
-    /// Has `body` run once the client of `channel` has left, at once where it already has; another stream of the connection replaces it.
+    /// Runs `body` when the client of `channel` has left, at once where it already has. The connection's next stream
+    /// replaces `body`.
     static func tell(_ channel: any Channel, _ body: @escaping @Sendable () -> Void) {
         channel.eventLoop.execute {
             // A connection that is closed has no handlers.

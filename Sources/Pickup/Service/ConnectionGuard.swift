@@ -2,25 +2,26 @@ import Access
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes connections that only take: those whose request's head or body does not come in time, those that send more than a report can
-/// have, those that do not read their answers, and those beyond what may be open at once.
+/// Closes connections that waste resources: a request's head or body does not arrive in time, the client sends more
+/// than a report can have or does not read its answers, or too many connections are open.
 ///
-/// What a timer of idleness sees is that bytes come. Somebody who sends one now and then would hold a connection for ever.
+/// A timer of idleness only sees that bytes arrive. A client that sends one now and then would hold a connection for
+/// ever.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
 
-    /// How long what is awaited may take.
+    /// The time limits of a connection, and the limit of a body.
     struct Limits: Sendable {
-        /// From the connection, or the last answer, to a request's whole head.
+        /// The time from the connection, or from the last answer, to a request's whole head.
         var head = TimeAmount.seconds(90)
-        /// From the connection to the first request's whole head.
+        /// The time from the connection to the first request's whole head.
         var firstHead = TimeAmount.seconds(30)
-        /// From a head to the end of its body.
+        /// The time from a head to the end of its body.
         var body = TimeAmount.seconds(30)
-        /// For how long a client may read nothing while more waits for it than a connection holds.
+        /// The time for which a client may read nothing while more waits for it than a connection holds.
         var unread = TimeAmount.seconds(30)
-        /// The bytes of a body that are read, some of them only to be passed over.
+        /// The longest body that is read, in bytes; a part of it may be discarded.
         var bytes = 1 << 20
     }
 
@@ -31,10 +32,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var deadline: Scheduled<Void>?
     private var readingDeadline: Scheduled<Void>?
     private var bytes = 0
-    /// Whether a request's body is still to end, and whether its answer is.
+    /// Whether a request's body, and whether its answer, is incomplete.
     private var (isReading, isAnswering) = (false, false)
 
-    /// Why a connection was let go of.
+    /// The reason why a connection was closed.
     enum Reason: String {
         case headTimeout = "head_timeout"
         case bodyTimeout = "body_timeout"
@@ -46,8 +47,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// - Parameters:
-    ///   - connections: bounds how many are open; nil does not.
-    ///   - dropped: told why a connection is closed.
+    ///   - connections: limits the open connections; nil for no limit.
+    ///   - dropped: called with the reason of each closed connection.
     init(
         _ limits: Limits = Limits(), among connections: OpenConnections? = nil,
         dropped: @escaping @Sendable (Reason) -> Void
@@ -114,8 +115,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(data, promise: promise)
     }
 
-    /// Awaits the next head, once the request and its answer have ended. An answer may come before the body's end, whose own time
-    /// goes on then.
+    /// Starts to wait for the next head once the request and its answer have ended. An answer may come before the
+    /// body's end, whose own time limit then stays.
     private func expectHead(_ context: ChannelHandlerContext) {
         if !isReading, !isAnswering { expect(.headTimeout, within: limits.head, context) }
     }

@@ -6,7 +6,7 @@ import Synchronization
 import Telemetry
 import WorkerConfiguration
 
-/// Takes a configuration that was read again over to the gateway that runs: says what is wrong with it or what it changes.
+/// Brings a reloaded configuration to the running gateway: logs its errors or its changes.
 final class GatewayReloader: Sendable {
     private let started: Configuration
     private let origin: ConfigurationOrigin
@@ -15,7 +15,7 @@ final class GatewayReloader: Sendable {
     private let certificate: ServedCertificate?
     private let logLevel: LogLevel?
     private let journal: ReloadJournal
-    /// Told the terms that were taken over.
+    /// Called with the terms that were taken over.
     private let replaced: @Sendable (PickupTerms) -> Void
     private let files: Mutex<[String: FileRevision?]>
 
@@ -38,8 +38,8 @@ final class GatewayReloader: Sendable {
     /// The gateway's own files as they were when they were last used.
     var ownFiles: [String: FileRevision?] { files.withLock { $0 } }
 
-    /// The files beside the configuration that a gateway reads once: those of seals as `pickup` names them now, the certificate's as
-    /// it was named at the start.
+    /// Returns the files that a gateway reads once beside the configuration: the keys of seals as `pickup` names them
+    /// now, and the certificate's as they were named at the start.
     private static func revisions(
         of pickup: Configuration.Pickup?, _ started: Configuration.Pickup?
     ) -> [String: FileRevision?] {
@@ -78,7 +78,7 @@ final class GatewayReloader: Sendable {
         changes.isEmpty ? journal.passOver() : journal.apply(changes)
     }
 
-    /// The keys whose files are others than those in use, though their names are the same.
+    /// Returns the keys whose files have changed since their last use, although their names are the same.
     private func changedFiles(_ own: [String: FileRevision?], _ new: Configuration) -> [String] {
         let known = ownFiles
         func isChanged(_ path: String) -> Bool { known[path].map { $0 != own[path] } ?? false }

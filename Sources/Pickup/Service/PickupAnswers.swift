@@ -1,38 +1,37 @@
 import AdapterKit
 import HTTPTypes
-import Hummingbird
 @_spi(Decryption) import JOSE
 import NIOCore
 
-/// Outcomes, states and files as answers.
+/// HTTP answers for outcomes, states and files.
 enum PickupAnswers {
-    /// What came of an ask.
+    /// Returns the answer for the outcome of an ask.
     ///
     /// - Throws: `Problem` where a token has ended, or is sealed for somebody else.
-    static func response(
+    static func answer(
         to outcome: TokenAsks.Outcome, of subject: Subject, _ app: PickupApp, opening keys: [JWEDecryptionKey],
         at now: UnixTime
-    ) throws(Problem) -> Response {
+    ) throws(Problem) -> Answer {
         switch outcome {
         case .token(let token):
             guard token.expiresAt > now.seconds else { throw Problem.unavailable("no live token came") }
-            return try TokenAnswer(token, of: subject, for: app, opening: keys, at: now).response
-        case .nothing, .waits: return Response(status: .noContent, headers: [.cacheControl: "no-store"])
+            return try TokenAnswer(token, of: subject, for: app, opening: keys, at: now).answer
+        case .nothing, .waits: return Answer(.noContent, [.cacheControl: "no-store"])
         case .accepted(let event, let after, let challenge):
             var url = "/v1/apps/\(PercentEncoding.encoded(app.name))/token?after=\(after)"
             if let challenge { url += "&challenge=\(PercentEncoding.encoded(challenge))" }
-            var response = json(.accepted) { json in
+            var answer = json(.accepted) { json in
                 json.member("event_id", event)
                 json.member("after", after)
                 json.member("token_url", url)
             }
-            response.headers[.location] = url
-            return response
+            answer.headers[.location] = url
+            return answer
         }
     }
 
     /// Whether the gateway is ready, and what is wrong where it is not.
-    static func ready(_ health: GatewayHealth) -> Response {
+    static func ready(_ health: GatewayHealth) -> Answer {
         let readiness = health.readiness
         return json(readiness.isReady ? .ok : .serviceUnavailable) { json in
             json.member("status", readiness.isReady ? "ready" : "not_ready")
@@ -44,20 +43,18 @@ enum PickupAnswers {
         }
     }
 
-    static func json(_ code: HTTPResponse.Status, _ body: (inout JSONWriter) -> Void) -> Response {
+    static func json(_ code: HTTPResponse.Status, _ body: (inout JSONWriter) -> Void) -> Answer {
         var json = JSONWriter()
         json.beginObject()
         body(&json)
         json.endObject()
-        return Response(
-            status: code, headers: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
+        return Answer(
+            code, [.contentType: "application/json", .cacheControl: "no-store"], body: ByteBuffer(bytes: json.bytes))
     }
 
-    static func file(_ file: PickupResources, _ type: String) -> Response {
-        Response(
-            status: .ok,
-            headers: [.contentType: type, HTTPField.Name("X-Content-Type-Options") ?? .via: "nosniff"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: file.bytes)))
+    static func file(_ file: PickupResources, _ type: String) -> Answer {
+        Answer(
+            .ok, [.contentType: type, HTTPField.Name("X-Content-Type-Options") ?? .via: "nosniff"],
+            body: ByteBuffer(bytes: file.bytes))
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Hummingbird
 
-/// The calls there are, by their paths.
+/// The gateway's calls, by their paths.
 enum PickupCall: Equatable {
     case reports(app: String)
     case token(app: String)
@@ -11,7 +11,7 @@ enum PickupCall: Equatable {
     case openAPI
     case script
 
-    /// Nil for a path that is no call.
+    /// Parses a path; nil for a path that is no call.
     init?(_ path: String) {
         let parts = path.split(separator: "/")
         switch parts.count {
@@ -33,7 +33,7 @@ enum PickupCall: Equatable {
         }
     }
 
-    /// What metrics call it.
+    /// The call's name in metrics.
     var name: String {
         switch self {
         case .reports: "reports"

@@ -6,11 +6,11 @@ import AdapterKit
 import NIOSSL
 public import WorkerConfiguration
 
-/// The files that a gateway needs beside its configuration.
+/// The files that a gateway needs in addition to its configuration.
 enum PickupFiles {
-    /// The private keys that open sealed tokens.
+    /// Reads the private keys that open sealed tokens.
     ///
-    /// - Throws: `PickupError` for a file that others can read, or that holds no such key.
+    /// - Throws: `PickupError` for a file that other accounts can read, or that holds no such key.
     static func sealKeys(_ pickup: Configuration.Pickup) throws(PickupError) -> [JWEDecryptionKey] {
         var keys: [JWEDecryptionKey] = []
         for path in pickup.sealKeys {
@@ -25,9 +25,9 @@ enum PickupFiles {
         return keys
     }
 
-    /// What proofs must hold; nil where the configuration names no secret.
+    /// Returns the nonces that proofs must name; nil where the configuration names no secret.
     ///
-    /// - Throws: `PickupError` for a file that others can read, and for a secret that is too short.
+    /// - Throws: `PickupError` for a file that other accounts can read, and for a secret that is too short.
     static func nonces(_ pickup: Configuration.Pickup) throws(PickupError) -> ProofNonces? {
         guard let path = pickup.nonceSecret else { return nil }
         let secret: SecretBytes
@@ -42,9 +42,9 @@ enum PickupFiles {
         return nonces
     }
 
-    /// What the gateway shows; nil where it speaks plain text.
+    /// Returns the configuration of TLS with the gateway's certificate; nil where the gateway speaks plain text.
     ///
-    /// - Throws: `PickupError` for a key that others can read, and where certificate and key are none.
+    /// - Throws: `PickupError` for a key that other accounts can read, and where certificate and key cannot be used.
     static func tls(_ pickup: Configuration.Pickup) throws(PickupError) -> TLSConfiguration? {
         guard let files = pickup.certificate else { return nil }
         do throws(WorkerError) { return try ServerCertificate.load(files, named: "pickup.tls") } catch {
@@ -54,7 +54,7 @@ enum PickupFiles {
 }
 
 extension PickupFiles {
-    /// When the certificate in the file `chain` expires; nil where there is none.
+    /// Returns the time when the certificate in the file `chain` expires; nil where there is none.
     static func certificateEnd(in chain: String?) -> UnixTime? {
         let certificates = chain.flatMap { try? NIOSSLCertificate.fromPEMFile($0) }
         return certificates?.first.map { UnixTime(seconds: Int64($0.notValidAfter)) }
@@ -62,13 +62,13 @@ extension PickupFiles {
 }
 
 extension PickupService {
-    /// What is wrong with the files of a gateway; nothing where the configuration has none.
+    /// Returns the problems of the gateway's files; empty where the configuration has no gateway.
     public static func diagnostics(for configuration: Configuration) -> [Diagnostic] {
         diagnostics(of: configuration) { session throws(PickupError) in try KeySourceFile.requireKey(in: session) }
     }
 
-    /// Returns the reason that `configuration` cannot be taken over. The content of a file of session keys is none: it may change at any time,
-    /// and an issuer that has withdrawn its keys keeps nobody from changing anything else.
+    /// Returns the reasons why `configuration` cannot be taken over. The content of a file of session keys is none: it
+    /// may change at any time, and an issuer that has withdrawn its keys does not block other changes.
     static func reloadDiagnostics(for configuration: Configuration) -> [Diagnostic] {
         diagnostics(of: configuration) { session throws(PickupError) in _ = try KeySourceFile.document(of: session) }
     }
@@ -93,7 +93,7 @@ extension PickupService {
         return diagnostics
     }
 
-    /// What is as it was meant and has a consequence that one should know.
+    /// Returns notices about valid settings with consequences that an operator should know.
     public static func notices(for configuration: Configuration) -> [Diagnostic] {
         guard let pickup = configuration.pickup, let place = pickup.place else { return [] }
         var notices: [Diagnostic] = []
@@ -117,10 +117,10 @@ extension PickupService {
         ]
     }
 
-    /// Gets the keys of a session's section once.
+    /// Fetches the keys of a session's section once.
     ///
-    /// - Returns: what they are, in a line.
-    /// - Throws: `PickupError` where there is none that verifies its sessions.
+    /// - Returns: the keys, in a line.
+    /// - Throws: `PickupError` where no key verifies the session's tokens.
     public static func sessionKeys(
         of section: String, in configuration: Configuration, within limit: Duration
     ) async throws(PickupError) -> String {
@@ -130,7 +130,7 @@ extension PickupService {
         return try await KeySourceFile.look(at: session, within: limit)
     }
 
-    /// The sessions that open each app, a line for each app; nothing where the configuration has no gateway.
+    /// Returns the sessions that open each app, a line for each app; empty where the configuration has no gateway.
     public static func openedApps(of configuration: Configuration) -> [String] {
         configuration.pickup.map { DeviceApps(configuration, $0).lines } ?? []
     }

@@ -1,8 +1,8 @@
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import NIOCore
 
-/// What holds for every call: origins of pages, methods, and that each is counted.
+/// The rules of every call: the origins of pages, the methods, and the count of answers.
 struct PickupFrame: Sendable {
     private static let exposed = "DPoP-Nonce, ETag, Location, Preference-Applied, Retry-After, WWW-Authenticate"
     private static let asked = "authorization, content-type, prefer, remint-device, dpop, if-none-match, last-event-id"
@@ -10,46 +10,54 @@ struct PickupFrame: Sendable {
     private static let proof = HTTPField.Name("DPoP")
     private static let nonce = HTTPField.Name("DPoP-Nonce")
 
-    /// The request's headers that `finish` reads.
-    static let read: [HTTPField.Name] = [.origin] + (proof.map { [$0] } ?? [])
+    /// The part of a request that every answer to it depends on. It is all that a call that waits keeps of its request.
+    struct Asked: Sendable {
+        fileprivate let origin: String?
+        fileprivate let hasOptionsMethod: Bool
+        fileprivate let hasProof: Bool
+
+        init(_ request: Request) {
+            origin = request.headers[.origin]
+            hasOptionsMethod = request.method == .options
+            hasProof = PickupFrame.proof.map { request.headers.contains($0) } ?? false
+        }
+    }
 
     let origins: Set<String>
     let metrics: PickupMetrics
-    /// Returns what the next proof must hold; nil where none must hold anything.
+    /// Returns the nonce for the next proof; nil where proofs need none.
     let nextNonce: @Sendable () -> String?
 
     /// The answer to what is no call yet: a browser's question whether it may call, and a method that a call has not.
-    func ownAnswer(to request: Request, _ call: PickupCall?) -> Response? {
-        if request.method == .options, request.headers[.origin] != nil { return Response(status: .noContent) }
+    func ownAnswer(to request: Request, _ call: PickupCall?) -> Answer? {
+        if request.method == .options, request.headers[.origin] != nil { return Answer(.noContent) }
         guard let call, request.method != call.method else { return nil }
-        // Whatever can be got can be asked for its head alone; the connection leaves the body out.
+        // For each GET call a HEAD request is allowed; the connection leaves the body out.
         if request.method == .head, call.method == .get { return nil }
         var problem = Problem(.methodNotAllowed, "method_not_allowed", "this call has another method")
         problem.allow = call.method == .get ? "GET, HEAD" : call.method.rawValue
-        return problem.response
+        return problem.answer
     }
 
     /// Counts an answer and says which pages may read it.
-    func finish(_ response: Response, to request: Request, _ call: PickupCall?) -> Response {
-        metrics.answered(call?.name ?? "other", Int(response.status.code))
-        var response = response
-        if let proof = Self.proof, let nonce = Self.nonce, request.headers[proof] != nil, let next = nextNonce() {
-            response.headers[nonce] = next
-        }
-        guard let origin = request.headers[.origin] else { return response }
-        addOrigin(origin, request, &response)
-        return response
+    func finish(_ answer: Answer, to asked: Asked, _ call: PickupCall?) -> Answer {
+        metrics.answered(call?.name ?? "other", Int(answer.status.code))
+        var answer = answer
+        if asked.hasProof, let nonce = Self.nonce, let next = nextNonce() { answer.headers[nonce] = next }
+        guard let origin = asked.origin else { return answer }
+        addOrigin(origin, asked, &answer)
+        return answer
     }
 
     /// Pages of these origins may ask and read the answers (WHATWG Fetch, CORS protocol).
-    private func addOrigin(_ origin: String, _ request: Request, _ response: inout Response) {
-        response.headers[.vary] = "Origin"
+    private func addOrigin(_ origin: String, _ asked: Asked, _ answer: inout Answer) {
+        answer.headers[.vary] = "Origin"
         guard origins.contains(origin) else { return }
-        response.headers[.accessControlAllowOrigin] = origin
-        response.headers[.accessControlExposeHeaders] = Self.exposed
-        guard request.method == .options else { return }
-        response.headers[.accessControlAllowMethods] = "GET, HEAD, POST"
-        response.headers[.accessControlAllowHeaders] = Self.asked
-        response.headers[.accessControlMaxAge] = "600"
+        answer.headers[.accessControlAllowOrigin] = origin
+        answer.headers[.accessControlExposeHeaders] = Self.exposed
+        guard asked.hasOptionsMethod else { return }
+        answer.headers[.accessControlAllowMethods] = "GET, HEAD, POST"
+        answer.headers[.accessControlAllowHeaders] = Self.asked
+        answer.headers[.accessControlMaxAge] = "600"
     }
 }

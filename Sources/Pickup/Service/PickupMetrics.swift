@@ -8,7 +8,7 @@ import NIOCore
 import OTLP
 import Telemetry
 
-/// What the gateway counts. Labels are apps, calls and stable words; never a user, a token or a text from outside.
+/// The gateway's metrics. Labels are apps, calls and constant words; never a user, a token or a text from outside.
 final class PickupMetrics: Sendable {
     let registry = MetricsRegistry()
     private let answers: CounterFamily
@@ -28,9 +28,9 @@ final class PickupMetrics: Sendable {
     private let certificateEnd: GaugeFamily
     private let start = ContinuousClock.now
     private let kafkaCertificateEnd: GaugeFamily
-    /// Times the configuration was read again.
+    /// The number of reloads of the configuration.
     let reloads: ReloadMetrics
-    /// What the export to a collector says of itself.
+    /// The metrics of the export to a collector.
     let export: ExportMetrics
     private let coldAsks: CounterFamily
     private let partitions: GaugeFamily
@@ -99,7 +99,7 @@ final class PickupMetrics: Sendable {
     func refused(_ reason: String) { refusals.add(1, reason) }
     func dropped(_ reason: ConnectionGuard.Reason) { drops.add(1, reason.rawValue) }
     func answeredReport(_ app: String, after time: Duration) { calls.observe(time / .seconds(1), app) }
-    /// A device was handed `token`; the first one of all ends its failure.
+    /// Counts that a device was handed `token`; the first device of all ends the token's failure.
     func handedOver(_ token: HeldToken, _ app: String, at now: UnixTime) {
         if let seconds = token.recovery?.end(at: now) { recovery.observe(seconds, app) }
     }
@@ -149,6 +149,6 @@ extension PickupMetrics {
 
 /// Every metric of the gateway, for documentation.
 public enum PickupMetricsCatalogue {
-    /// A row for each, as Markdown: name, kind, labels, what it says.
+    /// A row for each metric, as Markdown: name, kind, labels, meaning.
     public static var table: [String] { PickupMetrics().registry.table }
 }

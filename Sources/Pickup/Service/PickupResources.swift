@@ -1,4 +1,4 @@
-/// The files that the gateway serves. They are part of the program, so that it needs nothing beside it.
+/// The files that the gateway serves. They are part of the program, which needs no other file for them.
 enum PickupResources: Sendable {
     /// The calls, as OpenAPI 3.1.
     case openAPI

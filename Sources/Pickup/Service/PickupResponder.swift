@@ -1,17 +1,15 @@
 import AdapterKit
 import Formats
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 @_spi(Decryption) import JOSE
 import NIOCore
 
 /// Answers the calls.
 ///
-/// It chooses by the path itself, and whatever comes before a wait has a task of its own: what a session's verification puts on a
-/// task's stack would else be held by each connection. A call that waits has no task at all (`HeldCall`).
-struct PickupResponder: HTTPResponder {
-    /// The longest report, in bytes.
-    private static let reportLimit = RequestHead.bodyLimit
+/// It chooses by the path itself. A call that waits has no task: an entry in the table of waits keeps what gives its answer to the
+/// connection.
+struct PickupResponder: Sendable {
     /// How long a call for a token waits where it does not say.
     private static let patience = Duration.seconds(10)
 
@@ -21,7 +19,6 @@ struct PickupResponder: HTTPResponder {
     let asks: TokenAsks
     let follower: TokenFollower
     let health: GatewayHealth
-    let held: HeldCalls
     let metrics: PickupMetrics
     let now: @Sendable () -> UnixTime
 
@@ -29,56 +26,52 @@ struct PickupResponder: HTTPResponder {
     private var keys: [JWEDecryptionKey] { terms.current.keys }
     private var frame: PickupFrame { terms.current.frame }
 
-    /// How far a call has come.
+    /// The progress of a call.
     private enum Step: Sendable {
-        case answered(Response)
+        case answered(Answer)
         /// It waits; what comes is made an answer.
-        case waits(TokenAsks.Wait, @Sendable (TokenAsks.Outcome) throws(Problem) -> Response)
+        case waits(TokenAsks.Wait, @Sendable (TokenAsks.Outcome) throws(Problem) -> Answer)
     }
 
-    func respond(to request: Request, context: PickupContext) async throws -> Response {
+    /// Answers `request`, whose body may still arrive.
+    ///
+    /// - Parameters:
+    ///   - channel: its connection.
+    ///   - reply: given the answer, once: before this returns, or after the call's wait.
+    func respond(
+        to request: Request, _ body: ArrivingBody, on channel: any Channel, _ reply: @escaping CallHandler.Reply
+    ) async {
         let call = PickupCall(request.uri.path)
-        let response: Response
+        let (frame, asked) = (frame, PickupFrame.Asked(request))
+        let address = clients.client(
+            of: request.headers, on: ObjectIdentifier(channel), from: channel.remoteAddress)
+        let answer: Answer
         do {
-            let address = clients.client(of: request.headers, on: context.connection, from: context.address)
-            switch try await Task(operation: { try await begin(request, call, address, context.channel) }).value {
-            case .answered(let answer): response = answer
-            case .waits(let wait, let answer): return held.mark(hold(wait, request, call, answer))
+            switch try await begin(request, body, call, address, channel) {
+            case .answered(let given): answer = given
+            case .waits(let wait, let answer):
+                return asks.finish(wait) { result in
+                    let given: Answer
+                    do throws(Problem) { given = try answer(try result.get()) } catch { given = error.answer }
+                    reply(frame.finish(given, to: asked, call))
+                }
             }
         } catch let problem as Problem {
-            response = problem.response
-        } catch is CancellationError { throw CancellationError() } catch {
+            answer = problem.answer
+        } catch {
             // Whatever it is, it is not the caller's doing, and what it says is nobody's business.
-            response = Problem.unavailable("the call could not be answered").response
+            answer = Problem.unavailable("the call could not be answered").answer
         }
-        return frame.finish(response, to: request, call)
-    }
-
-    /// Answers the call once its wait is over. No more is kept of its request than what an answer needs.
-    private func hold(
-        _ wait: TokenAsks.Wait, _ request: Request, _ call: PickupCall?,
-        _ answer: @escaping @Sendable (TokenAsks.Outcome) throws(Problem) -> Response
-    ) -> HeldCall {
-        let held = self.held.call()
-        var head = HTTPRequest(method: request.method, scheme: nil, authority: nil, path: nil)
-        for name in PickupFrame.read { head.headerFields[name] = request.headers[name] }
-        let kept = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
-        let frame = frame
-        asks.finish(wait) { result in
-            let response: Response
-            do throws(Problem) { response = try answer(try result.get()) } catch { response = error.response }
-            held.answer(frame.finish(response, to: kept, call))
-        }
-        return held
+        reply(frame.finish(answer, to: asked, call))
     }
 
     @concurrent
     private func begin(
-        _ request: Request, _ call: PickupCall?, _ address: IPAddress?, _ channel: any Channel
+        _ request: Request, _ body: ArrivingBody, _ call: PickupCall?, _ address: IPAddress?, _ channel: any Channel
     ) async throws -> Step {
-        if let response = frame.ownAnswer(to: request, call) { return .answered(response) }
+        if let answer = frame.ownAnswer(to: request, call) { return .answered(answer) }
         switch call {
-        case .reports(let name): return try await report(request, name, address)
+        case .reports(let name): return try await report(request, body, name, address)
         case .token(let name): return try await token(request, name, address)
         case .stream(let name): return .answered(try await stream(request, name, address, channel))
         case .live: return .answered(PickupAnswers.json(.ok) { $0.member("status", "alive") })
@@ -100,9 +93,9 @@ struct PickupResponder: HTTPResponder {
         guard follower.hasBegun else { throw Problem.starting }
     }
 
-    /// An answer, or a wait for it.
+    /// Returns an answer, or a wait for it.
     private func step(
-        _ outcome: TokenAsks.Outcome, _ answer: @escaping @Sendable (TokenAsks.Outcome) throws(Problem) -> Response
+        _ outcome: TokenAsks.Outcome, _ answer: @escaping @Sendable (TokenAsks.Outcome) throws(Problem) -> Answer
     ) throws(Problem) -> Step {
         if case .waits(let wait) = outcome { return .waits(wait, answer) }
         return .answered(try answer(outcome))
@@ -110,7 +103,9 @@ struct PickupResponder: HTTPResponder {
 
     // MARK: Calls
 
-    private func report(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Step {
+    private func report(
+        _ request: Request, _ body: ArrivingBody, _ name: String, _ address: IPAddress?
+    ) async throws -> Step {
         try requireTokens()
         let start = ContinuousClock.now
         let wait = CallParameters.preferredWait(request)
@@ -119,25 +114,24 @@ struct PickupResponder: HTTPResponder {
         let left = Self.left(of: .seconds(wait ?? 0), since: start)
         try Self.requirePlain(request)
         _ = try app.subject(vouchedBy: asker.vouched)
-        let body: ByteBuffer
-        do { body = try await request.body.collect(upTo: Self.reportLimit) } catch is NIOTooManyBytesError {
-            throw Self.tooLarge
-        }
-        let outcome = try await asks.answer(Array(buffer: body), of: asker, app, within: left)
+        let report: ByteBuffer
+        do { report = try await body.collect() } catch is NIOTooManyBytesError { throw Self.tooLarge }
+        let outcome = try await asks.answer(Array(buffer: report), of: asker, app, within: left)
         return try step(outcome) { outcome throws(Problem) in
             if case .token = outcome { metrics.answeredReport(app.name, after: .now - start) }
-            var response = try handOver(outcome, asker.subject, app)
-            if let wait, let name = HTTPField.Name("Preference-Applied") { response.headers[name] = "wait=\(wait)" }
-            return response
+            var answer = try handOver(outcome, asker.subject, app)
+            if let wait, let name = HTTPField.Name("Preference-Applied") { answer.headers[name] = "wait=\(wait)" }
+            return answer
         }
     }
 
-    /// The rest of a wait that began at `start`: an issuer whose keys were awaited had its part of it.
+    /// Returns the rest of a wait that began at `start`: fetching an issuer's keys may have taken a part of it.
     private static func left(of wait: Duration, since start: ContinuousClock.Instant) -> Duration {
         max(.zero, wait - (.now - start))
     }
 
-    /// A report comes as it is, and is not too long by its own account: a client that waits for `100 Continue` sends nothing else.
+    /// Requires a report without a coding and with a valid announced length, before its body is read: a client that
+    /// waits for `100 Continue` sends nothing else.
     private static func requirePlain(_ request: Request) throws(Problem) {
         let codings = request.headers[values: .contentEncoding].filter { $0.lowercased() != "identity" }
         guard codings.isEmpty else {
@@ -146,12 +140,14 @@ struct PickupResponder: HTTPResponder {
             problem.codings = "identity"
             throw problem
         }
-        guard request.headers[.contentLength].map({ Int($0) ?? .max <= reportLimit }) ?? true else {
+        guard request.headers[.contentLength].map({ Int($0) ?? .max <= RequestHead.bodyLimit }) ?? true else {
             throw tooLarge
         }
     }
 
-    private static var tooLarge: Problem { Problem(.eventTooLarge, "a report has at most \(reportLimit) bytes") }
+    private static var tooLarge: Problem {
+        Problem(.eventTooLarge, "a report has at most \(RequestHead.bodyLimit) bytes")
+    }
 
     private func token(_ request: Request, _ name: String, _ address: IPAddress?) async throws -> Step {
         try requireTokens()
@@ -170,7 +166,7 @@ struct PickupResponder: HTTPResponder {
             return try step(outcome) { outcome throws(Problem) in try answer(outcome, key, app, unless: known) }
         }
         let wait = parameters.wait ?? Self.patience
-        // More than half of a life would ask for a new token at every call.
+        // With more than half of a lifetime each call would ask for a new token.
         let life = min(parameters.life, app.lifetime / 2)
         let left = Self.left(of: wait, since: start)
         return try step(try await asks.token(for: asker, app, life: life, within: left)) { outcome throws(Problem) in
@@ -181,26 +177,25 @@ struct PickupResponder: HTTPResponder {
 
     private func answer(
         _ outcome: TokenAsks.Outcome, _ subject: Subject, _ app: PickupApp, unless known: EntityTags
-    ) throws(Problem) -> Response {
+    ) throws(Problem) -> Answer {
         if case .token(let token) = outcome, known.contain(TokenAnswer.tag(token.version)) {
-            return Response(
-                status: .notModified, headers: [.eTag: TokenAnswer.tag(token.version), .cacheControl: "no-store"])
+            return Answer(.notModified, [.eTag: TokenAnswer.tag(token.version), .cacheControl: "no-store"])
         }
         return try handOver(outcome, subject, app)
     }
 
     private func handOver(
         _ outcome: TokenAsks.Outcome, _ subject: Subject, _ app: PickupApp
-    ) throws(Problem) -> Response {
+    ) throws(Problem) -> Answer {
         let now = now()
-        let response = try PickupAnswers.response(to: outcome, of: subject, app, opening: keys, at: now)
+        let answer = try PickupAnswers.answer(to: outcome, of: subject, app, opening: keys, at: now)
         if case .token(let token) = outcome { metrics.handedOver(token, app.name, at: now) }
-        return response
+        return answer
     }
 
     private func stream(
         _ request: Request, _ name: String, _ address: IPAddress?, _ channel: any Channel
-    ) async throws -> Response {
+    ) async throws -> Answer {
         try requireTokens()
         let opened = terms.current
         let (asker, app) = try await opened.access.asker(
@@ -214,6 +209,6 @@ struct PickupResponder: HTTPResponder {
             isServed: { [terms] in opened.open(app.name, asIn: terms.current) },
             lastEvent: parameters.lastEvent ?? 0, place: try streams.take(asker, app, from: address),
             channel: channel
-        ).response
+        ).answer
     }
 }

@@ -7,17 +7,17 @@ import Pipeline
 import Synchronization
 import WorkerConfiguration
 
-/// What calls go by, as the configuration says: apps, callers and their limits, keys that open tokens. It never changes: another
-/// configuration makes another one.
+/// The terms that calls are served by, from the configuration: apps, callers and their limits, keys that open tokens.
+/// Terms never change; another configuration makes other terms.
 final class PickupTerms: Sendable {
     let configuration: Configuration
     let apps: [String: PickupApp]
     let access: AskerAccess
     let forecaster: EventForecaster
-    /// Open tokens that are sealed.
+    /// The keys that open sealed tokens.
     let keys: [JWEDecryptionKey]
     let frame: PickupFrame
-    /// Where session issuers' keys come from.
+    /// The sources of the session issuers' keys.
     let sources: [KeySourceFile]
     fileprivate let limits: SharedLimits
 
@@ -38,7 +38,7 @@ final class PickupTerms: Sendable {
             bulkTopic: configuration.topics.invalidationsBulk)
     }
 
-    /// Whether whoever could ask for `app` by these terms can by `later`, too.
+    /// Returns whether every caller that these terms let ask for `app` may also ask for it by `later`.
     func open(_ app: String, asIn later: PickupTerms) -> Bool {
         if self === later { return true }
         guard later.apps[app] != nil, let old = configuration.pickup, let new = later.configuration.pickup else {
@@ -48,7 +48,7 @@ final class PickupTerms: Sendable {
     }
 }
 
-/// The terms of this moment.
+/// The present terms.
 final class CurrentTerms: Sendable {
     private let terms: Mutex<PickupTerms>
 
@@ -56,16 +56,16 @@ final class CurrentTerms: Sendable {
 
     var current: PickupTerms { terms.withLock { $0 } }
 
-    /// Calls go by `new` from now on. Open streams go on where `new` opens their app as before.
+    /// Replaces the terms for all further calls. Open streams continue where `new` opens their app as before.
     func replace(with new: PickupTerms) { terms.withLock { $0 = new } }
 }
 
-/// Makes terms. Whatever the process must remember from one configuration to the next is kept in it, or taken over.
+/// Makes terms. It keeps, or takes over, everything that the process must remember from one configuration to the next.
 struct TermsMaker: Sendable {
     /// The gateway's section as it was at the start, for what needs a restart.
     let started: Configuration.Pickup
     let nonces: ProofNonces?
-    /// Remembers proofs: forgotten ones could be shown again.
+    /// The verifier that remembers used proofs; a proof that it forgot could be shown again.
     private let proofs: DPoPVerifier
     let metrics: PickupMetrics
     let logger: Logger
@@ -73,7 +73,7 @@ struct TermsMaker: Sendable {
 
     /// - Parameters:
     ///   - started: the gateway's section as it was at the start.
-    ///   - nonces: what proofs must name; nil for nothing.
+    ///   - nonces: the nonces that proofs must name; nil for none.
     init(
         started: Configuration.Pickup, nonces: ProofNonces?, metrics: PickupMetrics, logger: Logger,
         now: @escaping @Sendable () -> UnixTime
@@ -86,8 +86,8 @@ struct TermsMaker: Sendable {
         proofs = DPoPVerifier(rules: DPoPRules(for: started), nonces: nonces)
     }
 
-    /// Terms by `configuration`, after those of `before`: keys that were fetched and limits that were used up count on where nothing
-    /// about them changed.
+    /// Returns terms for `configuration` that follow `before`. Fetched keys and used-up limits are kept where their
+    /// configuration did not change.
     ///
     /// - Throws: `PickupError` where a file cannot be used.
     func terms(_ configuration: Configuration, after before: PickupTerms? = nil) throws(PickupError) -> PickupTerms {
@@ -105,8 +105,9 @@ struct TermsMaker: Sendable {
             limits ?? SharedLimits(pickup.limitRules, now: { .now }), devices(pickup, sources, after: before))
     }
 
-    /// Returns the access that knows devices' sessions. The one of before where it would know the same: it remembers sessions that were
-    /// found good, and a flood of forged ones keeps out whoever it does not remember.
+    /// Returns the access that verifies devices' sessions. It is the one of `before` where both would know the same
+    /// sessions: it remembers verified sessions, and a flood of forged ones shuts out devices that it does not
+    /// remember.
     private func devices(
         _ pickup: Configuration.Pickup, _ sources: [KeySourceFile], after before: PickupTerms?
     ) -> DeviceAccess? {
@@ -144,7 +145,7 @@ struct TermsMaker: Sendable {
 }
 
 extension Configuration.Pickup {
-    /// Whether nothing that opens `app` here is gone, or another, in `later`.
+    /// Returns whether `later` still has, unchanged, everything that opens `app` here.
     fileprivate func opens(_ app: String, asIn later: Self) -> Bool {
         let way = apps[app]
         return way == later.apps[app] && (way == nil || proof == later.proof)
@@ -154,12 +155,12 @@ extension Configuration.Pickup {
             }
     }
 
-    /// Whether a session is as good here as in `other`.
+    /// Returns whether the same sessions are valid here as in `other`.
     fileprivate func knowsSessions(as other: Self) -> Bool {
         sessions == other.sessions && apps == other.apps && proof == other.proof
     }
 
-    /// Every rate that callers are limited by.
+    /// Every limit of callers' rates.
     fileprivate var limits: [String: Int] {
         let rates = [
             "user": userRate, "caller": callerRate, "address": addressRate, "refused": refusedRate, "total": totalRate,
@@ -167,7 +168,7 @@ extension Configuration.Pickup {
         return rates.merging(apiKeys.map { ("backend \($0.name)", $0.rate) }) { first, _ in first }
     }
 
-    /// The rates as rules.
+    /// The limits as rules.
     fileprivate var limitRules: LimitRules {
         var rules = LimitRules(
             subject: RequestRate(perSecond: Double(userRate), burst: userRate * 2),
@@ -182,11 +183,11 @@ extension Configuration.Pickup {
     }
 }
 
-/// Fetches the keys of the issuers that count at the moment, each in a task of its own.
+/// Fetches the keys of the present session issuers, each in a task of its own.
 final class KeyFetching: Sendable {
     private let tasks = Mutex<[(source: KeySourceFile, task: Task<Void, Never>)]>([])
 
-    /// Fetches for `sources`, and for nobody else any more.
+    /// Fetches for `sources`, and stops fetching for all others.
     func follow(_ sources: [KeySourceFile]) {
         tasks.withLock { tasks in
             for (source, task) in tasks where !sources.contains(where: { $0.keys === source.keys }) { task.cancel() }

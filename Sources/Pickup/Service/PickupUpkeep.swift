@@ -1,6 +1,7 @@
 import AdapterKit
 
-/// What goes on beside the calls: waits end, tokens of connected devices are renewed, what ended is forgotten.
+/// The work beside the calls: it ends waits that are over, renews tokens of connected devices, and forgets expired
+/// tokens.
 struct PickupUpkeep: Sendable {
     let desk: TokenDesk
     let asks: TokenAsks
@@ -11,7 +12,7 @@ struct PickupUpkeep: Sendable {
 
     private static let tick = Duration.milliseconds(100)
 
-    /// Goes on until the task is cancelled.
+    /// Runs until the task is canceled.
     func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await endWaits() }
@@ -19,10 +20,10 @@ struct PickupUpkeep: Sendable {
         }
     }
 
-    /// Ends the waits that are over, whatever else takes its time.
+    /// Ends the waits that are over, in a task that no other work delays.
     private func endWaits() async {
         while !Task.isCancelled {
-            // A cancellation is looked at above.
+            // The loop's condition checks for cancellation.
             try? await Task.sleep(for: Self.tick)
             desk.room.expire(at: .now)
             asks.cold.sendDue()
@@ -53,7 +54,7 @@ struct PickupUpkeep: Sendable {
             {
                 guard let subject = subjects[key] else { continue }
                 let asker = Asker(vouched: [], subject: subject, device: nil, callers: [], sessionEnd: nil)
-                // A renewal that fails is tried again with the next tick, as long as the device is connected.
+                // If a renewal fails, the next tick tries it again, as long as the device is connected.
                 let life = token.expiresAt - now.seconds + 1
                 guard case .accepted = try? await asks.token(for: asker, app, life: life, within: .zero) else {
                     continue
@@ -66,7 +67,7 @@ struct PickupUpkeep: Sendable {
 
 /// The parts of a subject key.
 enum TokenTopicKey {
-    /// The app that stands in front.
+    /// Returns the app, the first part of the key.
     static func app(of key: [UInt8]) -> String? {
         let name = key.prefix { $0 != UInt8(ascii: "/") }
         return String(validating: name, as: UTF8.self)

@@ -2,27 +2,27 @@ import Formats
 
 /// A header of the PROXY protocol, version 2, as HAProxy's specification (section 2.2) has it.
 struct ProxyHeader: Equatable {
-    /// Why bytes are no such header.
+    /// Bytes that are no such header.
     struct Malformed: Error {}
 
-    /// What a connection begins with, or begins with so far.
+    /// The state of reading a connection's first bytes.
     enum Reading: Equatable {
         /// More bytes are needed.
         case incomplete
-        /// A header of so many bytes.
+        /// A header of `length` bytes.
         case header(ProxyHeader, length: Int)
     }
 
-    /// The caller; nil where the proxy speaks for itself, or the caller has no IP address.
+    /// The caller; nil where the proxy connects for itself, or the caller has no IP address.
     let source: IPAddress?
 
     private static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
-    /// The longest header that is read, in bytes: addresses, and what a proxy says besides.
+    /// The longest header that is read, in bytes: addresses, and a proxy's further fields.
     private static let mostBytes = 4096
 
-    /// Reads the header that `bytes` begin with.
+    /// Reads the header at the beginning of `bytes`.
     ///
-    /// - Throws: `Malformed` where they do not begin with one.
+    /// - Throws: `Malformed` where `bytes` begin with no header.
     static func read(_ bytes: [UInt8]) throws(Malformed) -> Reading {
         guard signature.starts(with: bytes.prefix(signature.count)) else { throw Malformed() }
         guard bytes.count >= 16 else { return .incomplete }

@@ -3,19 +3,19 @@ import HummingbirdCore
 import Logging
 import NIOCore
 
-/// Reads the PROXY header that a trusted proxy begins a connection with, and then steps aside.
+/// Reads the PROXY header at the beginning of a trusted proxy's connection, and then removes itself.
 final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
     private let connections: OpenConnections
     private let dropped: @Sendable (ConnectionGuard.Reason) -> Void
     private var received: ByteBuffer?
-    /// Whether the header was read, so that what comes is the connection's own.
+    /// Whether the header was read, so that further bytes belong to the connection itself.
     private var isRead = false
 
     /// - Parameters:
-    ///   - connections: bounds how many are open of an address.
-    ///   - dropped: told why a connection is closed.
+    ///   - connections: limits the open connections per address.
+    ///   - dropped: called with the reason of each closed connection.
     init(_ connections: OpenConnections, dropped: @escaping @Sendable (ConnectionGuard.Reason) -> Void) {
         self.connections = connections
         self.dropped = dropped
@@ -48,7 +48,7 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// A server's connections, of which those of trusted proxies begin with a PROXY header, before TLS and HTTP.
+/// A server's connections. Those of trusted proxies begin with a PROXY header, before TLS and HTTP.
 struct ProxiedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let connections: OpenConnections

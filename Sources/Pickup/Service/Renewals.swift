@@ -1,40 +1,42 @@
 import AdapterKit
 
-/// When the tokens of an app's connected devices are renewed: before they end, spread evenly over time, and of nobody who is not
-/// there. A value without a clock.
+/// The schedule of renewals of an app's tokens: before they end, spread evenly over time, and only for connected
+/// devices. A value without a clock.
 ///
-/// Devices that came together would ask together, this time and each time after. So a life is cut into slots, and a token takes,
-/// of the slots that its life allows, the one that fewest others have; the latest of equals, for a token that is used longer is a
-/// signature less. Chance alone would leave a busiest moment of twice the mean.
+/// Devices that connected together would ask together, this time and each time after. So the schedule cuts a lifetime
+/// into slots. A token gets, of the slots that its life allows, the one with the fewest tokens. Of equal slots it gets
+/// the latest, because a token that is used longer saves a signature. Chance alone would leave a busiest moment of
+/// twice the mean.
 struct Renewals: Sendable {
-    /// What is known of one token.
+    /// The plan for one token.
     private struct Plan {
         let version: Int64
         let slot: Int64
-        /// When it is renewed, and when it ends, in seconds since 1970.
+        /// The times of the renewal and of the token's end, in seconds since 1970.
         let due, end: Int64
     }
 
     /// The shortest time before its end that a token is renewed, in seconds.
     private static let least: Int64 = 20
-    /// About how many slots a life has.
+    /// The approximate number of slots in a lifetime.
     private static let slots: Int64 = 128
 
-    /// How long the app's tokens live, in seconds.
+    /// The lifetime of the app's tokens, in seconds.
     private let lifetime: Int64
-    /// How long a slot is, in seconds.
+    /// The length of a slot, in seconds.
     private let width: Int64
     private var plans: [[UInt8]: Plan] = [:]
-    /// How many tokens have each slot.
+    /// The number of tokens in each slot.
     private var takers: [Int64: Int] = [:]
 
-    /// For an app whose tokens live `lifetime` seconds.
+    /// A schedule for an app whose tokens live `lifetime` seconds.
     init(lifetime: Int64) {
         self.lifetime = lifetime
         width = max(1, lifetime / Self.slots)
     }
 
-    /// The keys of `streamed` whose tokens are to be renewed at `now`. What is not in `streamed` is forgotten.
+    /// Returns the keys of `streamed` whose tokens must be renewed at `now`. Keys that are not in `streamed` are
+    /// forgotten.
     mutating func due(_ streamed: [(key: [UInt8], token: HeldToken)], at now: UnixTime) -> [(
         key: [UInt8], token: HeldToken
     )] {
@@ -44,7 +46,8 @@ struct Renewals: Sendable {
             let predecessor = plans[key]
             drop(key)
             var plan = plan(token, at: now)
-            // Where a renewal lives no longer than what it replaces, as under a key that is retired soon, another would not either.
+            // Where a renewal ends no later than the token it replaced, as under a key that retires soon, another one
+            // would not either.
             if let predecessor, token.expiresAt <= predecessor.end {
                 plan = Plan(version: plan.version, slot: plan.slot, due: token.expiresAt, end: token.expiresAt)
             }
@@ -54,11 +57,13 @@ struct Renewals: Sendable {
         }
     }
 
-    /// The slot for a token: one that begins from a twelfth to seven eighths of a life after its start, and not in the past.
+    /// Returns the plan for a token: a slot that begins between a twelfth and seven eighths of a lifetime after the
+    /// token's start, and not in the past.
     private func plan(_ token: HeldToken, at now: UnixTime) -> Plan {
         let margin = max(min(Self.least, lifetime / 2), lifetime / 8)
         let last = (token.expiresAt - margin) / width
-        // A token may live shorter than the app's: its version says when it was made, in microseconds.
+        // A token's life may be shorter than the app's lifetime: its version is the time of its minting, in
+        // microseconds.
         let start = min(now.seconds, max(token.expiresAt - lifetime, token.version / 1_000_000))
         let first = max((start + lifetime / 12) / width, now.seconds / width + 1)
         guard first <= last else {
@@ -69,7 +74,7 @@ struct Renewals: Sendable {
         where takers[slot, default: 0] < takers[best, default: 0] {
             best = slot
         }
-        // Within a slot they follow each other.
+        // Within a slot the renewals follow each other.
         return Plan(
             version: token.version, slot: best, due: best * width + Int64(takers[best, default: 0]) % width,
             end: token.expiresAt)

@@ -4,24 +4,24 @@ import NIOSSL
 import Synchronization
 import WorkerConfiguration
 
-/// The certificate and key that devices see. Files that are replaced count from the next connection on, without a restart.
+/// The certificate and key that devices see. Replaced files take effect with the next connection, without a restart.
 final class ServedCertificate: Sendable {
     private let pickup: Configuration.Pickup
     private let current: Mutex<TLSConfiguration>
 
     /// The certificate of `pickup`; nil where the gateway speaks plain text.
     ///
-    /// - Throws: `PickupError` for a key that others can read, and where certificate and key are none.
+    /// - Throws: `PickupError` for a key that other accounts can read, and where certificate and key cannot be used.
     init?(_ pickup: Configuration.Pickup) throws(PickupError) {
         guard let first = try PickupFiles.tls(pickup) else { return nil }
         self.pickup = pickup
         current = Mutex(first)
     }
 
-    /// When the certificate expires.
+    /// The time when the certificate expires.
     var end: UnixTime? { PickupFiles.certificateEnd(in: pickup.certificate?.chain) }
 
-    /// What a server is made with.
+    /// The configuration of a server that serves this certificate.
     var configuration: TLSConfiguration {
         var configuration = current.withLock { $0 }
         configuration.sslContextCallback = { [self] _, promise in
@@ -36,7 +36,7 @@ final class ServedCertificate: Sendable {
 
     /// Reads the files again.
     ///
-    /// - Throws: `PickupError` where they cannot be used; those of before go on.
+    /// - Throws: `PickupError` where the files cannot be used; the previous ones stay in use.
     func reload() throws(PickupError) {
         guard let new = try PickupFiles.tls(pickup) else { return }
         current.withLock { $0 = new }

@@ -3,32 +3,32 @@ import Kafka
 import Pipeline
 import Synchronization
 
-/// Gets tokens for callers: from what is known, or by asking a worker and waiting for what it publishes.
+/// Gets tokens for callers: known ones, or new ones from a worker.
 struct TokenAsks: Sendable {
     let desk: TokenDesk
     let sender: EventSender
     let ids: EventIDs
-    /// What a worker would make of an event, by the configuration of this moment.
+    /// Returns the forecast of a worker's decision about an event, by the present configuration.
     let forecaster: @Sendable () -> EventForecaster
     let now: @Sendable () -> UnixTime
-    /// For how long after a token a worker takes reports for the failure it answers, in microseconds.
+    /// The time after a token for which a worker attributes reports to the failure that it answers, in microseconds.
     let coalesce: Int64
     /// The time until the first probe of a suspended app, in seconds.
     let probeWait: Int64
-    /// Sends the asks for users of whom no token is known.
+    /// The queue of asks for users without a known token.
     let cold: ColdAsks
 
-    /// What is waited for, and how long.
+    /// The tokens that a wait accepts, and its end.
     struct Wait: Sendable {
         let app: String
         let key: [UInt8]
         var after: Int64
         /// The version that was known; nil for `after`.
         var known: Int64?
-        /// The event whose end ends the wait too, by what name it is under way, and what the brokers say of it; nil where just the next
-        /// token is awaited.
+        /// The event whose dead letter ends the wait too, its name among the asks under way, and its delivery; nil
+        /// where only the next token is awaited.
         var event: (awaited: AwaitedEvent, name: [UInt8], delivery: Delivery)?
-        /// The report, where the token that it names may come out of the topic's past; that one is no answer.
+        /// The report, where the token that it names may come out of the topic's past; that token is no answer.
         var report: [UInt8]?
         var challenge: String?
         let until: ContinuousClock.Instant
@@ -36,21 +36,21 @@ struct TokenAsks: Sendable {
         var sent: UnixTime?
     }
 
-    /// What came of an ask.
+    /// The outcome of an ask.
     enum Outcome {
         /// A token.
         case token(HeldToken)
-        /// It is under way: the event, the version that its token will be above, and the challenge it answers.
+        /// The ask is under way: its event, the version that its token will exceed, and the challenge that it answers.
         case accepted(event: String, after: Int64, challenge: String?)
-        /// Nothing newer came.
+        /// No newer token came.
         case nothing
-        /// It is worth waiting for, which `finish` does.
+        /// The caller may wait; `finish` does so.
         case waits(Wait)
     }
 
     // MARK: Reports
 
-    /// Asks for an answer to `report`, the SDK's own words, for which the caller would wait so long.
+    /// Asks for an answer to `report`, the SDK's own text. The caller would wait for `wait`.
     ///
     /// - Throws: `Problem`.
     func answer(
@@ -64,8 +64,8 @@ struct TokenAsks: Sendable {
         return try await ask(record, id: id, key, challenge: challenge, asker, app, report, within: wait)
     }
 
-    /// The subject key that the report's token will have, the challenge it answers, and whether there will be one at all, as far as
-    /// the report's text says.
+    /// Returns the subject key of the report's token, the challenge that it answers, and whether the report's text
+    /// alone makes it certain that there will be a token.
     private func subject(
         of record: ProducerRecord, _ asker: Asker, _ app: PickupApp
     ) throws(Problem) -> (key: [UInt8], challenge: String?, isCertain: Bool) {
@@ -77,8 +77,8 @@ struct TokenAsks: Sendable {
         }
     }
 
-    /// The live token that was minted a moment ago, which the worker would say answers this report too; nil where the report names
-    /// that very token.
+    /// Returns the live token that was minted a moment ago and that a worker would take for this report's answer too;
+    /// nil where the report names that very token.
     private func justMinted(_ key: [UInt8], after report: [UInt8]) -> HeldToken? {
         let time = now()
         guard let token = desk.newest(key), token.isLive(at: time),
@@ -89,7 +89,7 @@ struct TokenAsks: Sendable {
 
     // MARK: Tokens
 
-    /// A live token with at least `life` seconds left; where there is none, one is asked for.
+    /// Returns a live token with at least `life` seconds left; where there is none, asks for one.
     ///
     /// - Throws: `Problem`.
     func token(for asker: Asker, _ app: PickupApp, life: Int64, within wait: Duration) async throws(Problem) -> Outcome
@@ -102,7 +102,7 @@ struct TokenAsks: Sendable {
         return try await ask(record, id: id, key, challenge: nil, asker, app, within: wait)
     }
 
-    /// A token above `after`, if there is one or one may come within `wait`.
+    /// Returns a token above `after`, or a wait of up to `wait` for one.
     ///
     /// - Throws: `Problem` where the app's events wait and the caller does not.
     func newer(
@@ -115,7 +115,7 @@ struct TokenAsks: Sendable {
         return .nothing
     }
 
-    /// Waits, and tells `done` what came, once. No task waits: thousands of calls do at once.
+    /// Waits, and calls `done` with the outcome, once. No task waits, because thousands of calls wait at once.
     func finish(_ wait: Wait, _ done: @escaping @Sendable (Result<Outcome, Problem>) -> Void) {
         desk.room.wait(
             for: wait.key, after: wait.after, known: wait.known, event: wait.event?.awaited, until: wait.until,
@@ -131,7 +131,7 @@ struct TokenAsks: Sendable {
         }
     }
 
-    /// The answer that came before `wait` was known.
+    /// Returns the answer that came before the wait began.
     private func arrival(for wait: Wait) -> Arrival? {
         if let token = desk.newest(wait.key), token.version > wait.after { return .token(token) }
         if case .refused(let problem)? = wait.event?.delivery.word { return .unsent(problem) }
@@ -149,7 +149,7 @@ struct TokenAsks: Sendable {
             if let problem = waiting(wait.app) { throw problem }
             guard let event = wait.event else { return .nothing }
             if event.delivery.word == nil { throw Self.untaken }
-            // Whoever waits less gives a worker no time to answer.
+            // A shorter wait gives a worker no time to answer.
             if let sent = wait.sent, now().microseconds(since: sent) >= Self.leastMissed {
                 desk.missed(wait.key, sent: sent)
             }
@@ -161,8 +161,9 @@ struct TokenAsks: Sendable {
         }
     }
 
-    /// An app whose events wait gives no token now. Of a suspended app some asks reach a worker, which finds a probe among them;
-    /// where only users who refused wait, all do, because the worker alone knows these users.
+    /// Requires that the app's events may be sent. An app whose events wait gives no token now. Of a suspended app some
+    /// asks reach a worker, which picks a probe from them. Where only users who refused wait, all asks do, because only
+    /// the worker knows these users.
     private func requireOpen(_ app: PickupApp) throws(Problem) {
         guard let suspension = desk.suspension(of: app.name) else { return }
         let time = now()
@@ -173,17 +174,18 @@ struct TokenAsks: Sendable {
         throw Problem.waiting(suspension, probeWait: probeWait, at: time)
     }
 
-    /// Returns the problem of an app whose events wait; nil if they do not.
+    /// Returns the problem of an app whose events wait; nil where they do not.
     private func waiting(_ app: String) -> Problem? {
         desk.suspension(of: app).map { Problem.waiting($0, probeWait: probeWait, at: now()) }
     }
 
     // MARK: Asking
 
-    /// Asks a worker, unless the same ask is on its way.
+    /// Asks a worker, unless the same ask is under way.
     ///
-    /// Where no token of the subject is known, there may be one all the same, which was published before this gateway began to
-    /// follow, or was forgotten. The event says so, a worker answers it with a newer one, and nothing older is taken for an answer.
+    /// Where no token of the subject is known, there may still be one that was published before this gateway began to
+    /// follow, or that it forgot. The event states so, a worker answers it with a newer token, and no older token
+    /// counts as an answer.
     private func ask(
         _ record: ProducerRecord, id: String, _ key: [UInt8], challenge: String?, _ asker: Asker, _ app: PickupApp,
         _ report: [UInt8]? = nil, within wait: Duration
@@ -191,7 +193,7 @@ struct TokenAsks: Sendable {
         if desk.tail.silentSince != nil { throw Problem.silent }
         let known = desk.newest(key)
         let isCold = known == nil && challenge == nil
-        // Of the devices of a user of whom no token is known one asks.
+        // Of the devices of a user without a known token, one asks.
         let device = isCold && report == nil ? "" : asker.device ?? ""
         let name = key + [0] + Array(device.utf8)
         let version = known?.version ?? 0
@@ -204,7 +206,7 @@ struct TokenAsks: Sendable {
         }
         let unseen = isCold ? desk.unseen(of: key) : 0
         let fresh = AsksUnderWay.Ask(event: id, after: max(version, unseen), sentAt: time)
-        // Looked up and noted together: of two that come at once one is sent.
+        // Looked up and noted together: of two asks at the same time one is sent.
         let current = desk.asks.withLock { asks in
             let current = asks.current(name, version: version, unseen: unseen, at: time)
             if current == nil { asks.sent(fresh, as: name) }
@@ -214,7 +216,7 @@ struct TokenAsks: Sendable {
         let until = ContinuousClock.now + wait
         if current == nil { try send(OutgoingAsk(record: record, name: name, ask: ask), unseen, isCold, within: wait) }
         guard wait > .zero else {
-            // Who does not wait is told whether the event was taken, which takes a round trip.
+            // A caller that does not wait learns whether the brokers accepted the event, which takes a round trip.
             try await requireTaken(ask.delivery, within: Self.leastWait)
             return .accepted(event: ask.event, after: ask.after, challenge: challenge)
         }
@@ -226,7 +228,7 @@ struct TokenAsks: Sendable {
                 challenge: challenge, until: until, sent: ask.sentAt))
     }
 
-    /// The age of an ask without an answer that says something of the workers, in microseconds.
+    /// The age from which an unanswered ask counts as a sign of missing workers, in microseconds.
     private static let leastMissed: Int64 = 3_000_000
 
     private func send(
@@ -242,9 +244,9 @@ struct TokenAsks: Sendable {
     private static let leastWait = Duration.milliseconds(500)
     private static let untaken = Problem.unavailable("the brokers have not taken the event yet")
 
-    /// Waits for the brokers' word about an event.
+    /// Waits for the brokers' answer about an event.
     ///
-    /// - Throws: `Problem` where they did not take it, or said nothing within `wait`.
+    /// - Throws: `Problem` where they did not accept it, or did not answer within `wait`.
     func requireTaken(_ delivery: Delivery, within wait: Duration) async throws(Problem) {
         switch await delivery.word(within: wait) {
         case .taken: return

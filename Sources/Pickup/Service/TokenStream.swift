@@ -1,14 +1,14 @@
 import Access
 import AdapterKit
 import HTTPTypes
-import Hummingbird
 @_spi(Decryption) import JOSE
 import NIOCore
 
 /// A device's stream of its tokens, as server-sent events (HTML, section 9.2).
 ///
-/// It tells where it really starts, sends each token that is newer than what the device has, a heartbeat while there is none, and
-/// ends at a random age, so that connections move on to other instances. A token that is about to end is replaced before it does.
+/// It sends the version that it starts from, each token that is newer than the device's, and a heartbeat while there is
+/// none. It ends at a random age, so that connections move on to other instances. A token that is about to end is
+/// replaced before it does.
 struct TokenStream: Sendable {
     let asker: Asker
     let app: PickupApp
@@ -16,25 +16,26 @@ struct TokenStream: Sendable {
     let keys: [JWEDecryptionKey]
     let metrics: PickupMetrics
     let now: @Sendable () -> UnixTime
-    /// Whether the app is still open to whoever opened the stream: a configuration that changes that ends its streams.
+    /// Returns whether the app is still open to the caller who opened the stream. A configuration that changes that
+    /// ends the stream.
     let isServed: @Sendable () -> Bool
     /// The version that the device has.
     let lastEvent: Int64
-    /// Its place among all streams, taken as long as its client is there.
+    /// The stream's place among all streams, held while its client is connected.
     let place: OpenPlace
-    /// Its connection.
+    /// The stream's connection.
     let channel: any Channel
 
     private static let heartbeat = Duration.seconds(15)
     private static let ages = 300...600
-    /// What a stream ends with: its device is to come back after a moment of its own, over another connection.
+    /// The end of a stream: it asks its device to reconnect after a random delay, over another connection.
     private static var farewell: String {
         "retry: \(Int.random(in: 1000...4000))\nevent: reconnect\ndata: {}\n\n"
     }
 
     private var key: [UInt8] { asker.subject.key(app: app.name) }
 
-    /// What happens on the stream.
+    /// An event of the stream.
     private enum Happening: Sendable {
         case token(HeldToken)
         case silence
@@ -46,53 +47,50 @@ struct TokenStream: Sendable {
     ]
 
     /// The head of a stream, for whoever asks for it alone.
-    static var head: Response {
-        var response = Response(status: .ok, headers: headers)
+    static var head: Answer {
+        var answer = Answer(.ok, headers)
         // A stream has no length.
-        response.headers[.contentLength] = nil
-        return response
+        answer.headers[.contentLength] = nil
+        return answer
     }
 
-    var response: Response {
-        Response(
-            status: .ok, headers: Self.headers,
-            body: ResponseBody { writer in
-                let (number, tokens) = asks.desk.listen(to: key, of: asker.subject)
-                let end: @Sendable () -> Void = { [place, key, desk = asks.desk] in
-                    place.release()
-                    desk.hush(number, key)
-                }
-                ClientDeparture.tell(channel, end)
-                defer { end() }
-                try await run(&writer, tokens)
-                try await write(Self.farewell, to: &writer)
-                try await writer.finish(nil)
-            })
+    var answer: Answer {
+        Answer(.ok, Self.headers) { writer in
+            let (number, tokens) = asks.desk.listen(to: key, of: asker.subject)
+            let end: @Sendable () -> Void = { [place, key, desk = asks.desk] in
+                place.release()
+                desk.hush(number, key)
+            }
+            ClientDeparture.tell(channel, end)
+            defer { end() }
+            try await run(writer, tokens)
+            try await write(Self.farewell, to: writer)
+        }
     }
 
     @concurrent
-    private func run(_ writer: inout any ResponseBodyWriter, _ tokens: AsyncStream<HeldToken>) async throws {
+    private func run(_ writer: AnswerWriter, _ tokens: AsyncStream<HeldToken>) async throws {
         let end = ContinuousClock.now + .seconds(Int.random(in: Self.ages))
         let first = asks.desk.live(key, life: 0)
-        // What the device has may be of another time than what is known here: the stream says where it starts.
+        // The device's version may be of another time than the known token: the stream states its start.
         var version = max(lastEvent <= (first?.version ?? .max) ? lastEvent : 0, 0)
         try await write(
-            "retry: \(Int.random(in: 1000...4000))\nevent: ready\ndata: {\"after\":\(version)}\n\n", to: &writer)
+            "retry: \(Int.random(in: 1000...4000))\nevent: ready\ndata: {\"after\":\(version)}\n\n", to: writer)
         if let first, first.version > version {
-            try await send(first, &version, to: &writer)
+            try await send(first, &version, to: writer)
         } else if first == nil {
-            try await ask(&version, to: &writer)
+            try await ask(&version, to: writer)
         }
-        try await follow(tokens, until: end, &version, to: &writer)
+        try await follow(tokens, until: end, &version, to: writer)
     }
 
     @concurrent
     private func follow(
         _ tokens: AsyncStream<HeldToken>, until end: ContinuousClock.Instant, _ version: inout Int64,
-        to writer: inout any ResponseBodyWriter
+        to writer: AnswerWriter
     ) async throws {
         let (happenings, more) = AsyncStream.makeStream(of: Happening.self, bufferingPolicy: .bufferingNewest(2))
-        // They only hand on, and end with the stream: the writer must stay with the task that has it.
+        // These tasks only forward, and end with the stream: the writer must stay with its own task.
         let handing = Task {
             for await token in tokens { more.yield(.token(token)) }
             more.finish()
@@ -109,17 +107,17 @@ struct TokenStream: Sendable {
                 return
             }
             switch happening {
-            case .token(let token): try await send(token, &version, to: &writer)
-            case .silence: try await write(": heartbeat\n\n", to: &writer)
+            case .token(let token): try await send(token, &version, to: writer)
+            case .silence: try await write(": heartbeat\n\n", to: writer)
             }
         }
     }
 
     @concurrent
-    private func ask(_ version: inout Int64, to writer: inout any ResponseBodyWriter) async throws {
+    private func ask(_ version: inout Int64, to writer: AnswerWriter) async throws {
         do {
             switch try await asks.token(for: asker, app, life: 0, within: Self.heartbeat) {
-            case .token(let token): try await send(token, &version, to: &writer)
+            case .token(let token): try await send(token, &version, to: writer)
             case .waits(let wait):
                 guard let delivery = wait.event?.delivery else { return }
                 try await asks.requireTaken(delivery, within: Self.heartbeat)
@@ -128,13 +126,13 @@ struct TokenStream: Sendable {
         } catch let problem as Problem {
             try await write(
                 "event: problem\ndata: {\"code\":\"\(problem.code)\",\"retry_after\":\(problem.retryAfter ?? 0)}\n\n",
-                to: &writer)
+                to: writer)
         }
     }
 
     @concurrent
     private func send(
-        _ token: HeldToken, _ version: inout Int64, to writer: inout any ResponseBodyWriter
+        _ token: HeldToken, _ version: inout Int64, to writer: AnswerWriter
     ) async throws {
         guard token.version > version else { return }
         version = token.version
@@ -147,7 +145,7 @@ struct TokenStream: Sendable {
     }
 
     @concurrent
-    private func write(_ text: String, to writer: inout any ResponseBodyWriter) async throws {
+    private func write(_ text: String, to writer: AnswerWriter) async throws {
         try await writer.write(ByteBuffer(string: text))
     }
 }

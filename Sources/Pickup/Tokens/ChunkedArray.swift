@@ -6,7 +6,7 @@ struct ChunkedArray<Element: Sendable>: Sendable {
     private var pieces: [ContiguousArray<Element>] = []
     private(set) var count = 0
 
-    /// The number of elements that memory is held for.
+    /// The number of elements for which memory is allocated.
     var capacity: Int { pieces.count * Self.piece }
 
     subscript(index: UInt32) -> Element {

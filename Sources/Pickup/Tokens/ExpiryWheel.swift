@@ -1,5 +1,5 @@
-/// The moments at which numbered things end, as a hierarchical timing wheel: whatever their number, an insertion, a removal and a
-/// second's passing cost a few steps. A value without a clock.
+/// The end times of numbered entries, as a hierarchical timing wheel. For any number of entries, an insertion, a
+/// removal and a second's passing cost a few steps. A value without a clock.
 struct ExpiryWheel: Sendable {
     private struct Link: Sendable {
         var (previous, next): (UInt32, UInt32) = (.max, .max)
@@ -9,9 +9,9 @@ struct ExpiryWheel: Sendable {
 
     /// Each level has 256 slots, each as long as the whole level below it; the first level's are seconds.
     private static let levels = 4
-    /// A longer jump of the clock sorts everything anew.
+    /// A jump of the clock longer than this, in seconds, sorts everything anew.
     private static let longestWalk: Int64 = 100_000
-    /// Later ends are looked at again when this much time has passed.
+    /// The longest time ahead that the wheel sorts by, in seconds; later ends are sorted again when it has passed.
     private static let furthest: Int64 = 1 << 32 - 1
 
     private var heads = [UInt32](repeating: .max, count: ExpiryWheel.levels * 256)
@@ -19,7 +19,7 @@ struct ExpiryWheel: Sendable {
     /// The last second that has passed.
     private var now: Int64
 
-    /// The second that it stands at, since 1970.
+    /// The second that the wheel stands at, since 1970.
     var time: Int64 { now }
 
     /// The memory that each number takes, in bytes.
@@ -28,7 +28,7 @@ struct ExpiryWheel: Sendable {
     /// A wheel that stands at `now`, in seconds since 1970.
     init(at now: Int64 = 0) { self.now = now }
 
-    /// The end of `number`, in seconds since 1970.
+    /// Returns the end of `number`, in seconds since 1970.
     func end(of number: UInt32) -> Int64 { links[number].end }
 
     /// Notes that `number` ends at `end`. The number is not in the wheel yet; a new one is the next after all others.
@@ -47,9 +47,9 @@ struct ExpiryWheel: Sendable {
         links[number].slot = .max
     }
 
-    /// Lets the time pass until `time`, and forgets what ended.
+    /// Advances the time to `time`, and forgets the entries that ended.
     ///
-    /// - Returns: the numbers whose end has come.
+    /// - Returns: the numbers of these entries.
     mutating func advance(to time: Int64) -> [UInt32] {
         guard time > now else { return [] }
         var ended: [UInt32] = []
@@ -72,7 +72,7 @@ struct ExpiryWheel: Sendable {
         level << 8 | Int(second >> (8 * Int64(level)) & 255)
     }
 
-    /// Takes everything out of a slot: what ended is `ended`, the rest finds its place anew.
+    /// Empties a slot: entries that ended are added to `ended`, the rest is sorted anew.
     private mutating func resort(_ slot: Int, _ ended: inout [UInt32]) {
         var number = heads[slot]
         heads[slot] = .max

@@ -1,7 +1,7 @@
 import AdapterKit
 import Pipeline
 
-/// A token as the token topic has it: what the gateway needs of its record, and no more.
+/// A token of the token topic: the parts of its record that the gateway needs.
 struct HeldToken: Sendable {
     /// The token in compact form: a JWS or, where it is sealed, a JWE.
     let text: [UInt8]
@@ -9,24 +9,24 @@ struct HeldToken: Sendable {
     let isSealed: Bool
     /// The version, which only grows for a subject.
     let version: Int64
-    /// When it ends, in seconds since 1970.
+    /// The end of the token, in seconds since 1970.
     let expiresAt: Int64
-    /// The id of the event it answers; empty for a token that was remembered.
+    /// The id of the event that the token answers; empty for a token from the cache.
     let eventID: String
-    /// The failure that it ends; nil where none was reported.
+    /// The failure that the token ends; nil where none was reported.
     let recovery: Recovery?
-    /// The challenge that it answers, where its caller asked for one.
+    /// The challenge that the token answers, where its caller asked for one.
     var challenge: String?
 
-    /// Reads `record` of the token topic at the time `now`, as every reader of that topic does.
+    /// Reads `record` of the token topic at the time `now`, with the checks of every reader of that topic.
     ///
-    /// - Throws: `RecordFault` for what is no token of its key's subject.
+    /// - Throws: `RecordFault` for a record that is no token of its key's subject.
     init(_ record: RecordBody, at now: UnixTime) throws(RecordFault) {
-        let token = try PublishedToken(record, at: now)
+        let token = try TokenRecord(record, at: now)
         // Of an old one nobody asks any more how long its failure lasted.
         let isRecent = now.microseconds(since: UnixTime(microseconds: token.version)) <= Recovery.patience
         self.init(
-            text: Array(token.token.utf8), isSealed: token.sealedFor != nil, version: token.version,
+            text: Array(token.token), isSealed: token.isSealed, version: token.version,
             expiresAt: token.expiresAt, eventID: token.eventID,
             reportedAt: isRecent ? token.reportedAt : nil)
     }
@@ -41,7 +41,7 @@ struct HeldToken: Sendable {
             recovery: reportedAt.map { Recovery(reportedAt: $0, version: version) })
     }
 
-    /// A token that was remembered.
+    /// A token from the cache.
     init(
         text: [UInt8], isSealed: Bool, version: Int64, expiresAt: Int64, eventID: String = "", recovery: Recovery?
     ) {
@@ -53,10 +53,10 @@ struct HeldToken: Sendable {
         self.recovery = recovery
     }
 
-    /// Whether it ends after `now`.
+    /// Returns whether the token ends after `now`.
     func isLive(at now: UnixTime) -> Bool { expiresAt > now.seconds }
 
-    /// Whether `report`, an SDK's own words, holds this very token.
+    /// Returns whether `report`, an SDK's own text, holds this very token.
     func isNamed(in report: [UInt8]) -> Bool {
         let signature = text.suffix(24)
         guard let first = signature.first, report.count >= signature.count else { return false }

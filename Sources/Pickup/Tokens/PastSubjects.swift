@@ -1,42 +1,44 @@
-/// The subjects of whom nothing older counts while the token topic's past is read: their newest token ended, or was erased.
+/// The subjects of whom no older token counts while the gateway reads the token topic's past: their newest token ended,
+/// or was erased.
 ///
-/// Bounded: where there are too many, no more of the past is taken.
+/// The set is bounded: where there are too many subjects, no more of the past is taken.
 struct PastSubjects: Sendable {
-    /// The memory of one, with the room that a set keeps.
+    /// The memory of one subject in the set, in bytes.
     private static let memory = 24
-    /// The part of a cache's memory that they may take.
+    /// The limit of the set: a cache's memory divided by this.
     private static let share = 16
 
     private var subjects: Set<Int> = []
     private(set) var isOpen = true
     private var isOver = false
 
-    /// Their memory, in bytes.
+    /// The memory of the set, in bytes.
     var bytes: Int { subjects.count * Self.memory }
 
-    /// The past is about to be read; it is not where some of it was forgotten already.
+    /// Begins the reading of the past, unless some of it was forgotten already.
     mutating func open() { isOpen = !isOver }
 
-    /// The past was read as far as it is wanted.
+    /// Ends the reading of the past.
     mutating func finish() {
         isOpen = false
         subjects = []
     }
 
-    /// No more of the past is taken, ever: something was forgotten, and what is older must not be taken for newer.
+    /// Stops taking tokens of the past for good: something was forgotten, and an older token must not count as a newer
+    /// one.
     mutating func close() {
         isOver = true
         finish()
     }
 
-    /// Nothing older of `key` counts.
+    /// Notes that no older token of `key` counts.
     mutating func settle(_ key: [UInt8], within capacity: Int) {
         guard isOpen else { return }
-        // A subject that is taken for another one is minted for anew.
+        // A subject with the hash of another one gets a new token.
         subjects.insert(key.hashValue)
         if bytes > capacity / Self.share { close() }
     }
 
-    /// Whether nothing older of `key` counts.
+    /// Returns whether no older token of `key` counts.
     func isSettled(_ key: [UInt8]) -> Bool { !subjects.isEmpty && subjects.contains(key.hashValue) }
 }

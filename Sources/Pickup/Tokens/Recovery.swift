@@ -2,11 +2,11 @@ import Wiring
 import AdapterKit
 import Synchronization
 
-/// What a token ends: a failure that somebody reported, and whether its device was handed the token yet. All copies of a token share
+/// A reported failure that a token ends, and whether a device was handed the token yet. All copies of a token share
 /// one.
 final class Recovery: Sendable {
-    /// For how long after its publication a token's first hand-over says how long the failure lasted, in microseconds. A device that
-    /// comes later was away, or had the token already from another instance.
+    /// The time after its publication for which a token's first hand-over shows the length of the failure, in
+    /// microseconds. A device that comes later was away, or had the token already from another instance.
     static let patience: Int64 = 300_000_000
 
     private let reportedAt: UnixTime
@@ -14,16 +14,17 @@ final class Recovery: Sendable {
     private let isOver = Atomic(false)
 
     /// - Parameters:
-    ///   - reportedAt: when the first report that the token answers was made.
-    ///   - version: the token's, which is its moment in microseconds since 1970.
+    ///   - reportedAt: the time of the first report that the token answers.
+    ///   - version: the token's version, which is its time in microseconds since 1970.
     init(reportedAt: UnixTime, version: Int64) {
         self.reportedAt = reportedAt
         publishedAt = UnixTime(microseconds: version)
     }
 
-    /// A device is handed the token.
+    /// Notes that a device is handed the token.
     ///
-    /// - Returns: how long the failure lasted, in seconds; nil from the second time on, and where the token is too old to say so.
+    /// - Returns: the length of the failure, in seconds; nil from the second time on, and where the token is too old to
+    ///   show it.
     func end(at now: UnixTime) -> Double? {
         guard now.microseconds(since: publishedAt) <= Self.patience,
             isOver.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged

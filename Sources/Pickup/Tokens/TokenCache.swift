@@ -1,23 +1,24 @@
 import AdapterKit
 
-/// The live tokens a gateway knows, one for each subject, in memory that is bounded with everything that belongs to it. A value
-/// without a clock.
+/// The live tokens that a gateway knows, one for each subject, in memory with a limit that covers everything that
+/// belongs to them. A value without a clock.
 ///
-/// It owns no truth: an unknown token is minted anew. So the token that was published first makes room, and nothing that was
-/// replaced leaves a trace. Tokens arrive by two ways: published now (`put`), and out of the topic's past, newest first (`recall`).
-/// What comes out of the past is never taken for newer than what is known, and no longer taken once anything was forgotten.
+/// The cache owns no truth: an unknown token is minted anew. So the token that was published first makes room, and a
+/// replaced token leaves no trace. Tokens arrive in two ways: published now (`put`), and from the topic's past, newest
+/// first (`recall`). A token of the past never counts as newer than a known one, and is no longer taken once anything
+/// was forgotten.
 ///
-/// A subject's tokens are in several partitions where partitions were added to the topic. So a token of the past counts only from the
-/// version on that the past was read back to everywhere (`certain`): what is below may not be its subject's newest, and is as good
-/// as unknown.
+/// A subject's tokens are in several partitions where partitions were added to the topic. So a token of the past counts
+/// only from the version down to which every partition was read (`certain`). A token below it may not be its subject's
+/// newest, and counts as unknown.
 struct TokenCache: Sendable {
     private let capacity: Int
     private var table: TokenTable
     private var wheel = ExpiryWheel()
     private var past = PastSubjects()
-    /// The highest version of a live token that was forgotten: a worker may know it, and nobody else does. 0 for none.
+    /// The highest version of a forgotten live token, which a worker may know; 0 for none.
     private(set) var forgotten: Int64 = 0
-    /// The version from which on a token of the past is its subject's newest: no partition can hold a newer one that was not read.
+    /// The version from which on a token of the past is its subject's newest: no partition can hold a newer unread one.
     private(set) var certain: Int64 = .min
 
     /// A cache of at most `capacity` bytes.
@@ -29,21 +30,21 @@ struct TokenCache: Sendable {
     /// The number of tokens.
     var count: Int { table.count }
 
-    /// The memory that the tokens take with everything that belongs to them, in bytes.
+    /// The memory of the tokens with everything that belongs to them, in bytes.
     var bytes: Int { table.bytes + table.slots * ExpiryWheel.memory + past.bytes }
 
     /// Whether tokens out of the topic's past are taken.
     var takesPast: Bool { past.isOpen }
 
-    /// The newest token of `key`, live or not; nil while a newer one may be unread.
+    /// Returns the newest token of `key`, live or not; nil while a newer one may be unread.
     subscript(key: [UInt8]) -> HeldToken? {
         find(key).map { table.token($0, expiresAt: wheel.end(of: $0)) }
     }
 
-    /// The highest version that was read of `key`, also while a newer one may be unread; nil where none was.
+    /// Returns the highest version that was read of `key`, even while a newer one may be unread; nil where none was.
     func highestVersion(of key: [UInt8]) -> Int64? { table.find(key).map { table.version($0) } }
 
-    /// The newest token of `key` without its text, for whoever plans with its times.
+    /// Returns the newest token of `key` without its text, for plans by its times.
     func outline(of key: [UInt8]) -> HeldToken? {
         find(key).map { place in
             HeldToken(
@@ -52,9 +53,9 @@ struct TokenCache: Sendable {
         }
     }
 
-    /// A token was published now.
+    /// Adds a token that was published now.
     ///
-    /// - Returns: whether it is newer than what was known.
+    /// - Returns: whether the token is newer than the known one.
     @discardableResult
     mutating func put(_ token: HeldToken, for key: [UInt8], at now: UnixTime) -> Bool {
         let known = table.find(key)
@@ -73,14 +74,14 @@ struct TokenCache: Sendable {
         return true
     }
 
-    /// A subject's tokens were revoked or erased.
+    /// Removes a subject's tokens, which were revoked or erased.
     mutating func remove(_ key: [UInt8]) {
         past.settle(key, within: capacity)
         if let known = table.find(key) { forget(known) }
         shrink()
     }
 
-    /// Forgets what ended by `now`.
+    /// Forgets tokens that ended by `now`.
     mutating func trim(at now: UnixTime) {
         for place in wheel.advance(to: now.seconds) {
             // An older token of the subject may live longer, and is not the newest all the same.
@@ -93,34 +94,35 @@ struct TokenCache: Sendable {
 
     // MARK: The topic's past
 
-    /// The topic's past is about to be read. None of it counts before `settlePast` says so.
+    /// Begins the reading of the topic's past. None of it counts before `settlePast` is called.
     mutating func openPast() {
         past.open()
         if past.isOpen { certain = .max }
     }
 
-    /// The topic's past was read as far as it is wanted.
+    /// Ends the reading of the topic's past, which was read as far as needed.
     mutating func closePast() { past.finish() }
 
-    /// The past was read back to the version `version` in every partition: from there on its tokens count. Not where the past is closed:
-    /// some of what was read was not taken.
+    /// Notes that every partition was read back to the version `version`: from there on tokens of the past count.
+    /// Nothing changes where the past is closed: some of the records that were read were not taken.
     mutating func settlePast(from version: Int64) { if past.isOpen { certain = min(certain, version) } }
 
-    /// Whether the token of `key` is one of the past that counts, and did not before it counted from `certain` on.
+    /// Returns whether the token of `key` is a token of the past that counts now, and did not while tokens counted from
+    /// `certain` on.
     func hasBecomeCertain(_ key: [UInt8], since certain: Int64) -> Bool {
         table.find(key).map { table.isPast($0) && (self.certain..<certain).contains(table.version($0)) } ?? false
     }
 
-    /// A token of the past was read. Of its partition it is the subject's newest one that was not known.
+    /// Adds a token of the past: its partition's newest token of the subject that was not known.
     ///
-    /// - Returns: whether it is newer than what was known of the subject, and remembered.
+    /// - Returns: whether the token is newer than the known one of the subject, and was stored.
     @discardableResult
     mutating func recall(_ token: HeldToken, for key: [UInt8], at now: UnixTime) -> Bool {
         guard past.isOpen, !past.isSettled(key) else { return false }
         let known = table.find(key)
         if let known, token.version <= table.version(known) { return false }
         let isPast = known.map { table.isPast($0) } ?? true
-        // What is older came out of another partition, and does not count whatever becomes of the newer one.
+        // The older token came from another partition, and never counts, whatever happens to the newer one.
         if let known, isPast || token.isLive(at: now) { drop(known) }
         guard token.isLive(at: now) else {
             past.settle(key, within: capacity)
@@ -130,12 +132,12 @@ struct TokenCache: Sendable {
             past.close()
             return false
         }
-        // What is newer than a token that was published now is the newest.
+        // A token that is newer than one published now is the newest.
         insert(token, key, isNewest: false, isPast: isPast)
         return true
     }
 
-    /// An erasure of the past was read: nothing of the past counts that may be older.
+    /// Applies an erasure of the past: no token of the past counts that may be older.
     ///
     /// - Parameter version: the highest version that an older token may have.
     mutating func recallErasure(of key: [UInt8], upTo version: Int64 = .max) {
@@ -146,7 +148,7 @@ struct TokenCache: Sendable {
         past.settle(key, within: capacity)
     }
 
-    /// Forgets the tokens of the past that never count: the past is not read any further.
+    /// Forgets the tokens of the past that will never count: no more of the past is read.
     private mutating func dropUncertain() {
         guard certain > .min else { return }
         var uncertain: [UInt32] = []
@@ -157,7 +159,7 @@ struct TokenCache: Sendable {
 
     // MARK: Places
 
-    /// The place of the newest token of `key`, unless a newer one may be unread.
+    /// Returns the place of the newest token of `key`, unless a newer one may be unread.
     private func find(_ key: [UInt8]) -> UInt32? {
         table.find(key).flatMap { table.isPast($0) && table.version($0) < certain ? nil : $0 }
     }
@@ -177,7 +179,7 @@ struct TokenCache: Sendable {
         drop(place)
     }
 
-    /// Gives back the memory of places that are empty, where most are.
+    /// Frees the memory of empty places, where most are empty.
     private mutating func shrink() {
         guard table.isSparse else { return }
         let (old, ends) = (table, wheel)

@@ -1,8 +1,9 @@
 import AdapterKit
 
-/// Tokens by subject key, each once and in one piece of memory, in the order of their publication. It knows what it takes.
+/// Tokens by subject key, each once and in one piece of memory, in the order of their publication. The table knows its
+/// memory.
 ///
-/// A token's place is a number, which stays the same until it is removed.
+/// A token's place is a number, which stays the same until the token is removed.
 struct TokenTable: Sendable {
     private struct Entry: Sendable {
         /// Key and token, one behind the other.
@@ -33,13 +34,13 @@ struct TokenTable: Sendable {
     /// The number of places, empty ones as well.
     var slots: Int { entries.capacity }
 
-    /// The memory of all, in bytes.
+    /// The memory of the table, in bytes.
     var bytes: Int { content + entries.capacity * MemoryLayout<Entry>.stride + index.count * 4 }
 
     /// Whether most of the places are empty, and there are many.
     var isSparse: Bool { entries.capacity > 4 * ChunkedArray<Entry>.piece && count * 4 < entries.capacity }
 
-    /// The memory that another token takes at most, in bytes.
+    /// Returns the most memory that another token takes, in bytes.
     func cost(of token: HeldToken, _ key: [UInt8]) -> Int {
         let isFull = firstEmpty == Self.none && entries.count == entries.capacity
         let piece = ChunkedArray<Entry>.piece * (MemoryLayout<Entry>.stride + ExpiryWheel.memory)
@@ -47,7 +48,7 @@ struct TokenTable: Sendable {
         return Self.memory(key.count + token.text.count, token.recovery) + growth
     }
 
-    /// The memory of an array of `count` bytes on the heap, and of a failure that the token ends.
+    /// Returns the memory of an array of `count` bytes on the heap, and of a failure that the token ends.
     private static func memory(_ count: Int, _ recovery: Recovery?) -> Int {
         // An array's header has 32 bytes; the allocator has 8 for itself and counts by 16.
         (count + 32 + 8 + 15) & ~15 + (recovery == nil ? 0 : 64)
@@ -55,7 +56,7 @@ struct TokenTable: Sendable {
 
     // MARK: Reading
 
-    /// The place of the token of `key`.
+    /// Returns the place of the token of `key`.
     func find(_ key: [UInt8]) -> UInt32? {
         let hash = Self.hash(key)
         var slot = Int(hash) & (index.count - 1)
@@ -67,19 +68,19 @@ struct TokenTable: Sendable {
         return nil
     }
 
-    /// The version of the token at `place`.
+    /// Returns the version of the token at `place`.
     func version(_ place: UInt32) -> Int64 { entries[place].version }
 
-    /// Whether the token at `place` came out of the topic's past.
+    /// Returns whether the token at `place` came from the topic's past.
     func isPast(_ place: UInt32) -> Bool { entries[place].isPast }
 
-    /// The key of the token at `place`.
+    /// Returns the key of the token at `place`.
     func key(_ place: UInt32) -> [UInt8] {
         let entry = entries[place]
         return Array(entry.bytes[..<Int(entry.keyLength)])
     }
 
-    /// The token at `place`.
+    /// Returns the token at `place`.
     func token(_ place: UInt32, expiresAt: Int64) -> HeldToken {
         let entry = entries[place]
         return HeldToken(
@@ -101,7 +102,7 @@ struct TokenTable: Sendable {
 
     /// Inserts a token of a key that has none, as the newest or the oldest of all.
     ///
-    /// - Parameter isPast: whether it came out of the topic's past.
+    /// - Parameter isPast: whether it came from the topic's past.
     /// - Returns: its place.
     mutating func insert(_ token: HeldToken, _ key: [UInt8], isNewest: Bool, isPast: Bool) -> UInt32 {
         if isIndexFull { grow() }
@@ -186,7 +187,7 @@ struct TokenTable: Sendable {
         index[slot] = place
     }
 
-    /// Takes `place` out of the index, and moves up what was pushed on by it.
+    /// Removes `place` from the index, and moves up the entries that it had displaced.
     private mutating func erase(_ place: UInt32) {
         let mask = index.count - 1
         var slot = Int(entries[place].hash) & mask

@@ -1,38 +1,37 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
-import NIOHTTPTypesHTTP1
 
-/// The rules of HTTP/1 that the server's library leaves to its users: `Host`, `Expect`, transfer codings, HTTP/1.0, `HEAD`, one request
-/// after the other, and what a client is told whose request cannot be read. It sees requests before they are made independent of the
-/// version.
+/// The rules of HTTP/1 that the server's library leaves to its users: `Host`, `Expect`, transfer codings, HTTP/1.0,
+/// `HEAD`, one request after the other, and the answer to a request that cannot be read. It sees requests before they
+/// are made independent of the version.
 final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// How long a client that was refused may go on sending before its connection is reset.
+    /// The time for which a refused client may go on sending before its connection is reset.
     private static let lingering = TimeAmount.seconds(5)
 
     /// A request that is not answered yet.
     private struct Open {
         let request: RequestHead
-        /// Whether its answer has begun.
+        /// Whether the request's answer has begun.
         var isAnswering = false
     }
 
-    /// The request that was read and is not answered yet: the next one is read after it.
+    /// The request that was read and is not answered yet; the next one is read after it.
     private var open: Open?
-    /// Whether the last request's body is still to end.
+    /// Whether the last request's body is incomplete.
     private var isReading = false
     /// Whether the connection ends with the answer under way.
     private var isClosing = false
-    /// Whether the connection ends with a refusal, which was written: no request is read any more and no answer goes out.
+    /// Whether a refusal was written that ends the connection: no request is read any more, and no answer is sent.
     private var isRefusing = false
-    /// The reason that the next request is kept back.
+    /// The gate that keeps the next request back.
     private let gate: RequestGate
-    /// Whether the process is about to stop, so that clients are to come back over another connection.
+    /// Returns whether the process is about to stop, so that clients must use another connection.
     private let isStopping: @Sendable () -> Bool
 
     init(_ gate: RequestGate, isStopping: @escaping @Sendable () -> Bool = { false }) {
@@ -52,7 +51,7 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
             isReading = true
             gate.began(bodyLength: rules.bodyLength)
             if rules.expectsContinue, rules.isBodyWelcome { sayContinue(context) }
-            // The server's library knows this one word.
+            // The server's library knows only this word.
             if !rules.keepsAlive { head.headers.replaceOrAdd(name: "connection", value: "close") }
             context.fireChannelRead(wrapInboundOut(.head(head)))
         case .body: context.fireChannelRead(data)
@@ -74,7 +73,7 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
         } else {
             refuse(RequestHead.Fault(error), context)
         }
-        // Whoever reads the body must not take it for complete.
+        // Readers of the body must not take it for complete.
         context.fireErrorCaught(error)
     }
 
@@ -83,7 +82,7 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
             wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .continue))), promise: nil)
     }
 
-    /// Answers what is not served, and ends the connection once the client had the time to read that.
+    /// Answers a request that is not served, and ends the connection after the client had time to read the answer.
     private func refuse(_ fault: RequestHead.Fault, _ context: ChannelHandlerContext) {
         isRefusing = true
         let body = fault.problem.text
@@ -104,7 +103,7 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Answers
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        // Whoever answers a request that was refused meanwhile answers nobody.
+        // The answer to a request that was refused meanwhile has no receiver.
         guard !isRefusing else { promise?.fail(ChannelError.outputClosed); return }
         guard let request = open?.request else { return context.write(data, promise: promise) }
         switch unwrapOutboundIn(data) {
@@ -114,7 +113,7 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
         case .body:
             request.isHead ? succeed(promise) : context.write(data, promise: promise)
         case .end:
-            // After the head of an answer to HEAD comes nothing, not even the end of chunks.
+            // After the head of an answer to HEAD nothing follows, not even the end of chunks.
             request.isHead
                 ? context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer()))), promise: promise)
                 : context.write(data, promise: promise)
@@ -133,10 +132,11 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
         isClosing || !request.keepsAlive ? gate.end() : gate.answered()
     }
 
-    /// `head` as this client can read it, with what becomes of the connection.
+    /// Returns `head` as this client can read it, with the header that ends or keeps the connection.
     private func framed(_ head: HTTPResponseHead, _ request: RequestHead) -> HTTPResponseHead {
         var head = head
-        // A body that the client was not asked to send may never come, and what does come next cannot be told from it.
+        // The client may never send a body that it was not asked for, and the bytes that follow cannot be distinguished
+        // from it.
         let isBodyLeft = isReading && request.expectsContinue && !request.isBodyWelcome
         let isEndless = request.isOld && !request.isHead && !head.headers.contains(name: "content-length")
         if request.isOld { head.version = .http1_0 }
@@ -148,36 +148,5 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
             head.headers.replaceOrAdd(name: "connection", value: "keep-alive")
         }
         return head
-    }
-}
-
-/// Puts `HTTP1Rules` in front of the server's own codec, behind which alone the library adds handlers, and leaves.
-final class HTTP1RulesEntrance: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = NIOAny
-
-    private let isStopping: @Sendable () -> Bool
-    private let overflowed: @Sendable () -> Void
-
-    /// - Parameters:
-    ///   - isStopping: whether the process is about to stop.
-    ///   - overflowed: told of a client that sends more requests than it reads answers.
-    init(isStopping: @escaping @Sendable () -> Bool, overflowed: @escaping @Sendable () -> Void) {
-        self.isStopping = isStopping
-        self.overflowed = overflowed
-    }
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        let pipeline = context.pipeline.syncOperations
-        do {
-            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
-            let gate = RequestGate(overflowed: overflowed)
-            try pipeline.addHandler(gate, position: .before(decoder))
-            try pipeline.addHandler(HTTP1Rules(gate, isStopping: isStopping), position: .before(codec))
-            pipeline.removeHandler(context: context, promise: nil)
-        } catch {
-            // Without its rules no request may be served.
-            context.close(promise: nil)
-        }
     }
 }

@@ -1,27 +1,27 @@
 import NIOCore
 
-/// Keeps the bytes of a connection before its decoder until the turn of their request has come.
+/// Keeps the bytes of a connection before its decoder until their request's turn has come.
 ///
-/// Nothing is read of a client that does not read its answers, and no more of any other than its next request. What the system
-/// received besides, all of it once the client has closed its side, is bounded.
+/// Nothing is read from a client that does not read its answers, and from any other no more than its next request. The
+/// bytes that the system received besides are bounded, including those of a client that has closed its side.
 final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
-    /// The most bytes that may wait on a connection: the longest report, and whatever comes with it.
+    /// The maximum number of bytes that may wait on a connection: the longest report, with its head and further bytes.
     static let limit = 80 << 10
 
     private var turns = RequestTurns()
     private var context: ChannelHandlerContext?
-    /// Whether somebody wants to read, once what waits was decoded.
+    /// Whether a read was requested, to be done once the waiting bytes were decoded.
     private var isReadDue = false
-    /// Whether the client closed its side, which is told after what it sent before.
+    /// Whether the client closed its side; the event is passed on after the bytes that the client sent before.
     private var isCloseDue = false
     /// Whether bytes are on their way to the decoder, which may answer in between.
     private var isPassing = false
-    /// Told that too much waits.
+    /// Called when too many bytes wait.
     private let overflowed: @Sendable () -> Void
 
     init(overflowed: @escaping @Sendable () -> Void) { self.overflowed = overflowed }
@@ -77,7 +77,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
         isPassing = false
     }
 
-    /// Goes on with what waits.
+    /// Continues with the waiting bytes.
     private func proceed() {
         guard let context, !isPassing else { return }
         if turns.count > 0 {
@@ -95,19 +95,19 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Requests
 
-    /// A head was decoded, of a request whose body has `length` bytes; nil for a chunked one.
+    /// Notes that a head was decoded, of a request whose body has `length` bytes; nil for a chunked one.
     func began(bodyLength length: Int?) { turns.began(bodyLength: length) }
 
-    /// The end of a request was decoded.
+    /// Notes that the end of a request was decoded.
     func ended() { turns.ended() }
 
-    /// The answer to the request was written.
+    /// Notes that the answer to the request was written.
     func answered() {
         turns.answered()
         proceed()
     }
 
-    /// No request is read any more, and what still comes is dropped: with bytes unread, a full close would take the last answer along
+    /// Stops reading requests, and drops further bytes: with bytes unread, a full close would discard the last answer
     /// (RFC 9112, section 9.6).
     func end() {
         turns.end()

@@ -1,28 +1,28 @@
-import Hummingbird
+import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// What the head of an HTTP/1 request asks of the connection (RFC 9110, RFC 9112). A value.
+/// The demands of an HTTP/1 request's head on the connection (RFC 9110, RFC 9112). A value.
 struct RequestHead: Sendable, Equatable {
-    /// The longest body that an expectation is confirmed for, in bytes.
+    /// The longest body for which the gateway confirms an expectation, in bytes.
     static let bodyLimit = 64 << 10
 
-    /// A head that is not served.
+    /// The fault of a request that is not served.
     enum Fault: Sendable, Equatable {
-        /// No or several `Host` fields (RFC 9112, section 3.2).
+        /// The request has no `Host` field or several (RFC 9112, section 3.2).
         case host
-        /// An expectation that is not `100-continue` (RFC 9110, section 10.1.1).
+        /// The expectation is not `100-continue` (RFC 9110, section 10.1.1).
         case expectation
-        /// An HTTP version that is not served (RFC 9110, section 15.6.6).
+        /// The gateway does not serve the HTTP version (RFC 9110, section 15.6.6).
         case version
-        /// A transfer coding that is not known (RFC 9112, section 6.1).
+        /// The gateway does not know the transfer coding (RFC 9112, section 6.1).
         case coding
-        /// A transfer coding that leaves the body's end open: `chunked` is not the last one, there is a `Content-Length` beside it, or
-        /// the client is of HTTP/1.0 (RFC 9112, sections 6.1 and 6.3).
+        /// The transfer coding leaves the body's end open: `chunked` is not the last one, there is a `Content-Length`
+        /// beside it, or the client uses HTTP/1.0 (RFC 9112, sections 6.1 and 6.3).
         case framing
-        /// Header fields that are too large in all (RFC 6585, section 5).
+        /// The header fields are too large in all (RFC 6585, section 5).
         case tooLarge
-        /// Bytes that are no request.
+        /// The bytes are no request.
         case malformed
 
         /// The answer.
@@ -49,7 +49,7 @@ struct RequestHead: Sendable, Equatable {
             }
         }
 
-        /// The fault that an error of the decoder is.
+        /// The fault for an error of the decoder.
         init(_ error: HTTPParserError) {
             switch error {
             case .headerOverflow: self = .tooLarge
@@ -59,28 +59,28 @@ struct RequestHead: Sendable, Equatable {
         }
     }
 
-    /// Why the request is not served; nil where it is.
+    /// The reason why the request is not served; nil where it is.
     let fault: Fault?
     /// Whether only the answer's head is sent.
     let isHead: Bool
-    /// Whether the client is of HTTP/1.0 and knows no chunks.
+    /// Whether the client uses HTTP/1.0 and knows no chunks.
     let isOld: Bool
     /// Whether the connection serves another request after this one.
     let keepsAlive: Bool
     /// Whether the client waits for `100 Continue` before it sends the body.
     let expectsContinue: Bool
-    /// Whether the body that the client announces is worth sending.
+    /// Whether the gateway would read the body that the client announces.
     let isBodyWelcome: Bool
 
-    /// The bytes of the body; nil for a chunked one.
+    /// The length of the body, in bytes; nil for a chunked one.
     let bodyLength: Int?
 
-    /// What `head` asks.
+    /// The demands of `head`.
     init(_ head: HTTPRequestHead) {
         isHead = head.method == .HEAD
         isOld = head.version.minor == 0
-        // The decoder reads nothing after a request to upgrade, which the gateway answers as if it had not been asked: Java's
-        // client asks so with its first request.
+        // The decoder reads nothing after a request to upgrade. The gateway answers it as a plain request: Java's
+        // client sends one first.
         keepsAlive = head.isKeepAlive && !head.headers.contains(name: "upgrade")
         let hosts = head.headers["host"].count
         let expectations = head.headers[canonicalForm: "expect"].map { $0.lowercased() }

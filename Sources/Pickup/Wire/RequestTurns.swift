@@ -1,19 +1,20 @@
 import NIOCore
 
-/// The bytes of a connection that were received and not decoded yet, and whether the turn of the next request has come. A value.
+/// The bytes of a connection that were received and not decoded yet, and the turn of the next request. A value.
 ///
-/// One request at a time is decoded: a decoded request takes many times the memory of its bytes, and a client may send thousands of
-/// them without reading an answer. Bytes are cut where a request may end, so that nothing of the next one is decoded with it.
+/// One request at a time is decoded: a decoded request uses many times the memory of its bytes, and a client may send
+/// thousands of them without reading an answer. Bytes are cut where a request may end, so that no byte of the next one
+/// is decoded with it.
 struct RequestTurns: Sendable {
     /// The part of a request that the next bytes belong to.
     private enum Stage: Sendable, Equatable {
-        /// A head, or a chunked body: either ends with an empty line.
+        /// A head, or a chunked body; either ends with an empty line.
         case lines
-        /// A body of a known length, of which so many bytes are missing.
+        /// A body of a known length, of which this many bytes are missing.
         case body(Int)
-        /// None: the request is complete, and its answer is not.
+        /// No part: the request is complete, and its answer is not.
         case answer
-        /// None: the connection ends, and what still comes is dropped.
+        /// No part: the connection ends, and further bytes are dropped.
         case over
     }
 
@@ -23,18 +24,18 @@ struct RequestTurns: Sendable {
     private var isAnswering = false
     /// Whether the last byte that was taken began a line.
     private var isAtLineStart = false
-    /// Whether the client reads what it is sent.
+    /// Whether the client reads its answers.
     var isWritable = true
 
     /// The number of bytes that wait.
     var count: Int { bytes.readableBytes }
 
-    /// Whether more bytes are wanted from the client.
+    /// Whether the client should send more bytes.
     var wantsBytes: Bool { stage == .over || bytes.readableBytes == 0 && isWritable }
 
     // MARK: Bytes
 
-    /// Bytes came.
+    /// Adds received bytes.
     mutating func receive(_ more: ByteBuffer) {
         guard stage != .over else { return }
         if bytes.readableBytes == 0 { return bytes = more }
@@ -42,10 +43,11 @@ struct RequestTurns: Sendable {
         bytes.writeBuffer(&more)
     }
 
-    /// Takes the next bytes that may be decoded, at most up to the end of a request; nil where there are none, or they have to wait.
+    /// Returns the next bytes that may be decoded, at most up to the end of a request; nil where there are none, or
+    /// they have to wait.
     mutating func next() -> ByteBuffer? {
         switch stage {
-        // The next request waits for whoever does not read the answers to the last ones.
+        // The next request of a client waits until it reads the answers to earlier ones.
         case .lines where isAnswering || isWritable:
             let count = lineBytes()
             return take(count)
@@ -64,7 +66,7 @@ struct RequestTurns: Sendable {
         return taken
     }
 
-    /// The number of bytes up to the end of the first empty line, or of all.
+    /// Returns the number of bytes up to the end of the first empty line, or of all.
     private mutating func lineBytes() -> Int {
         var isAtLineStart = isAtLineStart
         let count = bytes.withUnsafeReadableBytes { bytes in
@@ -86,26 +88,26 @@ struct RequestTurns: Sendable {
 
     // MARK: Requests
 
-    /// A head was decoded, of a request whose body has `length` bytes; nil for a chunked one.
+    /// Notes that a head was decoded, of a request whose body has `length` bytes; nil for a chunked one.
     mutating func began(bodyLength length: Int?) {
         guard stage != .over else { return }
         isAnswering = true
         stage = length.map { $0 > 0 ? .body($0) : .lines } ?? .lines
     }
 
-    /// The end of a request was decoded.
+    /// Notes that the end of a request was decoded.
     mutating func ended() {
         guard stage != .over else { return }
         stage = isAnswering ? .answer : .lines
     }
 
-    /// The answer was written. It may come before the end of the request, which is read on then.
+    /// Notes that the answer was written. It may be written before the end of the request, which is then still read.
     mutating func answered() {
         isAnswering = false
         if stage == .answer { stage = .lines }
     }
 
-    /// No request is read any more.
+    /// Stops reading requests.
     mutating func end() {
         stage = .over
         bytes = ByteBuffer()

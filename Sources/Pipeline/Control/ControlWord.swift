@@ -1,17 +1,17 @@
 package import AdapterKit
 
-/// A record of the control topic: what it says of an app or of a lane, or one worker's counts.
+/// A record of the control topic: the state of an app or of a lane, or one worker's counts.
 package enum ControlWord: Sendable, Equatable {
-    /// Of an app.
+    /// The state of an app.
     case app(ControlRecord)
-    /// Of a lane.
+    /// The state of a lane.
     case lane(LaneRecord)
     /// A worker's counts of an app's refusals.
     case refusals(RefusalRecord)
 
-    /// Reads a record at the time `now`; nil where it is another fleet's. The one reader of the control topic.
+    /// Reads a record at the time `now`; nil for another fleet's record. The one reader of the control topic.
     ///
-    /// - Throws: `RecordFault` for what is no such record.
+    /// - Throws: `RecordFault` for a record that is invalid.
     package init?(key: [UInt8]?, value: [UInt8]?, group: String, at now: UnixTime) throws(RecordFault) {
         if LaneRecord.isKey(key) {
             guard let lane = try LaneRecord(key: key, value: value, group: group, at: now) else { return nil }

@@ -6,10 +6,11 @@ import Pipeline
 import Telemetry
 public import WorkerConfiguration
 
-/// Watches the key rings' listings and hands what changed to the signer.
+/// Watches the key rings' listings and gives changed rings to the signer.
 ///
-/// A ring that cannot be used is said, once per change, and the keys before it go on signing, but for a version that the listing
-/// revoked or retired: that one stops at once, whatever else is wrong. Which rings there are may change while they are watched.
+/// A ring that cannot be used is reported, once per change, and its previous keys continue to sign. But a version that
+/// the listing revoked or retired stops at once, whatever else is wrong. The set of rings may change while they are
+/// watched.
 public struct KeyRingWatcher: Sendable {
     /// The rings that are watched at a moment.
     public struct Watched: Sendable {
@@ -47,12 +48,12 @@ public struct KeyRingWatcher: Sendable {
     private let logger: Logger
     private let changed: @Sendable (KeyRing) -> Void
 
-    /// A watcher of the rings that `watched` names each time, those that are read from folders.
+    /// A watcher of the rings that `watched` returns at each check, as far as they are read from folders.
     ///
     /// - Parameters:
-    ///   - signer: signs with what changed.
-    ///   - problems: told of what keeps a ring from being used.
-    ///   - changed: told of every ring that changed and can be used.
+    ///   - signer: the signer that gets changed rings.
+    ///   - problems: called with the problems that keep a ring from being used.
+    ///   - changed: called with every ring that changed and can be used.
     public init(
         _ watched: @escaping @Sendable () -> Watched, signer: LocalSigner, problems: @escaping KeyProblems,
         logger: Logger, changed: @escaping @Sendable (KeyRing) -> Void = { _ in }
@@ -79,8 +80,8 @@ public struct KeyRingWatcher: Sendable {
         return Dictionary(paths.map { ($0, KeyRingDirectory(path: $0).revision) }) { first, _ in first }
     }
 
-    /// Looks once a second, until the task is cancelled. A ring that cannot be used is tried again each time, for what is
-    /// wrong may be with a key's file.
+    /// Checks the rings once a second, until the task is canceled. A ring that cannot be used is tried again each time,
+    /// because the problem may be a key's file.
     public func run() async {
         var seen: [String: Seen] = [:]
         look(at: watched(), &seen)
@@ -115,7 +116,7 @@ public struct KeyRingWatcher: Sendable {
         }
     }
 
-    /// Takes back a ring that was loaded while the configuration dropped it or moved its folder.
+    /// Undoes the loading of a ring that the configuration dropped, or whose folder it moved, meanwhile.
     private func undo(_ key: Configuration.Key, _ path: String, _ seen: inout [String: Seen]) async {
         let now = watched().configuration.keys.first { $0.name == key.name }
         guard now?.path != path else { return }
@@ -152,8 +153,8 @@ public struct KeyRingWatcher: Sendable {
             ])
     }
 
-    /// Stops the signing of versions that the listing revoked or retired, although the ring cannot be used; what can be used of the ring
-    /// takes its place.
+    /// Stops the signing of versions that the listing revoked or retired, although the ring cannot be used. The usable
+    /// part of the ring replaces the previous one.
     private func refused(
         _ key: Configuration.Key, _ directory: KeyRingDirectory, _ apps: [Configuration.App], _ reason: String
     ) async -> Problem {

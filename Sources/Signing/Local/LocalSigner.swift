@@ -15,7 +15,7 @@ public final class LocalSigner: SigningPort {
 
     private let active: Mutex<Active>
     private let lanes: [SigningThread]
-    /// One less than there are cores, on threads that give way to all others.
+    /// The threads for background work: one less than the lanes, with the lowest priority.
     private let background: [SigningThread]
     private var everyLane: [SigningThread] { lanes + background }
 
@@ -37,7 +37,7 @@ public final class LocalSigner: SigningPort {
 
     public var keysRevision: Int? { active.withLock { $0.revision } }
 
-    /// Its lanes sign one call after the other, and wait for nobody else.
+    /// True: the lanes sign one call after the other, and wait for nothing else.
     public var takesCallsAtOnce: Bool { true }
 
     /// Signs with the active key of `ring` from now on; with none where it has none. What was asked for before is still
@@ -92,7 +92,8 @@ public final class LocalSigner: SigningPort {
         return (reference, key)
     }
 
-    /// Work in the background leaves a core to whoever else is on the machine: the broker's client, the next live batch.
+    /// Signs `requests`. Background work leaves a core free for other work on the machine: the broker's client, the
+    /// next live batch.
     public func sign(
         _ requests: [SigningRequest], urgency: SigningUrgency
     ) async -> [Result<[UInt8], Rejection>] {

@@ -37,7 +37,7 @@ actor SigningThread {
     /// The number of keys that the thread holds.
     var keyCount: Int { keys.count }
 
-    /// Makes `key` known, in place of another one of that name.
+    /// Adds `key`, in place of another one of that name.
     func add(_ key: SigningKey, for reference: SigningKeyReference) {
         keys[reference] = key
         signers[reference] = nil

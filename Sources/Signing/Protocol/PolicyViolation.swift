@@ -3,7 +3,8 @@ import WorkerConfiguration
 
 /// The rule of a ring's policy that a request to a signer breaks. The numbers are part of the protocol.
 enum PolicyViolation: UInt8, Error, Sendable, CaseIterable, CustomStringConvertible {
-    /// It is not two parts in base64url with a dot between them (RFC 7515, section 5.1), the first of them a JSON object.
+    /// The input is not two parts in base64url with a dot between them (RFC 7515, section 5.1), or its first part is no
+    /// JSON object.
     case notSigningInput = 1
     /// The header's `alg` is not the one that is asked for.
     case headerAlgorithm = 2
@@ -33,11 +34,11 @@ enum PolicyViolation: UInt8, Error, Sendable, CaseIterable, CustomStringConverti
 
 extension Configuration.SigningPolicy {
     /// Returns the rule that signing `input` would break; nil where it would break none. A key that signs tokens signs
-    /// nothing that could be taken for something else.
+    /// no input that could be mistaken for another kind of token.
     ///
     /// - Parameters:
     ///   - input: the JWS signing input.
-    ///   - algorithm: the key's.
+    ///   - algorithm: the key's algorithm.
     func violation(of input: [UInt8], signedWith algorithm: Algorithm, at now: UnixTime) -> PolicyViolation? {
         guard let dot = input.firstIndex(of: UInt8(ascii: ".")), let header = Self.part(input[..<dot]),
             let payload = try? Base64.url.decode(input[(dot + 1)...]), !payload.isEmpty

@@ -1,7 +1,7 @@
 import NIOCore
 import Pipeline
 
-/// Cuts a stream into frames. Whatever comes, it throws and never traps: both sides read what another process wrote.
+/// Cuts a stream into frames. On any input it throws and never traps: both sides read bytes that another process wrote.
 struct SignerFrameDecoder: ByteToMessageDecoder {
     typealias InboundOut = SignerFrame
 

@@ -31,7 +31,7 @@ extension SignerFrame {
         return body
     }
 
-    /// The byte that says which frame it is: questions from 1, answers from 129.
+    /// The byte that names the kind of a frame: questions from 1, answers from 129.
     enum Kind: UInt8 {
         case keysRequest = 1
         case signRequest = 2

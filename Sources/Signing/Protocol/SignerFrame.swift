@@ -1,7 +1,7 @@
 import NIOCore
 import Pipeline
 
-/// One message between a worker and its signer; README.md beside this file has it byte by byte.
+/// A message between a worker and its signer; README.md beside this file describes it byte by byte.
 enum SignerFrame: Sendable, Equatable {
     /// The question which keys there are.
     case keysRequest(id: UInt64)
@@ -9,7 +9,7 @@ enum SignerFrame: Sendable, Equatable {
     case signRequest(id: UInt64, SigningUrgency, [Item])
     /// The keys that are there.
     case keys(id: UInt64, [PublishedRing])
-    /// For each of what was to be signed, in its order.
+    /// The results of the items to sign, in their order.
     case signatures(id: UInt64, [Answer])
     /// The signer closes the connection, for this reason. It answers no question: its number is 0.
     case closing(SignerClosing)
@@ -29,11 +29,11 @@ enum SignerFrame: Sendable, Equatable {
     /// The result for one item.
     enum Answer: Sendable, Equatable {
         case signature([UInt8])
-        /// No key of that name and algorithm signs.
+        /// No active key has that name and algorithm.
         case keyUnavailable
         /// The key is there and could not sign.
         case failed
-        /// The ring's policy does not let it be signed.
+        /// The ring's policy refuses the signature.
         case refused(PolicyViolation)
     }
 
@@ -48,13 +48,13 @@ enum SignerFrame: Sendable, Equatable {
 
 /// The reason that a signer closes a connection that did not break the protocol.
 enum SignerClosing: UInt8, Sendable, CaseIterable, CustomStringConvertible {
-    /// The peer's account is none of those that may ask.
+    /// The peer's account may not ask.
     case accountNotAllowed = 1
-    /// There are as many connections as may be, and all of them are at work.
+    /// There are as many connections as allowed, and all of them are at work.
     case full = 2
     /// Another connection needed the place, and this one had been silent for longest.
     case replaced = 3
-    /// Nothing was asked for too long.
+    /// The peer asked nothing for too long.
     case idle = 4
 
     var description: String {
@@ -68,25 +68,25 @@ enum SignerClosing: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     }
 }
 
-/// A ring as its signer tells of it: nothing secret.
+/// A ring as its signer publishes it, without secrets.
 struct PublishedRing: Sendable, Equatable {
     /// A version that counts.
     struct Version: Sendable, Equatable {
         /// The state of a version, by its number on the socket.
         enum State: UInt8, Sendable, CaseIterable {
-            /// It signed before.
+            /// The version signed before.
             case passive = 0
-            /// It signs.
+            /// The version signs.
             case active = 1
-            /// It is to sign later.
+            /// The version will sign later.
             case prepared = 2
-            /// It is of no further use, and its tokens are recognized.
+            /// The version is of no further use, but its tokens are recognized.
             case retired = 3
         }
 
-        /// Its id.
+        /// The version's id.
         let id: String
-        /// Its state.
+        /// The version's state.
         let state: State
         /// The algorithm's JOSE name.
         let algorithm: String
@@ -98,9 +98,9 @@ struct PublishedRing: Sendable, Equatable {
         let publicKeyPEM: String?
     }
 
-    /// Its name.
+    /// The ring's name.
     let name: String
-    /// Its versions, in the order of its listing.
+    /// The ring's versions, in the order of its listing.
     let versions: [Version]
 }
 
@@ -114,11 +114,12 @@ enum SignerProtocol {
     static let maximumItems = 4096
     /// The most rings of an answer, and the most versions of a ring.
     static let maximumRings = 4096
-    /// The longest signature: twice what RSA with 16384 bits has.
+    /// The longest signature, in bytes: twice that of RSA with 16384 bits.
     static let maximumSignatureBytes = 4096
 }
 
-/// A frame that is none, or cannot become one. It says which rule was broken, and no byte of the frame.
+/// Bytes that are no frame, or a frame that cannot be encoded. The error names the broken rule, and no byte of the
+/// frame.
 struct SignerProtocolError: Error, Sendable, Equatable, CustomStringConvertible {
     let description: String
 

@@ -3,9 +3,9 @@ public import Pipeline
 
 /// Several signers as one: each ring's requests go to the one that has the ring.
 public struct RoutedSigner: SigningPort {
-    /// For every ring that is not named.
+    /// The signer of every ring that is not in `others`.
     let local: any SigningPort
-    /// By ring; a signer of several rings stands here several times.
+    /// The signers by ring; a signer of several rings is in it several times.
     let others: [String: SignerProcess]
 
     /// Requests of the rings that `others` names go there, all else to `local`.

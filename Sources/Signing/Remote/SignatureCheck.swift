@@ -2,7 +2,7 @@ import AdapterKit
 import Dispatch
 import Pipeline
 
-/// Looks at signatures before they are used, on a thread of its own: a verification takes as long as many a signature.
+/// Verifies signatures before they are used, on a thread of its own: a verification can take as long as a signature.
 actor SignatureCheck {
     private let executor: QueueExecutor
 
@@ -10,9 +10,9 @@ actor SignatureCheck {
 
     init(_ name: String) { executor = QueueExecutor(label: "remint.checking.\(name)", .userInitiated) }
 
-    /// The answers to `requests`, and what was wrong with them.
+    /// Returns the results of `requests`, and the problems of their answers.
     ///
-    /// - Parameter known: the signer's rings, by name, as it told of them at one time or another; one must agree.
+    /// - Parameter known: the signer's rings by name, as it published them at several times; one of them must match.
     func results(
         of requests: ArraySlice<SigningRequest>, _ answers: [SignerFrame.Answer], _ known: [[String: TrustedRing]]
     ) -> (results: [Result<[UInt8], Rejection>], troubles: [SignerTrouble: String]) {

@@ -45,7 +45,7 @@ final class SignerConnection: Sendable {
         return SignerConnection(channel, questions)
     }
 
-    /// Asks what `question` makes of a number, and waits for the answer, for as long as `patience`.
+    /// Sends the question that `question` makes of a number, and waits for the answer, for `patience` at most.
     func ask(
         within patience: Duration, _ question: (UInt64) -> SignerFrame
     ) async -> Result<SignerFrame, SignerFailure> {
@@ -91,7 +91,7 @@ final class SignerQuestions: Sendable {
         }
     }
 
-    /// Makes the question `id` an open one; where the connection has ended, it fails at once.
+    /// Registers the question `id`; where the connection has ended, the question fails at once.
     ///
     /// - Returns: whether the question is open.
     func wait(for id: UInt64, _ waiter: Waiter, _ alarm: Scheduled<Void>) -> Bool {
@@ -124,7 +124,7 @@ final class SignerQuestions: Sendable {
     /// The question `id` will have no answer.
     func fail(_ id: UInt64, _ failure: SignerFailure) { finish(id, .failure(failure)) }
 
-    /// No question will have an answer any more.
+    /// Fails all open questions: none of them will have an answer any more.
     func end(_ failure: SignerFailure) {
         let (open, reason) = state.withLock { state in
             let reason = state.end ?? failure
@@ -145,7 +145,7 @@ final class SignerQuestions: Sendable {
     }
 }
 
-/// Hands what the signer sends to the questions, and ends the connection where that is not of the protocol.
+/// Passes the signer's answers to their questions, and ends the connection where an answer violates the protocol.
 private final class SignerAnswerHandler: ChannelInboundHandler {
     typealias InboundIn = SignerFrame
 

@@ -6,7 +6,7 @@ import Synchronization
 import Telemetry
 
 extension SignerProcess {
-    /// Keeps connected, and asks for the keys once a second, until the task is cancelled.
+    /// Stays connected, and asks for the keys once a second, until the task is canceled.
     public func run() async {
         var backoff = Backoff(atMost: .seconds(2))
         while !Task.isCancelled {
@@ -22,7 +22,7 @@ extension SignerProcess {
         }
     }
 
-    /// Asks for the keys again and again, for as long as the connection holds.
+    /// Asks for the keys repeatedly, as long as the connection lasts.
     ///
     /// - Returns: the failure, nil where the task was canceled; and whether the signer sent keys at all.
     private func follow(_ connection: SignerConnection) async -> (trouble: String?, wasUseful: Bool) {
@@ -53,7 +53,7 @@ extension SignerProcess {
 
     // MARK: Keys
 
-    /// Takes what the signer tells of the rings it is asked for.
+    /// Takes over the published rings that the worker asked for.
     private func take(_ published: [PublishedRing]) {
         let told = Dictionary(published.map { ($0.name, $0) }) { first, _ in first }
         for (name, algorithms) in wanted {

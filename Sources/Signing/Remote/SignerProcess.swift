@@ -6,8 +6,8 @@ import Telemetry
 
 /// Signs through a signer, a process that holds the keys: `SigningPort` over its Unix socket.
 ///
-/// Nothing is sent twice: what was asked when a connection broke fails, and whoever asked decides. Every answer is looked at
-/// before it is used.
+/// Nothing is sent twice: when a connection breaks, its open requests fail, and their callers decide. Every answer is
+/// checked before it is used.
 public final class SignerProcess: SigningPort, CustomStringConvertible {
     /// The client's timeouts and intervals. Tests have others.
     struct Times: Sendable {
@@ -19,7 +19,8 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
         var interval = Duration.seconds(1)
     }
 
-    /// The most requests of a frame: few enough that RSA with 4096 bits is done within the patience on one core.
+    /// The maximum number of requests in a frame: few enough that one core finishes RSA with 4096 bits within the time
+    /// limit.
     private static let pieceCount = 256
     /// About the most bytes of a frame.
     private static let pieceBytes = 1 << 20
@@ -35,7 +36,7 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
     }
 
     let socket: String
-    /// The rings this signer is asked for, and what the apps that use them take.
+    /// The rings that this signer is asked for, with the algorithms of the apps that use them.
     public let wanted: [String: Set<Algorithm>]
     let times: Times
     let state = Mutex(State())
@@ -48,9 +49,9 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - socket: the path of the signer's socket.
-    ///   - wanted: the rings it is asked for, and the algorithms the apps that use them take.
-    ///   - problems: told of what keeps it from signing.
-    ///   - lanes: threads that look at signatures.
+    ///   - wanted: the rings that it is asked for, with the algorithms of the apps that use them.
+    ///   - problems: called with the problems that keep it from signing.
+    ///   - lanes: threads that verify signatures.
     public convenience init(
         socket: String, wanted: [String: Set<Algorithm>], problems: @escaping KeyProblems, lanes: Int, logger: Logger
     ) {

@@ -4,7 +4,7 @@ import Telemetry
 
 /// A fault of a signer's answers. Each fault is logged once, until it is over.
 enum SignerTrouble: Hashable, Sendable {
-    /// It cannot be reached, or does not tell its keys.
+    /// The signer cannot be reached, or does not publish its keys.
     case keys
     /// A ring of it cannot be used.
     case ring(String)
@@ -18,12 +18,12 @@ enum SignerTrouble: Hashable, Sendable {
     case signature
     /// The signer has the key and could not sign.
     case failed
-    /// The ring's policy does not let the signer sign what the worker makes.
+    /// The ring's policy does not allow the signatures that the worker needs.
     case policy
 }
 
 extension SignerProcess {
-    /// Says what is wrong: in the log when it begins, in the status for as long as it lasts.
+    /// Reports faults: in the log when they begin, in the status as long as they last.
     func note(_ troubles: [SignerTrouble: String]) {
         guard !troubles.isEmpty else { return }
         let new = state.withLock { state in
@@ -39,7 +39,7 @@ extension SignerProcess {
         }
     }
 
-    /// These are right again.
+    /// Notes that these faults are over.
     func clear(_ troubles: [SignerTrouble]) {
         let ended = state.withLock { state in
             let ended = troubles.filter { state.troubles.removeValue(forKey: $0) != nil }
@@ -49,7 +49,7 @@ extension SignerProcess {
         if ended { logger.notice("a signer can be used again", metadata: [LogKey.signerSocket: "\(socket)"]) }
     }
 
-    /// Under the lock, so that what is said last is true.
+    /// Shows the faults in the status. Called under the lock, so that the last state wins.
     private func show(_ state: State) {
         let texts = state.troubles.values.sorted()
         problems(texts.isEmpty ? nil : "\(self) \(texts.joined(separator: "; "))", socket)

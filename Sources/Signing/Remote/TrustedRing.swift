@@ -41,7 +41,7 @@ struct TrustedRing: Sendable {
         let reason: String
     }
 
-    /// Checks what the signer says of a ring.
+    /// Checks a ring that the signer published.
     ///
     /// - Parameters:
     ///   - algorithms: the algorithms of the apps that use the ring.
@@ -97,7 +97,7 @@ struct TrustedRing: Sendable {
         } catch { throw Distrust(reason: "the public key of the version \(version.id): \(error.message)") }
     }
 
-    /// Whether `signature` is what `request` asked for, as far as that can be known.
+    /// Returns whether `signature` is valid for `request`, as far as the ring's published keys allow to check it.
     func isRight(_ signature: [UInt8], for request: SigningRequest) -> Bool {
         guard let version = versions[request.key.version], version.state != .retired,
             version.algorithm == request.key.algorithm

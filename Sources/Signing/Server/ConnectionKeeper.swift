@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// Keeps a signer's connections to what `ConnectionTable` says of them.
+/// Applies the decisions of `ConnectionTable` to a signer's connections.
 final class ConnectionKeeper: Sendable {
     private struct State {
         var table: ConnectionTable
@@ -61,7 +61,7 @@ final class ConnectionKeeper: Sendable {
         }
     }
 
-    /// Closes what was silent for too long.
+    /// Closes connections that were silent for too long.
     func closeOverdue() {
         let now = uptime()
         let overdue = state.withLock { state in

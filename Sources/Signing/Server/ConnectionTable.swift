@@ -1,25 +1,25 @@
-/// A signer's connections, as a value: whose they are, which may come, and which must go.
+/// A signer's connections, as a value: their users, and the decisions to admit and to close them.
 ///
-/// One that is silent costs nobody else a place: where a new one would be too many, the one that has been silent for longest makes
-/// room. Knows no sockets, and time only as what it is told: how long the signer has run.
+/// A silent connection costs no other one its place: where a new one would exceed a limit, the one that has been silent
+/// for longest is closed. The table knows no sockets, and is given the time, as the signer's uptime.
 struct ConnectionTable {
     /// The largest number of connections, and the longest times for which one may be silent.
     struct Limits: Sendable {
-        /// The most at once.
+        /// The maximum number of connections.
         var total = 64
-        /// The most of one user.
+        /// The maximum number of connections of one user.
         var perUser = 16
-        /// Until the first question.
+        /// The longest silence before the first question.
         var handshake = Duration.seconds(30)
-        /// Between two questions. A worker asks for the keys every second.
+        /// The longest silence between two questions. A worker asks for the keys every second.
         var idle = Duration.seconds(300)
     }
 
     /// The decision on a new connection.
     enum Admission: Equatable {
-        /// It has this number, and takes the place of another where one is named.
+        /// The connection is admitted with this number, in place of another one where one is named.
         case admitted(Int, insteadOf: Int?)
-        /// It is closed.
+        /// The connection is closed.
         case refused(SignerClosing)
     }
 
@@ -90,7 +90,7 @@ struct ConnectionTable {
     /// The connection has ended.
     mutating func left(_ number: Int) { entries[number] = nil }
 
-    /// Those that were silent for too long; they are none of the table's any more.
+    /// Removes and returns the connections that were silent for too long.
     mutating func takeOverdue(at now: Duration) -> [Int] {
         let overdue = entries.filter { _, entry in
             entry.open == 0 && now - entry.heard >= (entry.hasAsked ? limits.idle : limits.handshake)

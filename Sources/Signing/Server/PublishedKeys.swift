@@ -6,7 +6,7 @@ import Synchronization
 
 /// The rings as a signer publishes them, and the names by which it knows its keys.
 final class PublishedKeys: Sendable {
-    /// A version by what a request says of it.
+    /// A version as a request names it.
     private struct Name: Hashable {
         let ring: String
         let version: String
@@ -30,7 +30,7 @@ final class PublishedKeys: Sendable {
     /// Every ring, by name.
     var all: [PublishedRing] { state.withLock { $0.rings.values.sorted { $0.name < $1.name } } }
 
-    /// Tells of `ring` from now on.
+    /// Publishes `ring` from now on.
     func replace(_ ring: KeyRing) {
         let published = PublishedRing(ring)
         let active = LocalSigner.activeKey(of: ring)?.reference

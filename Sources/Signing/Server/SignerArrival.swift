@@ -1,14 +1,14 @@
 import NIOCore
 import Synchronization
 
-/// A connection that was accepted, and whose it is.
+/// A connection that was accepted, with its user.
 ///
-/// One that comes in the moment in which the server ends is taken by nobody, and NIO stops the process for a connection that is let go
-/// of without being closed. So it closes itself.
+/// If a connection arrives at the moment when the server ends, nobody takes it, and NIO stops the process for a
+/// connection that is released without being closed. So it closes itself.
 final class SignerArrival: Sendable {
     typealias Connection = NIOAsyncChannel<SignerFrame, ByteBuffer>
 
-    /// The account of whoever connected.
+    /// The account of the connected process.
     let user: UInt32
     private let connection: Connection
     private let isTaken = Atomic(false)
@@ -24,7 +24,7 @@ final class SignerArrival: Sendable {
         Task { [connection] in try? await connection.executeThenClose { _, _ in } }
     }
 
-    /// The connection, for whoever closes it.
+    /// Returns the connection to a caller that will close it.
     func take() -> Connection {
         isTaken.store(true, ordering: .relaxed)
         return connection

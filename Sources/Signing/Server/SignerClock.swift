@@ -1,17 +1,17 @@
 import AdapterKit
 
-/// The times a signer goes by. Tests have others.
+/// The times and clocks of a signer. Tests use other ones.
 struct SignerClock: Sendable {
     /// The time between two searches for connections that are silent for too long.
     static let round = Duration.seconds(1)
     /// The time between two reports of signatures.
     static let reportInterval = Duration.seconds(60)
 
-    /// The time of day, which tokens' ends are held against.
+    /// The time of day, by which tokens' ends are judged.
     var now: @Sendable () -> UnixTime
     /// The time for which the signer has run; it only grows.
     var uptime: @Sendable () -> Duration
-    /// Waits for so long, or throws where the task was cancelled.
+    /// Waits for a time, or throws where the task was canceled.
     var sleep: @Sendable (Duration) async throws -> Void
 
     /// The machine's clocks.

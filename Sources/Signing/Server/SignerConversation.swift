@@ -10,7 +10,7 @@ import WorkerConfiguration
 struct SigningDesk: Sendable {
     let signer: LocalSigner
     let keys: PublishedKeys
-    /// By ring.
+    /// The policies by ring.
     let policies: [String: Configuration.SigningPolicy]
     let keeper: ConnectionKeeper
     let tally: SigningTally

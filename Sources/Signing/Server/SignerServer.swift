@@ -11,8 +11,9 @@ public import WorkerConfiguration
 
 /// The signer: holds the key rings and signs for workers that connect to its Unix socket.
 ///
-/// It runs until a graceful shutdown: it takes nothing new then, finishes what it has and takes its socket away. Who may ask, the
-/// socket's folder, owner and group say, and the users it is told; what is signed for them, each ring's policy.
+/// It runs until a graceful shutdown; then it accepts nothing new, finishes its open requests and removes its socket.
+/// The socket's folder, owner and group and the configured users decide who may ask. Each ring's policy decides which
+/// signatures it makes.
 public struct SignerServer: Service, CustomStringConvertible, CustomReflectable {
     private let configuration: Configuration
     private let rings: [KeyRing]
@@ -60,7 +61,7 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
         self.isReady = isReady
     }
 
-    /// Not what it is configured with: frameworks log the services they run.
+    /// Names the socket alone, never the configuration: frameworks log the services that they run.
     public var description: String { "the signer on \(socket)" }
     public var customMirror: Mirror { Mirror(self, children: []) }
 
@@ -101,7 +102,7 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
         }
     }
 
-    /// Closes what is silent for too long, and reports once a minute, until the task is cancelled.
+    /// Closes connections that are silent for too long, and reports once a minute, until the task is canceled.
     private func keepHouse(_ desk: SigningDesk) async {
         var reported = clock.uptime()
         while (try? await clock.sleep(SignerClock.round)) != nil {

@@ -10,13 +10,13 @@ public struct SignerSocket: ~Copyable {
     public static let longestPath = 100
 
     let path: String
-    /// The bound socket; whoever listens on it closes it.
+    /// The bound socket; the listener closes it.
     let descriptor: Int32
     private let lock: FileLock
 
-    /// Binds `path`, in place of what a dead signer left there.
+    /// Binds `path`, in place of a dead signer's socket.
     ///
-    /// - Throws: `SignerError` where a live signer listens there, where something else is in the way, or where the folder
+    /// - Throws: `SignerError` where a live signer listens there, where another file is in the way, or where the folder
     ///   cannot be written.
     init(path: String) throws(SignerError) {
         guard path.utf8.count <= Self.longestPath, !path.isEmpty else {
@@ -29,7 +29,7 @@ public struct SignerSocket: ~Copyable {
         self.path = path
     }
 
-    /// Takes the socket away; the next signer may have its place.
+    /// Removes the socket, so that the next signer may use its path.
     consuming func remove() { unlink(path) }
 
     private static func lock(_ path: String) throws(SignerError) -> FileLock {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets a few pieces of work sign at a time, those of several connections in turns.
+/// Allows a few pieces of work to sign at a time, with those of several connections in turns.
 final class SigningTurns: Sendable {
     typealias Owner = TurnQueue<CheckedContinuation<Void, Never>>.Owner
 

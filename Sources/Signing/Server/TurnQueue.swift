@@ -31,7 +31,7 @@ struct TurnQueue<Element> {
     /// The number of waiting elements.
     var count: Int { lines.values.reduce(0) { $0 + $1.waiting.values.reduce(0) { $0 + $1.count } } }
 
-    /// Puts `element` behind the others of its owner.
+    /// Appends `element` behind the others of its owner.
     mutating func push(_ element: Element, of owner: Owner) {
         if lines[owner.user] == nil { users.append(owner.user) }
         var line = lines.removeValue(forKey: owner.user) ?? Line()
@@ -40,7 +40,7 @@ struct TurnQueue<Element> {
         lines[owner.user] = line
     }
 
-    /// Takes the next one out; its owner's next comes after one of everybody else's.
+    /// Removes and returns the next element. Each owner's next element comes after one of every other owner.
     mutating func pop() -> Element? {
         guard let user = users.first, var line = lines.removeValue(forKey: user) else { return nil }
         users.removeFirst()

@@ -2,7 +2,8 @@ import Synchronization
 
 /// Values that only grow.
 public final class CounterFamily: MetricFamily {
-    /// Told and no longer told are changed under one lock: what is taken out of one is in the other at once.
+    /// The exposed values, and the sums of values that are no longer exposed. One lock covers both, so that a value
+    /// moves from one to the other at once.
     private struct Counts {
         var told: [[String]: Double] = [:]
         var remainders: [[String]: Double] = [:]
@@ -12,7 +13,8 @@ public final class CounterFamily: MetricFamily {
     private let remainder: (@Sendable ([String]) -> [String])?
     private let values = Mutex(Counts())
 
-    /// - Parameter remainder: the label values under which `all` goes on counting what is no longer told; nil where it is forgotten.
+    /// - Parameter remainder: returns the label values under which `all` keeps the counts that are no longer exposed;
+    ///   nil to forget them.
     init(description: MetricDescription, remainder: (@Sendable ([String]) -> [String])? = nil) {
         self.description = description
         self.remainder = remainder
@@ -28,7 +30,7 @@ public final class CounterFamily: MetricFamily {
         }
     }
 
-    /// Tells no more of the values whose label values `isKept` does not name; were they counted again, they would begin at zero.
+    /// Stops exposing the values whose labels `isKept` rejects. If they are counted again, they begin at zero.
     func keep(where isKept: ([String]) -> Bool) {
         values.withLock { values in
             for (labels, count) in values.told where !isKept(labels) {
@@ -72,7 +74,7 @@ public final class GaugeFamily: MetricFamily {
 
     func keep(where isKept: ([String]) -> Bool) { values.withLock { $0 = $0.filter { isKept($0.key) } } }
 
-    /// Replaces all values: what is not among them is gone.
+    /// Replaces all values, and forgets those that `new` does not contain.
     public func replace(_ new: [[String]: Double]) { values.withLock { $0 = new } }
 
     /// Every value, by its label values.

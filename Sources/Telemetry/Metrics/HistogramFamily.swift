@@ -3,7 +3,7 @@ import Synchronization
 /// Distributions over fixed buckets.
 public final class HistogramFamily: MetricFamily {
     private struct Distribution {
-        /// One more than there are bounds: the last is for everything above.
+        /// The counts of the buckets: one for each bound, and a last one for values above all bounds.
         var counts: [Int]
         var sum = 0.0
     }

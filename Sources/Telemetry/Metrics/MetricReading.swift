@@ -1,6 +1,6 @@
 /// A family's values at one moment, for readers of another form than Prometheus' text.
 public struct MetricReading: Sendable {
-    /// One value with the values of its labels, in the order of the family's.
+    /// A value with its label values, in the order of the family's labels.
     public struct Point: Sendable {
         /// The labels' values.
         public let labels: [String]
@@ -8,7 +8,7 @@ public struct MetricReading: Sendable {
         public let value: Double
     }
 
-    /// One distribution with the values of its labels.
+    /// A distribution with its label values.
     public struct Distribution: Sendable {
         /// The labels' values.
         public let labels: [String]
@@ -20,9 +20,9 @@ public struct MetricReading: Sendable {
 
     /// The kind of a family, with its values.
     public enum Values: Sendable {
-        /// They only grow.
+        /// Values that only grow.
         case counter([Point])
-        /// They go up and down.
+        /// Values that grow and shrink.
         case gauge([Point])
         /// Distributions over buckets with these upper bounds.
         case histogram(bounds: [Double], [Distribution])
@@ -34,6 +34,6 @@ public struct MetricReading: Sendable {
     public let help: String
     /// The labels' names.
     public let labels: [String]
-    /// Its values.
+    /// The family's values.
     public let values: Values
 }

@@ -7,13 +7,13 @@ public final class MetricsRegistry: Sendable {
     private let families = Mutex<[any MetricFamily]>([])
     private let readers = Mutex<[@Sendable () -> Void]>([])
 
-    /// No metrics yet.
+    /// A registry without metrics.
     public init() {}
 
-    /// A family of values that only grow; its name ends in `_total`.
+    /// Adds a family of values that only grow; its name ends in `_total`.
     ///
-    /// - Parameter remainder: the label values under which the family goes on counting what it no longer tells; nil where that is
-    ///   forgotten.
+    /// - Parameter remainder: returns the label values under which the family keeps the counts that it no longer
+    ///   exposes; nil to forget them.
     public func counter(
         _ name: String, _ help: String, labels: [String] = [], remainder: (@Sendable ([String]) -> [String])? = nil
     ) -> CounterFamily {
@@ -34,12 +34,12 @@ public final class MetricsRegistry: Sendable {
         add(HistogramFamily(description: MetricDescription(name: name, help: help, labels: labels), bounds: buckets))
     }
 
-    /// Has `work` called before each exposition, for whoever adds up elsewhere and writes it down only then. It is kept as
-    /// long as the registry.
+    /// Adds `work`, which is called before each exposition, for a caller that counts elsewhere and writes the counts
+    /// only then. The registry keeps `work` as long as it exists.
     public func beforeReading(_ work: @escaping @Sendable () -> Void) { readers.withLock { $0.append(work) } }
 
-    /// Forgets the series of every family that has the label `name`, but for those whose value of it `isKept` names: of what is no
-    /// more nothing is told.
+    /// Forgets the series of every family with the label `name`, except those whose value `isKept` accepts, so that
+    /// removed things have no series.
     public func keep(_ name: String, where isKept: (String) -> Bool) {
         for family in families.withLock({ $0 }) {
             guard let place = family.description.labels.firstIndex(of: name) else { continue }
@@ -52,7 +52,7 @@ public final class MetricsRegistry: Sendable {
         return family
     }
 
-    /// A row for each family, as Markdown, by name: its kind, its labels, what it says.
+    /// A row for each family, as Markdown, by name: its kind, its labels, its meaning.
     public var table: [String] {
         families.withLock { $0 }.map { family in
             let description = family.description
@@ -92,7 +92,7 @@ struct MetricDescription: Sendable {
         text += "# HELP \(name) \(line)\n# TYPE \(name) \(type)\n"
     }
 
-    /// One sample; `more` is a label of the format's own.
+    /// Writes a sample; `more` is a label that the format itself requires.
     func writeSample(
         _ suffix: String, _ values: [String], _ more: (name: String, value: String)? = nil, _ number: Double,
         to text: inout String
@@ -127,9 +127,9 @@ struct MetricDescription: Sendable {
 /// A family of metrics: one name, several label values.
 protocol MetricFamily: Sendable {
     var description: MetricDescription { get }
-    /// Its type in Prometheus' words.
+    /// The family's type, as Prometheus names it.
     var kind: String { get }
-    /// Its values as they are now.
+    /// The family's present values.
     var reading: MetricReading.Values { get }
     /// Forgets the series whose label values `isKept` does not name.
     func keep(where isKept: ([String]) -> Bool)

@@ -68,7 +68,7 @@ public final class RecordedSpan: Tracing.Span {
         }
     }
 
-    /// Says that there was an error, and of which kind. Its text may come from outside, and is not kept.
+    /// Records that there was an error, and its type. The error's text may come from outside, and is not kept.
     public func recordError<Instant: TracerInstant>(
         _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
     ) {

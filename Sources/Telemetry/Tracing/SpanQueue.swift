@@ -1,8 +1,8 @@
 public import Spans
 import Synchronization
 
-/// Spans on their way to whoever collects them. It is bounded: whoever ends a span never waits, and what does not fit is counted and
-/// gone.
+/// Spans on their way to an exporter. The queue is bounded: ending a span never waits, and spans that do not fit are
+/// counted and dropped.
 public final class SpanQueue: SpanPort {
     private struct State {
         var spans: [EndedSpan] = []

@@ -1,10 +1,11 @@
 public import Spans
 public import Tracing
 
-/// The way into the process's spans for libraries that know swift-distributed-tracing: what they trace joins the traces of the
+/// The tracer of the process for libraries that use swift-distributed-tracing: their spans join the traces of the
 /// process. It records every child of a sampled span, and every span that begins a trace of its own.
 ///
-/// The pipeline does not go this way: its spans are values with times of their own, and cost nothing where nobody follows an event.
+/// The pipeline does not use it: its spans are values with times of their own, and cost nothing for an event without a
+/// trace.
 public struct SpanTracer: Tracer {
     private let spans: any SpanPort
 

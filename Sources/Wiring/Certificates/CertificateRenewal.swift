@@ -12,7 +12,7 @@ struct CertificateRenewal {
     enum Verdict: Equatable {
         /// New clients are to be made.
         case renew
-        /// The clients go on with what they have read. Said once for each problem.
+        /// The clients keep the files that they have read. Logged once for each problem.
         case say(String)
         case nothing
     }
@@ -35,8 +35,9 @@ struct CertificateRenewal {
         last = used
     }
 
-    /// The files are `revisions` now. Who replaces several of them writes one after the other: only what is as it was the last time
-    /// is checked, and what was refused only now and then again: a change of owner or mode does not show in a revision.
+    /// Returns the next step for files that have `revisions` now. An operator who replaces several files writes one
+    /// after the other, so only files that did not change since the last look are checked. Refused files are checked
+    /// again now and then, because a revision does not show a change of owner or mode.
     mutating func look(_ revisions: ClientCertificates.Revisions) -> Step {
         defer { last = revisions }
         if revisions == used {

@@ -30,7 +30,7 @@ package struct CertificateWatcher: Sendable {
         self.ended = ended
     }
 
-    /// Looks again and again, until the task is cancelled.
+    /// Watches the files until the task is canceled.
     package func run() async {
         var renewal = CertificateRenewal(used: used)
         ended(certificates.end)

@@ -3,7 +3,7 @@ public import Kafka
 public import Pipeline
 public import WorkerConfiguration
 
-/// librdkafka's properties for this worker: what its guarantees need, what the configuration says, sensible defaults.
+/// librdkafka's properties for this worker: required by its guarantees, set by the configuration, or default.
 public struct KafkaProperties: Sendable {
     /// The consumers', but for their groups.
     private let consumer: ClientProperties
@@ -92,8 +92,9 @@ public struct KafkaProperties: Sendable {
         "fetch.max.bytes": "8388608",
     ]
 
-    /// A dead letter is as large as what came in, so the producer takes whatever a topic may; the broker has the last word.
-    /// A record that waited half a minute is handed back, so that the worker can say what is wrong and try again.
+    /// The producer accepts records of any size that a topic may allow, because a dead letter is as large as its event;
+    /// the broker decides. A record that waited for half a minute is returned, so that the worker can report the
+    /// problem and try again.
     private static let producerDefaults: ClientProperties = [
         "message.max.bytes": "67108864", "message.timeout.ms": "30000", "partitioner": "murmur2_random",
         "linger.ms": "1",

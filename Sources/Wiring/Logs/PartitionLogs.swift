@@ -4,7 +4,7 @@ import Logging
 import Pipeline
 import WorkerConfiguration
 
-/// Reads what the brokers say of partitions' logs: their bounds and their first readable records.
+/// Reads the bounds and first readable records of partitions' logs from the brokers.
 struct PartitionLogs: Sendable {
     /// A partition's log at one moment.
     struct View: Sendable, Equatable {

@@ -3,10 +3,10 @@ import Kafka
 package import Logging
 package import Pipeline
 
-/// A look now and then whether topics that are followed were created again under their names.
+/// Checks now and then whether followed topics were created again under their names.
 ///
-/// A reader of no group goes on at its offset. Where the new log has grown to it by then, nobody tells the reader, and it passes over what
-/// came before.
+/// A reader without a group continues at its offset. If the new log has grown to that offset by then, no error tells
+/// the reader, and it skips the records before.
 package struct TopicWatch: Sendable {
     /// Between two looks.
     package static let interval = Duration.seconds(30)
@@ -14,7 +14,7 @@ package struct TopicWatch: Sendable {
     private let logs: PartitionLogs
     private let now: @Sendable () -> UnixTime
     private var marks = LogMarks()
-    /// By topic, the moment of the last look that was answered.
+    /// The moment of the last answered check, by topic.
     private var lastLooks: [String: UnixTime] = [:]
 
     /// A watch that knows no topic yet. `group` names the fleet to the brokers.
@@ -25,7 +25,7 @@ package struct TopicWatch: Sendable {
         self.now = now
     }
 
-    /// Notes what a reader that read `topic` at `time` found first in its partitions.
+    /// Notes the first records that a reader of `topic` found in its partitions at `time`.
     package mutating func begin(_ topic: String, _ firsts: [TopicPartition: LogMark], at time: UnixTime) {
         for (partition, first) in firsts { marks.begin(partition, first: first) }
         lastLooks[topic] = time

@@ -30,10 +30,10 @@ package final class ReloadRequests: Sendable {
     private let isAsked = Mutex(false)
     private let wakeup = Wakeup()
 
-    /// Nobody has asked yet.
+    /// No request yet.
     package init() {}
 
-    /// Asks for a reload.
+    /// Requests a reload.
     package func ask() {
         isAsked.withLock { $0 = true }
         wakeup.signal()
@@ -51,7 +51,7 @@ package final class ReloadRequests: Sendable {
     }
 }
 
-/// Has the configuration read again where that is asked for, and where its file or one that it names has changed.
+/// Reloads the configuration on request, and when its file or one that it names has changed.
 package struct ConfigurationWatcher: Sendable {
     private let requests: ReloadRequests
     private let reload: @Sendable () async -> [String: FileRevision?]
@@ -63,7 +63,7 @@ package struct ConfigurationWatcher: Sendable {
         self.reload = reload
     }
 
-    /// Looks once a second, until the task is cancelled.
+    /// Checks the files once a second, until the task is canceled.
     ///
     /// - Parameter files: the files as they were when the running configuration was read.
     package func run(since files: [String: FileRevision?]) async {
@@ -89,7 +89,7 @@ struct FileWatch: Sendable {
     /// The files to look at.
     var paths: [String] { Array(known.keys) }
 
-    /// Looks at `files` as they are.
+    /// Compares `files` with the last look.
     ///
     /// - Returns: Whether the worker must read them again.
     mutating func look(at files: [(String, FileRevision?)]) -> Bool {

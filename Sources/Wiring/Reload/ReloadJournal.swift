@@ -3,7 +3,7 @@ package import Logging
 import Telemetry
 package import WorkerConfiguration
 
-/// Logs and counts what came of a configuration that was read again, in the same words for worker and gateway.
+/// Logs and counts the results of reloads, in the same words for worker and gateway.
 package struct ReloadJournal: Sendable {
     /// The most names of keys in a log line.
     private static let mostNames = 20
@@ -43,7 +43,7 @@ package struct ReloadJournal: Sendable {
             metadata: [LogKey.configurationKeys: "\(Self.list(keys))"])
     }
 
-    /// Nothing changes.
+    /// Logs that the configuration did not change.
     package func passOver() {
         metrics.note(.unchanged, at: now())
         logger.notice("the configuration was read again and changes nothing")

@@ -36,7 +36,7 @@ package struct ReloadMetrics: Sendable {
         succeeded(at: now)
     }
 
-    /// Counts what came of a reload.
+    /// Counts the result of a reload.
     package func note(_ result: Result, at now: UnixTime) {
         // Counted last: whoever waits for the count finds the rest.
         result == .refused ? isSuccessful.set(0) : succeeded(at: now)

@@ -6,10 +6,10 @@ import WorkerConfiguration
 
 /// Keeps browsers and strangers away from the admin server.
 ///
-/// A page that somebody opens beside the server must not be able to ask it anything: it is stopped by `Host`, which a name that
-/// was bound to this address later does not match, and by `Origin` and `Sec-Fetch-Site`, which every browser sends. A link to the
-/// server's own page may be followed from anywhere. Where there is a token, everything but the probes and the page, which holds no
-/// figures, asks for it.
+/// A page that is open in a browser beside the server must not be able to call it. The guard stops it by `Host`, which
+/// does not match for a name that was later bound to this address, and by `Origin` and `Sec-Fetch-Site`, which every
+/// browser sends. A link to the server's own page may be followed from anywhere. Where there is a token, everything
+/// requires it but the probes and the page, which holds no figures.
 struct AdminGuard: RouterMiddleware {
     typealias Context = BasicRequestContext
 

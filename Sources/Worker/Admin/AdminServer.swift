@@ -13,8 +13,8 @@ import WorkerConfiguration
 
 /// The admin server: a page with the worker's status, metrics, health, and the apps' suspensions.
 ///
-/// It listens where `admin.listen` says, answers no page but its own, and asks for a token where `admin.token_file` names one. It
-/// shows no secret, and the one thing it changes is to let a suspended app try again.
+/// It listens at `admin.listen`, accepts requests from no page but its own, and requires a token where
+/// `admin.token_file` names one. It shows no secret, and makes one change only: it lets a suspended app try again.
 struct AdminServer: Sendable {
     /// A loop that did not come by for so long is stuck.
     private static let patience = Duration.seconds(60)
@@ -142,7 +142,7 @@ struct AdminServer: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 
-    /// The page, which nobody may put into a frame and which tells nobody where it came from.
+    /// The page, which no other page may frame, and whose links send no referrer.
     private static var page: Response {
         var page = response(.ok, "text/html; charset=utf-8", StatusPage.shared.html)
         page.headers[.contentSecurityPolicy] = StatusPage.shared.policy

@@ -5,14 +5,15 @@ import JOSE
 struct StatusPage: Sendable {
     /// The document.
     let html: [UInt8]
-    /// Its Content-Security-Policy (W3C CSP, level 3): this style, this script and questions to this server, and nothing else.
+    /// The page's Content-Security-Policy (W3C CSP, level 3): this style, this script and requests to this server, and
+    /// nothing else.
     let policy: String
 
     /// The page of this program.
     static let shared = StatusPage(
         frame: PackageResources.status_html, style: PackageResources.status_css, script: PackageResources.status_js)
 
-    /// A page of `frame`, whose line `{style}` and whose line `{script}` stand for what belongs there.
+    /// A page of `frame`, with `style` and `script` in place of its lines `{style}` and `{script}`.
     init(frame: [UInt8], style: [UInt8], script: [UInt8]) {
         var html: [UInt8] = []
         for line in frame.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {

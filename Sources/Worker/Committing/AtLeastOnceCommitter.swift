@@ -6,18 +6,18 @@ import Signing
 import Telemetry
 import WorkerConfiguration
 
-/// At least once: everything is delivered, and its offsets are committed while the next is. After a crash between the two an
-/// event is answered twice, the second time with a newer version.
+/// Commits at least once: it delivers all outputs, and commits their offsets while it delivers the next ones. After a
+/// crash between the two an event is answered twice, the second time with a newer version.
 ///
-/// A topic that cannot be written is tried again here, and nothing but what it refused: giving the events back would
-/// publish the others' tokens once more each time.
+/// The committer itself retries a topic that cannot be written, and only the refused records: to give the events back
+/// would publish the other tokens once more each time.
 struct AtLeastOnceCommitter: Committer {
     let producer: KafkaProducer
     let configuration: Configuration
     let now: @Sendable () -> UnixTime
     /// Taken away when there is no more time to wait.
     let patience: CommitPatience
-    /// Told what keeps a topic from being written, and nil once it can be.
+    /// Called with the blockage of a topic, and with nil when the topic can be written again.
     let isBlocked: @Sendable (Blockage?) -> Void
     private let offsets: OffsetCommits
 
@@ -77,9 +77,9 @@ struct AtLeastOnceCommitter: Committer {
         return refused
     }
 
-    /// Delivers all of it.
+    /// Delivers all records of the unit.
     ///
-    /// - Returns: nil, or how the attempt ended where the producer is of no further use or the patience is over.
+    /// - Returns: nil; or the result of the attempt, where the producer is of no further use or the time limit is over.
     private func deliver(_ transaction: inout CommitUnit) async -> CommitResult? {
         let all = Deliveries(transaction, configuration).records
         var open = all.map { (place: $0.place, record: $0.record) }
@@ -133,6 +133,6 @@ struct AtLeastOnceCommitter: Committer {
         return .smaller(ProducerRecord(output, configuration))
     }
 
-    /// Never asked: a blockage is waited for within `commit`.
+    /// Never called: `commit` itself waits for the end of a blockage.
     func isCleared(_ blockage: Blockage) async -> BlockageCheck { .cleared }
 }

@@ -5,11 +5,11 @@ import Pipeline
 ///
 /// Whoever takes the partition next goes on above that version, and notices by the record that the topic was created again.
 struct CommitMetadata: Equatable {
-    /// The highest version; nil where the offset tells none.
+    /// The highest version; nil where the offset states none.
     var version: Int64?
-    /// The log's first record at the time of the commit; nil where the offset tells none.
+    /// The log's first record at the time of the commit; nil where the offset states none.
     var mark: LogMark?
-    /// The time of the commit; nil where the offset tells none.
+    /// The time of the commit; nil where the offset states none.
     var committedAt: UnixTime?
 
     /// The first part where no token was minted yet.

@@ -2,7 +2,7 @@ import AdapterKit
 import Kafka
 import Pipeline
 
-/// Publishes what a commit unit holds and commits the offsets of what it came from.
+/// Publishes the outputs of a commit unit and commits the offsets of its events.
 protocol Committer: Sendable {
     /// Publishes and commits a unit, however long it takes. Offsets that are not committed together with the records stay open.
     ///
@@ -31,11 +31,11 @@ extension Committer {
 enum CommitResult: Sendable {
     /// Everything is visible. The transaction as it was committed: some ends may have become smaller.
     case committed(CommitUnit)
-    /// Nothing is; the same events may be tried again. Says why.
+    /// Nothing is visible; the same events may be tried again. The error is the reason.
     case aborted(KafkaError)
-    /// Nothing is, and will not be until a topic is mended.
+    /// Nothing is visible, and will not be until a topic can be written.
     case blocked(Blockage)
-    /// Nothing is known, and the clients are of no further use: new ones start from the broker's offsets.
+    /// The result is unknown, and the clients are of no further use: new ones start from the broker's offsets.
     case unusable(KafkaError)
     /// Another producer took over this one's `transactional.id`.
     case fenced(KafkaError)
@@ -61,13 +61,13 @@ struct Blockage: Sendable {
 
 /// The result of checking a blockage.
 enum BlockageCheck: Sendable {
-    /// The topic takes records.
+    /// The topic accepts records.
     case cleared
-    /// It does not.
+    /// The topic still accepts no records.
     case blocked(KafkaError)
     /// The clients are of no further use.
     case unusable(KafkaError)
-    /// Another producer took over.
+    /// Another producer took over the `transactional.id`.
     case fenced(KafkaError)
 }
 

@@ -8,7 +8,7 @@ struct Deliveries {
     let records: [(place: Int, record: ProducerRecord)]
     private var errors: [KafkaError?]
 
-    /// Those of `transaction`, the first of whose events has the place `first`.
+    /// The deliveries of `transaction`, whose first event has the place `first`.
     init(_ transaction: CommitUnit, from first: Int = 0, _ configuration: Configuration) {
         var records: [(place: Int, record: ProducerRecord)] = []
         records.reserveCapacity(transaction.eventCount)
@@ -63,7 +63,7 @@ struct Deliveries {
         return Blockage(error, isVague ? records.map(\.record) : refused.map { records[$0].record })
     }
 
-    /// Whether what happened to the records only follows from what happened to their transaction.
+    /// Whether each record's error only follows from the error of the transaction.
     var hasOnlyConsequences: Bool {
         let all = errors.compactMap { $0 }
         return !all.isEmpty && all.allSatisfy { Self.consequences.contains($0.code) }
@@ -86,8 +86,8 @@ struct Deliveries {
 
 /// The outcomes of a transaction that must become smaller, because their topics refuse records of that size.
 ///
-/// A producer sends records together, and a broker refuses what it gets together: one record that is too large fails all
-/// that travelled with it. So the suspects are sent one by one before any is called too large.
+/// A producer sends records together, and a broker refuses a whole request: one record that is too large fails all
+/// records of the request. So the suspects are sent one by one before any counts as too large.
 struct LargeRecords {
     /// To be sent one by one.
     private(set) var suspects: Set<Int> = []

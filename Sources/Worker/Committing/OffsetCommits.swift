@@ -3,16 +3,16 @@ import Signing
 
 /// The offsets of events that were answered at least once, on their way to the broker.
 ///
-/// A broker gathers commits for some milliseconds before it answers (`group.coordinator.append.linger.ms`, 5 by default), and
-/// no event has to wait for that: what is answered meanwhile is committed together, with the next request. What a broker refuses
-/// stays, and is asked for again until it is committed.
+/// A broker gathers commits for some milliseconds before it answers (`group.coordinator.append.linger.ms`, 5 by
+/// default), and no event has to wait for that: the next request commits all events answered meanwhile. Offsets that a
+/// broker refuses stay, and are sent again until it commits them.
 actor OffsetCommits {
-    /// By lane and partition, the next record to read.
+    /// The next record to read, by lane and partition.
     typealias Offsets = PerLane<[TopicPartition: Int64]>
 
     /// The facts that are committed beside the offsets.
     struct Note: Sendable {
-        /// The highest version of what was added.
+        /// The highest version among the added events.
         var version: Int64 = 0
         /// The first record of each partition's log.
         var marks: [TopicPartition: LogMark] = [:]
@@ -59,7 +59,8 @@ actor OffsetCommits {
         isHopeless = false
     }
 
-    /// Commits what was added until now, and asks again where the broker refuses it, until partitions are to be given up.
+    /// Commits the offsets that were added until now, and sends them again where the broker refuses them, until the
+    /// partitions must be given up.
     func commit() async {
         // Whoever comes while a request is under way shares the next one with all who do.
         while isSending { await withCheckedContinuation { waiting.append($0) } }
@@ -78,7 +79,7 @@ actor OffsetCommits {
         waiting = []
     }
 
-    /// As `commit`, for what was left when partitions were given up; nothing where a request is under way.
+    /// Commits the offsets left when partitions are given up, unless a request is under way.
     func commitLeft() async {
         if !isSending { await commit() }
     }

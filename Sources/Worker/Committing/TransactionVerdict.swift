@@ -5,13 +5,13 @@ import Kafka
 /// The order of the questions matters: librdkafka 2.0.2 marks some fencing errors as merely requiring an abort, and an
 /// error without any mark is as final as a fatal one.
 enum TransactionVerdict: Sendable, Equatable {
-    /// Another producer took over: stop.
+    /// Stop, because another producer took over.
     case fenced
     /// The clients are of no further use: make new ones.
     case unusable
     /// Abort, and take the events again.
     case abort
-    /// The same call, with the same arguments, after a moment.
+    /// Repeat the same call, with the same arguments, after a moment.
     case retry
 
     init(_ error: KafkaError) {

@@ -3,14 +3,15 @@ import Kafka
 import Pipeline
 import WorkerConfiguration
 
-/// Exactly once: outputs and offsets in one Kafka transaction (KIP-98, KIP-447).
+/// Commits exactly once: outputs and offsets in one Kafka transaction (KIP-98, KIP-447).
 ///
-/// The transaction begins when everything is ready, so that it is open for milliseconds. Each call's error is asked what
-/// to do in the order of `TransactionVerdict`; an abort leaves nothing that a `read_committed` reader sees.
+/// The transaction begins when everything is ready, so that it is open for milliseconds. `TransactionVerdict`
+/// determines the reaction to each call's error; an abort leaves nothing that a `read_committed` reader sees.
 ///
-/// Once the commit was asked for, nothing is aborted any more: an error says that an answer was bad, not that the broker
-/// did nothing, and an abort that comes with a new producer epoch succeeds even on top of a commit (librdkafka 2.0.2). The
-/// clients are replaced; registering the transactional id anew settles the transaction, and the committed offsets say how.
+/// Once the commit was requested, nothing is aborted any more. An error then means that an answer was bad, not that the
+/// broker did nothing, and an abort with a new producer epoch succeeds even after a commit (librdkafka 2.0.2). So the
+/// clients are replaced. Registering the transactional id anew ends the transaction, and the committed offsets show its
+/// result.
 struct TransactionalCommitter: Committer {
     let producer: KafkaProducer
     let consumers: PerLane<KafkaConsumer>
@@ -144,7 +145,7 @@ struct TransactionalCommitter: Committer {
         await repeating { () throws(KafkaError) in try await producer.abortTransaction(within: Self.callLimit) }
     }
 
-    /// Repeats `call` while its error says that the same call may succeed.
+    /// Repeats `call` while its error allows the same call again.
     private func repeating(_ call: () async throws(KafkaError) -> Void) async -> KafkaError? {
         while true {
             do throws(KafkaError) {
@@ -162,7 +163,7 @@ struct TransactionalCommitter: Committer {
         return .blocked(Blockage(error, [ProducerRecord(output, configuration)]))
     }
 
-    /// Writes what was refused, and aborts: whatever came of it, nobody sees it.
+    /// Writes the refused records, and aborts: whatever the result is, no reader sees them.
     func isCleared(_ blockage: Blockage) async -> BlockageCheck {
         // The library remembers for a while what it heard of a topic; asking makes it forget.
         for record in blockage.records { _ = try? await producer.metadata(of: record.topic, within: .seconds(5)) }

@@ -3,7 +3,8 @@ import Pipeline
 
 /// The highest version so far, as the metadata of a committed offset.
 ///
-/// It commits with the tokens it is about, and whoever takes the partition next reads it, however the clocks of the two differ.
+/// It is committed with its tokens, and the partition's next worker reads it, however the clocks of the two workers
+/// differ.
 enum VersionMetadata {
     private static let name = "remint-version="
 

@@ -27,7 +27,7 @@ struct BrokerCheck {
         return "\(found.count) topics are shown"
     }
 
-    /// Looks whether a topic is there, whether the leaders of its partitions answer, and whether it may be read.
+    /// Checks whether a topic exists, whether the leaders of its partitions answer, and whether it may be read.
     func look(at name: String, isRead: Bool) async throws(ConnectionProblem) -> String {
         let topics = try answeredTopics()
         if let error = topics[name]?.error, error.code != .unknownTopicOrPartition { throw problem(error, nil) }
@@ -69,7 +69,7 @@ struct BrokerCheck {
         }
     }
 
-    /// Asks for what the group has committed, which is the group's to know.
+    /// Reads the group's committed offsets, which only the group may do.
     func use(group: String, of topic: String) async throws(ConnectionProblem) -> String {
         _ = try answeredTopics()
         let limit = limit

@@ -1,7 +1,7 @@
 import Kafka
 
 extension KafkaError.Code {
-    /// Whether it says no more than that nobody answered.
+    /// Whether the error only means that no broker answered.
     var isSilence: Bool { [.transport, .timedOut, .allBrokersDown].contains(self) }
 
     /// Returns the fix for this error of a client in `group`.

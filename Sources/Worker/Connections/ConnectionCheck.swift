@@ -26,7 +26,7 @@ public struct ConnectionCheck: Sendable {
         self.limit = limit
     }
 
-    /// Asks one question after the other, and tells each answer as it comes.
+    /// Asks one question after the other, and calls `told` with each answer.
     ///
     /// - Returns: all answers.
     @discardableResult

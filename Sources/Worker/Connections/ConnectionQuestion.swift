@@ -4,21 +4,21 @@ import Pipeline
 import VendorLookup
 public import WorkerConfiguration
 
-/// Something that must be reached, or be there, for a worker to do its work.
+/// A condition that must be met for a worker to do its work.
 public enum ConnectionQuestion: Sendable, Equatable, CustomStringConvertible {
-    /// Does a broker answer at these addresses?
+    /// A broker answers at these addresses.
     case brokers(String)
-    /// Is the topic there, and may it be read where the worker reads it?
+    /// The topic exists, and may be read if the worker reads it.
     case topic(String, isRead: Bool)
-    /// May the consumer group be used?
+    /// The consumer group may be used.
     case group(String, of: String)
-    /// May transactional ids like this one be used? No worker has this one.
+    /// Transactional ids like this one, which no worker has, may be used.
     case transactionalID(String)
-    /// Does the vendor's REST API of this account answer?
+    /// The vendor's REST API of this account answers.
     case endpoint(account: String)
-    /// Does the signer on this socket have its rings?
+    /// The signer on this socket has its rings.
     case signer(String)
-    /// Does the issuer of this session's section give out keys that verify its sessions?
+    /// The issuer of this session's section publishes keys that verify its sessions.
     case sessionKeys(section: String)
 
     public var description: String {

@@ -7,14 +7,15 @@ import Synchronization
 import Telemetry
 import WorkerConfiguration
 
-/// The control topic, followed and written to: what this worker suspends holds for all of them, and what others say holds here.
+/// The control topic, followed and written to. This worker's suspensions apply to the fleet, and the records of other
+/// workers and operators apply here.
 ///
-/// The loop puts in and takes out; a task of its own talks to the broker. Without the topic each worker goes by what it sees
-/// itself, which is said.
+/// The loop exchanges records with this value; a task of its own talks to the broker. Without the topic each worker
+/// acts on its own observations, and logs that it does.
 final class ControlTopic: Sendable {
     /// The time that the first reading may take before the worker reports it.
     static let timeout = Duration.seconds(10)
-    /// Between two tries, and between two looks at what is to be written.
+    /// The pause between two tries, and between two checks for records to write.
     private static let pause = Duration.seconds(1)
 
     private struct State {
@@ -63,13 +64,13 @@ final class ControlTopic: Sendable {
         }
     }
 
-    /// Tells the fleet what holds `app`, or that nothing does. A later word on the same app takes the place of an earlier one
-    /// that was not written yet.
+    /// Publishes the suspension of `app`, or its end. A later record about the same app replaces an earlier one that
+    /// was not written yet.
     func tell(_ app: String, _ suspension: Suspension?) {
         tell(.app(ControlRecord(group: fleet, app: app, suspension: suspension)))
     }
 
-    /// Tells the fleet a worker's counts of `app`, or takes them back.
+    /// Publishes a worker's counts of `app`, or withdraws them.
     func tell(_ app: String, counts: RefusalCounts?, of worker: String) {
         tell(.refusals(RefusalRecord(group: fleet, app: app, worker: worker, counts: counts)))
     }
@@ -93,11 +94,11 @@ final class ControlTopic: Sendable {
         case renewed
     }
 
-    /// Reads what the topic holds by now, so that a suspension holds from the first event on. A topic that exists is waited for: a worker
-    /// that went on without it would answer what an operator paused.
+    /// Reads the topic's present records, so that a suspension applies from the first event on. A topic that exists is
+    /// waited for: a worker without it would answer events that an operator paused.
     ///
-    /// - Parameter wait: told again and again why the topic is not read yet, or nil while it is being read; returns why to give up, or
-    ///   nil to go on.
+    /// - Parameter wait: called repeatedly with the reason why the topic is not read yet, or nil while it is being
+    ///   read; returns a reason to give up, or nil to continue.
     /// - Throws: `KafkaError` where no reader can be made.
     func open(_ wait: (String?) -> Opening?) async throws(KafkaError) -> Opening {
         var backoff = Backoff()
@@ -160,7 +161,7 @@ final class ControlTopic: Sendable {
         return (.open(reader), words)
     }
 
-    /// Follows the topic and writes what there is to tell, until the task is cancelled.
+    /// Follows the topic and writes the records for the fleet, until the task is canceled.
     func run(_ reader: KafkaConsumer) async {
         // Nobody waits for it at the end: brokers that do not answer would hold the worker up.
         let watch = Task.detached { await self.watchLog() }
@@ -184,7 +185,8 @@ final class ControlTopic: Sendable {
         await reader.close(within: .seconds(1))
     }
 
-    /// Looks whether the topic was created again under its name: a pause in the part that the reader passes over would not hold.
+    /// Checks whether the topic was created again under its name: a pause in the part that the reader skips would not
+    /// apply.
     private func watchLog() async {
         var watch = TopicWatch(properties, group: fleet, logger: logger, now: now)
         if let firsts = state.withLock({ $0.firsts }) { watch.begin(topic, firsts.marks, at: firsts.at) }
@@ -225,7 +227,7 @@ final class ControlTopic: Sendable {
         return reader
     }
 
-    /// The last of `words` for each key: what was said before is over, and must not hold for a moment again.
+    /// Returns the last of `words` for each key: an earlier one is over, and must not apply again for a moment.
     static func latest(of words: [ControlWord]) -> [ControlWord] {
         var seen: Set<[UInt8]> = []
         return words.reversed().filter { seen.insert($0.key).inserted }.reversed()

@@ -10,8 +10,8 @@ import Telemetry
 import VendorLookup
 import WorkerConfiguration
 
-/// Takes what was read again to the worker that runs: says what is wrong with it or what it changes, and hands the loop what it
-/// goes on by.
+/// Brings a reloaded configuration to the running worker: logs its errors or its changes, and gives the loop the new
+/// configuration.
 final class Reloader: Sendable {
     let running: RunningConfiguration
     private let signer: LocalSigner
@@ -64,7 +64,7 @@ final class Reloader: Sendable {
 
     // MARK: The loop's side
 
-    /// Brings the keys and the vendors' accounts that the loop is about to go by.
+    /// Provides the keys and the vendors' accounts that the loop is about to use.
     func begin(_ reload: Reload) async {
         for ring in reload.rings {
             await signer.replace(ring)
@@ -73,7 +73,7 @@ final class Reloader: Sendable {
         lookups.goOn(with: reload.accounts)
     }
 
-    /// The loop goes by it: what nobody needs any more goes.
+    /// Removes the key rings and metric series that the new configuration dropped; the loop uses it by now.
     func end(_ reload: Reload) async {
         for ring in reload.goneRings {
             await signer.remove(ring)

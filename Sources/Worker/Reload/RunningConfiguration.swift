@@ -29,7 +29,7 @@ final class RunningConfiguration: Sendable {
     /// The effective configuration.
     var current: Configuration { state.withLock { $0.current } }
 
-    /// The same, with the number by which a change of it is known.
+    /// The effective configuration, with a number that changes with it.
     var numbered: (configuration: Configuration, number: Int) { state.withLock { ($0.current, $0.number) } }
 
     /// The rings in use.

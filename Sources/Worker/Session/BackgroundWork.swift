@@ -1,10 +1,10 @@
 import Kafka
 import Synchronization
 
-/// Work that goes on beside a session's loop.
+/// The work that runs beside a session's loop.
 ///
-/// No call of librdkafka can be called off, and a commit takes as long as the brokers take. So this is no task group, which would wait
-/// for its tasks however long they hang: whoever has waited long enough leaves them behind.
+/// No call of librdkafka can be canceled, and a commit takes as long as the brokers take. So this is no task group,
+/// which would wait for its tasks however long they hang: a caller can stop waiting for them.
 final class BackgroundWork: Sendable {
     private struct State {
         var next = 0
@@ -30,7 +30,7 @@ final class BackgroundWork: Sendable {
 
     private func ended(_ id: Int) { state.withLock { $0.tasks[id] = nil } }
 
-    /// Cancels what is under way, and whatever begins later.
+    /// Cancels running tasks, and all tasks that are added later.
     func cancel() {
         state.withLock { state in
             state.isCancelled = true

@@ -1,4 +1,4 @@
-/// The time that a session's clients have to close, of what its end may take altogether.
+/// The time that a session's clients have to close, as a part of the time for the session's end.
 struct ClosingTime: Sendable {
     /// The time for clients of which nothing is expected any more.
     static let least = Duration.seconds(1)
@@ -6,7 +6,7 @@ struct ClosingTime: Sendable {
     private static let longest = Duration.seconds(30)
 
     private let deadline: Duration
-    /// Until when new clients are to be made; nil where nothing called for any.
+    /// The time by which new clients are due; nil where none are requested.
     var until: ContinuousClock.Instant?
     /// Whether the brokers were waited for long enough.
     var isOver = false

@@ -6,7 +6,7 @@ import Pipeline
 /// A partition that returns at a lower offset was reset by an operator, or by a broker that lost commits. Either way
 /// events are answered twice, and the worker must report it.
 struct CommittedOffsets {
-    /// A partition that begins before what was committed.
+    /// A partition that begins before its committed offset.
     struct OffsetRegression: Equatable {
         let partition: TopicPartition
         let committed: Int64
@@ -21,7 +21,7 @@ struct CommittedOffsets {
     }
 
     private var commits: [TopicPartition: Commit] = [:]
-    /// Assigned, and no record of it taken yet.
+    /// The assigned partitions of which no record was taken yet.
     private var expected: Set<TopicPartition> = []
 
     /// `offsets` were committed at `time`, each the next record to read, of logs that began with `marks`.
@@ -52,10 +52,10 @@ struct CommittedOffsets {
         expected.formUnion(partitions)
     }
 
-    /// The log of `partition` is another one, or ends earlier: what was committed for it is no measure any more.
+    /// Forgets the commits of `partition`, whose log is another one or ends earlier.
     mutating func forget(_ partition: TopicPartition) { commits[partition] = nil }
 
-    /// The partitions among `records`, taken in order, that begin before what was committed.
+    /// Returns the partitions among `records`, taken in order, that begin before their committed offset.
     mutating func setbacks(in records: [InputRecord]) -> [OffsetRegression] {
         guard !expected.isEmpty else { return [] }
         return records.compactMap { record in

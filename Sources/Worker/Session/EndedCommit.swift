@@ -1,6 +1,6 @@
 import JOSE
 
-/// The result of a commit that ran in the background, with what the log and the metrics say of it.
+/// The result of a commit that ran in the background, with its figures for the log and the metrics.
 struct EndedCommit: Sendable {
     let result: CommitResult
     /// The moment it ended; the loop takes note of it later.

@@ -31,8 +31,8 @@ struct LaneConsumers: Sendable {
         tiers = Dictionary(configuration.retryTopics.enumerated().map { ($1, $0) }) { first, _ in first }
     }
 
-    /// Makes a consumer for each lane. Where one cannot be made, those before it are closed: nobody else knows of them, and they would
-    /// stay members of their groups.
+    /// Makes a consumer for each lane. If one cannot be made, the earlier ones are closed, because nobody else could
+    /// close them and they would stay members of their groups.
     static func make(
         _ make: (Lane) throws(KafkaError) -> KafkaConsumer
     ) async throws(KafkaError) -> PerLane<KafkaConsumer> {
@@ -59,7 +59,7 @@ struct LaneConsumers: Sendable {
         var others: [KafkaConsumer.Event] = []
     }
 
-    /// Takes what there is of `lane` at this moment, up to `limit` of it.
+    /// Takes the present records of `lane`, at most `limit` of them.
     @concurrent
     func take(_ limit: Int, of lane: Lane) async -> Taken {
         var taken = Taken()

@@ -16,7 +16,7 @@ struct OutcomeLog {
     /// The most traces in a line. To find another trace, use the headers of its dead letter.
     private static let mostTraces = 10
 
-    /// Nothing counted yet.
+    /// A log without counts.
     init() {}
 
     /// The ends of a transaction.
@@ -43,7 +43,7 @@ struct OutcomeLog {
         traces.append(trace)
     }
 
-    /// Counts what `other` counted, too.
+    /// Adds the counts of `other`.
     mutating func add(_ other: OutcomeLog) {
         dead.merge(other.dead, uniquingKeysWith: +)
         waiting.merge(other.waiting, uniquingKeysWith: +)
@@ -52,7 +52,7 @@ struct OutcomeLog {
         waitingTraces = Array((waitingTraces + other.waitingTraces).prefix(Self.mostTraces))
     }
 
-    /// Says what was counted, and begins anew.
+    /// Logs the counts, and begins anew.
     mutating func tell(_ logger: Logger) {
         if !dead.isEmpty { logger.warning("events were dead-lettered", metadata: Self.details(dead, deadTraces)) }
         if !waiting.isEmpty {

@@ -10,10 +10,10 @@ struct PartitionWatch {
 
     private var applied = PerLane<Paused?> { _ in nil }
 
-    /// A lane's partitions are others now.
+    /// Forgets the state of a lane, whose partitions have changed.
     mutating func forget(_ lane: Lane) { applied[lane] = nil }
 
-    /// Pauses what is to be paused and resumes the rest.
+    /// Pauses the partitions of `paused` and resumes the rest.
     mutating func apply(_ paused: Paused, to consumer: KafkaConsumer, _ lane: Lane) async throws(KafkaError) {
         guard applied[lane] != paused else { return }
         let assigned = await consumer.assignedPartitions

@@ -34,7 +34,7 @@ final class Reachability: Sendable {
         }
     }
 
-    /// Whether it is time to ask; whoever is told so must call `asked`.
+    /// Whether a question to the brokers is due; a caller that gets true must call `asked`.
     var isQuestionDue: Bool {
         state.withLock { state in
             guard state.isLost, !state.isAsking, .now >= state.nextQuestion else { return false }

@@ -21,7 +21,7 @@ final class RestingLag: Sendable {
     /// Discards the answer about `lane`, which is no longer paused.
     func forget(_ lane: Lane) { lanes[lane].state.withLock { $0.lag = [:] } }
 
-    /// Whether it is time to ask about `lane`; whoever is told so must call `ask`.
+    /// Returns whether a question about `lane` is due; a caller that gets true must call `ask`.
     func isDue(_ lane: Lane) -> Bool {
         lanes[lane].state.withLock { state in
             guard !state.isAsking, .now >= state.nextQuestion else { return false }

@@ -7,13 +7,13 @@ import ServiceLifecycle
 import Telemetry
 import WorkerConfiguration
 
-/// One lifetime of the Kafka clients. It always starts from the offsets the broker holds, so that a producer of which
-/// nothing is known any more is simply replaced.
+/// One lifetime of the Kafka clients. It always starts from the broker's offsets, so that a producer in an unknown
+/// state can simply be replaced.
 struct Session {
     let context: SessionContext
     let bootstrapServers: String
     let instance: String
-    /// Told the brokers' address once the worker consumes.
+    /// Called with the brokers' address once the worker consumes.
     let isReady: @Sendable (String) -> Void
 
     private var configuration: Configuration { context.configuration }
@@ -128,9 +128,9 @@ struct Session {
         return end
     }
 
-    /// Waits for what the loop left in its background. Only a worker that stops waits for all of it, for the process has a deadline of
-    /// its own then; else new clients follow, and settle what became of a commit that hangs: registering the transactional id ends the
-    /// transaction or finds it committed, and partitions are read from the committed offsets.
+    /// Waits for the background work of the loop. Only a worker that stops waits for all of it, because the process has
+    /// its own deadline then. Otherwise new clients follow, and they settle a hanging commit: registering the
+    /// transactional id ends the transaction or finds it committed, and partitions are read from the committed offsets.
     private func finish(_ background: BackgroundWork, _ end: SessionEnd, _ closing: inout ClosingTime) async {
         if case .stopped = end { return await background.finish() }
         guard !(await background.finish(within: closing.rest)) else { return }
@@ -240,7 +240,7 @@ struct Session {
         }
     }
 
-    /// Registers the transactional id, which ends what a predecessor left open.
+    /// Registers the transactional id, which ends a predecessor's open transaction.
     private func register(_ producer: KafkaProducer) async -> SessionEnd? {
         while true {
             do throws(KafkaError) {

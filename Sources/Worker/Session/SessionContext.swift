@@ -21,7 +21,7 @@ struct SessionContext: Sendable {
     let reachability: Reachability
     let logger: Logger
     let now: @Sendable () -> UnixTime
-    /// Told of every transaction's ends once they are visible.
+    /// Called with every transaction's outcomes once they are visible.
     let observe: (@Sendable ([Settlement]) -> Void)?
     /// The tracing of events; nil for none.
     var tracing: EventTracing?
@@ -61,7 +61,7 @@ struct SessionContext: Sendable {
             metadata: [LogKey.topic: "\(blockage.topic)", LogKey.kafkaError: "\(blockage.error)"])
     }
 
-    /// A partition came back at an offset before what this process committed.
+    /// Logs a partition that came back at an offset before this process's commit.
     func report(_ setback: CommittedOffsets.OffsetRegression) {
         logger.error(
             "the group went back to before what this worker committed; unless its offsets were reset, the brokers lost a commit, and events are answered twice",

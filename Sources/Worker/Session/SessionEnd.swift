@@ -9,7 +9,7 @@ enum SessionEnd: Sendable {
     case renewed
     /// A partition's log is not the one that was read; the next session decides where to read from.
     case reopened
-    /// They are of no further use; new ones start from the broker's committed offsets.
+    /// The clients are of no further use; new ones start from the broker's committed offsets.
     case unusable(KafkaError)
     /// Another worker has this one's transactional id.
     case fenced(KafkaError)

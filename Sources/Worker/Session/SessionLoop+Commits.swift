@@ -7,7 +7,8 @@ import Telemetry
 // MARK: Commits
 
 extension SessionLoop {
-    /// With the highest version there is, above which whoever takes its partitions next goes on, and with the marks of their logs.
+    /// Returns `transaction` with the marks of the logs and the highest version, which the partitions' next worker must
+    /// exceed.
     func stamped(_ transaction: CommitUnit) -> CommitUnit {
         var transaction = transaction
         transaction.highestVersion = processor.highestVersion
@@ -36,7 +37,7 @@ extension SessionLoop {
         }
     }
 
-    /// Takes in what the background came to.
+    /// Collects the results of the background work.
     mutating func collect() -> SessionEnd? {
         if let commit = commits.take() {
             context.metrics.ended(commit.result, seconds: commit.took / .seconds(1))

@@ -5,8 +5,8 @@ import Pipeline
 // MARK: The fleet's word
 
 extension SessionLoop {
-    /// Takes in what the control topic held when it was first read. Pauses and suspensions that are over by now are not told: they are no
-    /// news to anybody who reads the log of a restart.
+    /// Applies the records that the control topic held when it was first read. Pauses and suspensions that are over are
+    /// not logged: they are no news in the log of a restart.
     mutating func takeHistory() {
         let words = control.take()
         processor.takeHistory { processor in
@@ -17,7 +17,7 @@ extension SessionLoop {
         raiseAlarms()
     }
 
-    /// Takes in what the control topic said since the last call, and ends what is over.
+    /// Applies the control topic's records since the last call, and ends pauses and suspensions that are over.
     mutating func takeWords() {
         for word in control.take() {
             Self.apply(word, to: &processor)
@@ -28,7 +28,7 @@ extension SessionLoop {
         raiseAlarms()
     }
 
-    /// Applies what `word` says of an app.
+    /// Applies a record about an app.
     private static func apply(_ word: ControlWord, to processor: inout BatchProcessor) {
         switch word {
         case .app(let record): processor.hold(record.suspension, of: record.app)

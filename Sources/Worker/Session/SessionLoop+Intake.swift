@@ -12,7 +12,7 @@ extension SessionLoop {
     /// many.
     private static let newsAtOnce = 100
 
-    /// Takes what there is and may be taken.
+    /// Takes the records that are present and may be taken.
     ///
     /// - Returns: whether there may be more at once.
     mutating func take() async throws(KafkaError) -> Bool {

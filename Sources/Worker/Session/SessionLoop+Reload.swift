@@ -3,7 +3,8 @@ import Pipeline
 import WorkerConfiguration
 
 extension SessionLoop {
-    /// Goes on by another configuration, where there is one: between two batches, so that each is answered by one of them alone.
+    /// Applies a new configuration, if there is one: between two batches, so that one configuration alone answers each
+    /// batch.
     mutating func takeReload() async {
         guard let reloader = context.reloader, let reload = reloader.running.take() else { return }
         await reloader.begin(reload)

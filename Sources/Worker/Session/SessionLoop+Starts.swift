@@ -13,13 +13,13 @@ extension SessionLoop {
     /// The time that a session may take to learn where its partitions begin. A predecessor's transaction hides its offsets for up to
     /// `transaction.timeout.ms`.
     private static let startsTimeout = Duration.seconds(45)
-    /// Between two looks at the logs of running partitions.
+    /// The interval between two checks of the logs of running partitions.
     static let logInterval = Duration.seconds(30)
 
-    /// Decides where `partitions` are read from, and raises the versions above what was committed for them.
+    /// Decides where `partitions` are read from, and raises the versions above their committed ones.
     ///
-    /// - Returns: nil where the group moved on meanwhile or the worker stops, so that nothing is read.
-    /// - Throws: `KafkaError` where the brokers do not say in time.
+    /// - Returns: the starts; nil where the group moved on meanwhile or the worker stops, so that nothing is read.
+    /// - Throws: `KafkaError` where the brokers do not answer in time.
     mutating func starts(
         of partitions: [TopicPartition], _ lane: Lane
     ) async throws(KafkaError) -> [TopicPartition: PartitionStart]? {
@@ -71,10 +71,10 @@ extension SessionLoop {
         }
     }
 
-    /// Commits what must be, and reports what is out of the ordinary. What was not committed is not told: whoever reads the partition next
-    /// decides anew and tells it.
+    /// Commits the starts that must be committed, and logs unusual ones. A start that could not be committed is not
+    /// logged: the partition's next worker decides anew and logs it.
     ///
-    /// - Throws: `KafkaError` where the offset that the worker goes on from could not be committed.
+    /// - Throws: `KafkaError` where the offset that the worker continues from could not be committed.
     mutating func settle(
         _ starts: [TopicPartition: PartitionStart], _ lane: Lane
     ) async throws(KafkaError) {
@@ -102,7 +102,7 @@ extension SessionLoop {
 
     // MARK: Logs that change while they are read
 
-    /// Looks in the background, every half a minute, whether a topic was created again under its name.
+    /// Checks in the background, every half a minute, whether a topic was created again under its name.
     mutating func watchLogs(_ background: BackgroundWork) async {
         if let views = logViews.take() { compare(views) }
         guard !isLookingAtLogs, .now >= nextLogLook, !isReopening else { return }
@@ -138,7 +138,8 @@ extension SessionLoop {
         reopen("topics were created again under their names: \(names)")
     }
 
-    /// Ends the session once what is ready is committed: the next one decides anew where each partition is read from.
+    /// Ends the session once its settled events are committed: the next one decides anew where each partition is read
+    /// from.
     mutating func reopen(_ why: String) {
         guard !isReopening else { return }
         isReopening = true

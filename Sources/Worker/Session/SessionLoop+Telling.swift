@@ -24,7 +24,7 @@ extension SessionLoop {
         }
     }
 
-    /// Once a second: what the metrics say of the present, and which suspensions a probe ended.
+    /// Once a second, updates the metrics and logs the suspensions that a probe ended.
     mutating func report(_ background: BackgroundWork) async {
         guard .now >= nextReport else { return }
         nextReport = .now + .seconds(1)

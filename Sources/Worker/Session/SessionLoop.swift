@@ -7,8 +7,8 @@ import ServiceLifecycle
 import Telemetry
 import WorkerConfiguration
 
-/// Performs what the session's state machine decides: takes events, processes batches, commits in the background, answers the
-/// groups. It tells the machine what happened and decides nothing itself.
+/// Performs the actions of the session's state machine: takes events, processes batches, commits in the background,
+/// answers the groups. It tells the machine what happened and decides nothing itself.
 struct SessionLoop {
     let lanes: LaneConsumers
     let committer: any Committer
@@ -41,7 +41,7 @@ struct SessionLoop {
     var blockage: Blockage?
     var aborts = EqualAborts()
     var nextReport = ContinuousClock.now
-    /// Until when the session may take to its end, once new clients are wanted; nil before that.
+    /// The time by which the session must end, once new clients are requested; nil before that.
     private(set) var renewal: ContinuousClock.Instant?
     var digest = OutcomeLog()
     let restingLag = RestingLag()
@@ -96,7 +96,7 @@ struct SessionLoop {
         return .stopped
     }
 
-    /// Carries out what the machine names.
+    /// Performs an action of the state machine.
     ///
     /// - Returns: The reason why the session ended; nil if it continues.
     private mutating func perform(
@@ -138,7 +138,7 @@ struct SessionLoop {
         }
     }
 
-    /// Takes the session to its end, for new clients to follow.
+    /// Brings the session to an end, for new clients to follow.
     mutating func beginRenewal() {
         machine.stop()
         // Whatever calls for new clients meanwhile, those of now have no more time than the first reason gave them.
@@ -169,7 +169,7 @@ struct SessionLoop {
 
     // MARK: Look-ups
 
-    /// Takes the vendors' answers, and asks what may be asked by now.
+    /// Collects the vendors' answers, and sends the requests that are allowed by now.
     private mutating func takeAnswers() {
         guard let lookups = context.lookups else { return }
         let replies = lookups.takeReplies()

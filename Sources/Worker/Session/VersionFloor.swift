@@ -8,8 +8,8 @@ import WorkerConfiguration
 
 /// The highest version among the latest tokens on the token topic.
 ///
-/// Versions are times, and clocks differ and are set back; a worker that begins, or gets another's partitions, goes on above
-/// what was published last, so that a subject's versions only grow.
+/// Versions are times, and clocks differ and are set back. So a worker that begins, or gets another worker's
+/// partitions, continues above the last published version; a subject's versions only grow.
 struct VersionFloor: Sendable {
     /// The number of offsets before a partition's end that are read. Some are marks of transactions, which no reader
     /// sees.
@@ -80,10 +80,10 @@ struct VersionFloor: Sendable {
         return (highest, open.isEmpty)
     }
 
-    /// The version of the token in `record`; nil for a tombstone and for what is no token's record.
+    /// Returns the version of the token in `record`; nil for a tombstone and for a record that is no token's.
     private func version(of record: ConsumedRecord) -> Int64? {
         guard record.body.hasValue else { return nil }
-        do throws(RecordFault) { return try PublishedToken(record.body, at: now()).version } catch {
+        do throws(RecordFault) { return try TokenRecord(record.body, at: now()).version } catch {
             unreadable.count(error, .tokens, at: record.position)
             return nil
         }

@@ -25,7 +25,8 @@ struct AbandonedTiers {
         return found
     }
 
-    /// Each topic has a reader of its own, for one reads what it is told once.
+    /// Returns whether `topic` has unread records. Each topic has a reader of its own, because a reader reads its
+    /// assignment once.
     private func hasUnread(_ topic: String) async throws(KafkaError) -> Bool {
         let reader = try KafkaConsumer(
             properties.reader(group: properties.consumer(of: .retries)["group.id"] ?? ""), reading: [], logger: logger)
@@ -39,7 +40,7 @@ struct AbandonedTiers {
         }
     }
 
-    /// Those of `topics` that are named as tiers are and are none of the configuration's.
+    /// Returns the topics that have a tier's name and belong to no tier of the configuration.
     static func candidates(_ topics: [String], _ configuration: Configuration) -> [String] {
         let prefix = "\(configuration.topics.retries)."
         return topics.filter { topic in
@@ -48,8 +49,8 @@ struct AbandonedTiers {
         }.sorted()
     }
 
-    /// Whether a record lies behind what the retries' group has committed. What a transaction leaves in a partition's end is no
-    /// record, so that offsets alone cannot tell.
+    /// Returns whether there is a record behind the offsets that the retries' group has committed. Offsets alone cannot
+    /// show it, because a transaction leaves marks at a partition's end that are no records.
     private func hasUnread(_ topic: String, _ reader: KafkaConsumer) async throws(KafkaError) -> Bool {
         let count = try await reader.metadata(of: topic, within: Self.timeout).partitionCount
         let partitions = (0..<count).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }

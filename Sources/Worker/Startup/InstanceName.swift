@@ -3,11 +3,11 @@ import Glibc
 import JOSE
 import Keyring
 
-/// The name of a worker process in its group. No other live process has it. The next process in this place gets it
-/// again and immediately aborts the transactions that its predecessor left open.
+/// The name of a worker process in its group, which no other live process has. The next process in this place gets it
+/// again and immediately aborts its predecessor's open transactions.
 ///
-/// A lock on a small file gives it: whoever holds the lock has the name of the file's inode on this running system. The
-/// kernel lets go of the lock when the process ends, however it ends.
+/// A lock on a small file grants the name, which is that of the file's inode on this running system. The kernel
+/// releases the lock when the process ends, however it ends.
 final class InstanceName: Sendable {
     /// The name.
     let text: String

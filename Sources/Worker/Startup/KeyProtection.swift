@@ -3,10 +3,11 @@ import JOSE
 public import Logging
 import Telemetry
 
-/// Keeps the keys of this process in its memory: no core dump holds them, nobody traces them out, and they are not swapped.
+/// Keeps the keys of this process in its memory: no core dump holds them, no other process traces them out, and they
+/// are not swapped.
 ///
-/// Made before any key is read. What the system does not allow is said once, in a line of the log, and the process goes on:
-/// it is as safe as before then.
+/// It is made before any key is read. Protection that the system does not allow is logged once, in a line, and the
+/// process continues without it.
 public struct KeyProtection: Sendable {
     /// A protection that the system refused.
     enum Gap: String, Sendable, CaseIterable {
@@ -25,7 +26,7 @@ public struct KeyProtection: Sendable {
         gaps = [isCoreless ? nil : .coreDumps, isUntraced ? nil : .tracing].compactMap { $0 }
     }
 
-    /// Says what the keys that were read by now are not protected from; nothing where there is nothing to say.
+    /// Logs the threats from which the keys read by now are not protected; nothing where there are none.
     public func report(to logger: Logger) {
         let all = Self.gaps(gaps, refusedLocks: SecretMemory.refusedLocks)
         guard !all.isEmpty else { return }

@@ -54,10 +54,10 @@ final class OutcomeMetrics: Sendable {
         return outcomes.all
     }
 
-    /// Writes down what was counted and forgets the names of it, which may be of apps that are no more.
+    /// Writes the counts to the metrics, and forgets their names, which may be of removed apps.
     func forgetNames() { write(isFinal: true) }
 
-    /// - Parameter isFinal: whether the names of what was counted are forgotten, too.
+    /// - Parameter isFinal: whether to forget the names of the counts too.
     private func write(isFinal: Bool = false) {
         let ends = tally.withLock { tally in
             defer { if isFinal { tally = Tally() } else { tally.reset() } }

@@ -19,6 +19,6 @@ struct Tally<Thing: Hashable> {
         entries.compactMap { thing, count in count > 0 ? labels(thing).map { ($0, count) } : nil }
     }
 
-    /// Begins at zero, with room for what was counted before.
+    /// Sets all counts to zero, and keeps their entries.
     mutating func reset() { for index in entries.indices { entries[index].count = 0 } }
 }

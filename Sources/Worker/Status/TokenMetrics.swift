@@ -15,7 +15,7 @@ struct TokenMetrics: Sendable {
             "remint_kafka_token_remaining_seconds", "Until the end of the brokers' token; absent without kafka.oauth.")
     }
 
-    /// Has `tally` written down each time the metrics are read.
+    /// Writes `tally` to the metrics each time they are read.
     func follow(_ tally: TokenTally, _ registry: MetricsRegistry, now: @escaping @Sendable () -> UnixTime) {
         let told = WrittenCounts()
         registry.beforeReading { [tokens, life] in

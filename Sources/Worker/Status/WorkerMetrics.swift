@@ -128,9 +128,9 @@ final class WorkerMetrics: Sendable {
 
     /// The reason why a log does not continue at the committed offset.
     enum LogRegression: String {
-        /// It ends before the committed offset.
+        /// The log ends before the committed offset.
         case truncated
-        /// Its topic was created again.
+        /// The topic was created again.
         case replaced
     }
 
@@ -178,7 +178,7 @@ final class WorkerMetrics: Sendable {
         for lane in Lane.allCases { latency.observe(ages[lane], [lane.rawValue]) }
     }
 
-    /// Has what came of getting the brokers' tokens told with the rest.
+    /// Adds the results of fetching the brokers' tokens to the metrics.
     func follow(_ tally: TokenTally, now: @escaping @Sendable () -> UnixTime) {
         tokens.follow(tally, registry, now: now)
     }
@@ -187,7 +187,7 @@ final class WorkerMetrics: Sendable {
 
     // MARK: Whose
 
-    /// Tells of these apps and accounts of look-ups alone from now on.
+    /// Limits the metrics to these apps and look-up accounts from now on.
     func keep(apps: Set<String>, accounts: Set<String>) {
         kept.withLock { $0 = (apps, accounts) }
         forgetOthers()

@@ -17,23 +17,23 @@ public final class WorkerStatus: Sendable {
         case publishing
         /// The key rings can be read.
         case keys
-        /// It is neither starting, nor quiet, nor stopping.
+        /// The worker is neither starting, nor quiet, nor stopping.
         case worker
 
         public static func < (left: Dependency, right: Dependency) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// One app, as `remint apps` shows it.
+    /// An app, as `remint apps` shows it.
     public struct AppStatus: Sendable, Equatable {
-        /// Its name.
+        /// The app's name.
         public var name: String
-        /// Its adapter's name.
+        /// The adapter's name.
         public var adapter: String
-        /// Its key ring.
+        /// The app's key ring.
         public var keyRing: String
         /// The version that signs; nil where there is none.
         public var keyVersion: String?
-        /// Its suspension; nil where it is not suspended.
+        /// The app's suspension; nil where it is not suspended.
         public var suspension: Suspension?
 
         /// An app with these parts.
@@ -82,10 +82,10 @@ public final class WorkerStatus: Sendable {
     /// The time since the loop's last heartbeat.
     public var sinceHeartbeat: Duration { state.withLock { .now - $0.heartbeat } }
 
-    /// Says why `dependency` is not there, or with nil that it is.
+    /// Sets the problem of `dependency`; nil where there is none.
     func set(_ dependency: Dependency, _ problem: String?) { state.withLock { $0.problems[dependency] = problem } }
 
-    /// Says what is wrong with the keys of `source`, a ring or a signer, or with nil that nothing is.
+    /// Sets the problem with the keys of `source`, a ring or a signer; nil where there is none.
     func setKeys(_ problem: String?, of source: String) {
         state.withLock { state in
             state.keyProblems[source] = problem
@@ -146,8 +146,8 @@ public final class WorkerStatus: Sendable {
 
     // MARK: Public keys
 
-    /// The public keys of the ring called `name` as a JWK Set (RFC 7517), prepared ones included, so that whoever verifies
-    /// has a key before its first token comes; nil for a ring that is not read here.
+    /// Returns the public keys of the ring `name` as a JWK Set (RFC 7517). Prepared keys are included, so that
+    /// verifiers have a key before its first token comes. nil for a ring that is not read here.
     public func keySet(of name: String) -> String? { state.withLock { $0.keySets[name] } }
 
     /// Publishes the public keys of `ring`.
@@ -164,7 +164,7 @@ public final class WorkerStatus: Sendable {
     /// Whether the worker takes nothing new.
     public var isQuiet: Bool { state.withLock { $0.isQuiet } }
 
-    /// Enters quiet mode, in which the worker finishes what it has taken, stays in its groups and takes nothing new; or
-    /// leaves it.
+    /// Enters quiet mode, in which the worker finishes the events that it has taken, stays in its groups and takes
+    /// nothing new; or leaves quiet mode.
     public func toggleQuiet() { state.withLock { $0.isQuiet.toggle() } }
 }

@@ -17,7 +17,7 @@ extension EffectiveConfiguration {
         entries = walk.entries
     }
 
-    /// Goes through the declarations, with the file beside them.
+    /// The walk through the declarations, with the file beside them.
     private struct Walk {
         let configuration: Configuration
         let diagnostics: Diagnostics
@@ -103,7 +103,7 @@ extension EffectiveConfiguration {
             return key.standard.map { ($0, .standard) }
         }
 
-        /// While nothing is asked, nothing of it holds but that.
+        /// Returns the default of a look-up's key, and its origin. While the look-up is off, only `mode` has one.
         private func standardOfLookup(
             _ key: KeyDescription, _ app: Configuration.App, isCache: Bool
         ) -> (String, Origin)? {
@@ -153,7 +153,7 @@ extension EffectiveConfiguration {
     }
 }
 
-/// librdkafka's properties, by what may be shown of them.
+/// The visibility of librdkafka's properties.
 enum LibrdkafkaProperty {
     /// Whether the value of the property `name` is surely no secret: the rest, whatever it is called, is not shown.
     static func isPublic(_ name: String) -> Bool {

@@ -3,13 +3,13 @@
 public struct EffectiveConfiguration: Sendable {
     /// The source of a value.
     public enum Origin: Sendable, Equatable, CustomStringConvertible {
-        /// From this place of the file.
+        /// The file, at this place.
         case file(FileLocation)
-        /// From the environment, by way of this place of the file.
+        /// The environment, named at this place of the file.
         case environment(FileLocation)
-        /// The file says nothing: the key's default.
+        /// The key's default, because the file has no value.
         case standard
-        /// The file says nothing: what the vendor of this name has.
+        /// The default of the vendor with this name, because the file has no value.
         case vendor(String)
 
         public var description: String {
@@ -35,7 +35,7 @@ public struct EffectiveConfiguration: Sendable {
     /// The text that replaces a secret.
     public static let redacted = "(redacted)"
 
-    /// Every section and key that holds, sections in front of what is in them.
+    /// Every effective section and key, each section before its content.
     public let entries: [Entry]
 
     /// The configuration as YAML, where each value came from behind it.

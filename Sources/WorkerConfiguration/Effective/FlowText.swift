@@ -17,7 +17,8 @@ enum FlowText {
     /// `text`, quoted where it would be something else without.
     static func scalar(_ text: String) -> String { isPlain(text) ? text : quoted(text) }
 
-    /// Whether `text` means itself wherever a value may stand. A number or a word such as true does: the reader knows what a key takes.
+    /// Returns whether `text` needs no quotes as a value. A number or a word such as true needs none: the reader knows
+    /// the key's type.
     private static func isPlain(_ text: String) -> Bool {
         let isSafe = text.utf8.allSatisfy { byte in
             switch byte {
@@ -31,7 +32,7 @@ enum FlowText {
         return !"-:%@=;".utf8.contains(first) && last != UInt8(ascii: ":") && !["null", "Null", "NULL"].contains(text)
     }
 
-    /// In double quotes, which can say any text (YAML 1.2, section 5.7).
+    /// Returns `text` in double quotes, which can hold any text (YAML 1.2, section 5.7).
     private static func quoted(_ text: String) -> String {
         var output = "\""
         for scalar in text.unicodeScalars {

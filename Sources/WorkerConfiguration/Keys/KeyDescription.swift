@@ -1,25 +1,25 @@
 /// The moment from which a changed value of a key is in effect in a running worker.
 public enum KeyChange: String, Sendable, CaseIterable {
-    /// From the next batch on: the file is read again, and no event waits for it.
+    /// A change applies from the next batch on: the worker reads the file again, and no event waits for it.
     case reloads
-    /// From the next start on. This is the default of a key.
+    /// A change applies from the next start on. This is the default of a key.
     case needsRestart = "needs_restart"
-    /// For a gateway from the next call on: it reads the file again. A worker passes it over.
+    /// A change applies to a gateway from the next call on, when it reads the file again. A worker ignores it.
     case reloadsInGateway = "reloads_in_gateway"
-    /// Never: a worker passes it over.
+    /// A change never applies to a worker, which ignores the key.
     case passedOver = "passed_over"
 }
 
-/// A key of the configuration: everything that is said of it, once. The reader, the messages of `remint check` and
-/// `config/remint.yaml` all go by it.
+/// A key of the configuration, described once. The reader, the messages of `remint check` and `config/remint.yaml` all
+/// use the description.
 public struct KeyDescription: Sendable {
-    /// Its name within its section.
+    /// The key's name within its section.
     public let name: String
     /// The form of its value.
     public let form: ValueForm
-    /// Its default, as the file would write it; nil if it has none.
+    /// The key's default, as the file would write it; nil if it has none.
     public let standard: String?
-    /// Its meaning, in sentences.
+    /// The key's meaning, in sentences.
     public let summary: String
     /// The value that a sample shows for a key without a default.
     public let example: String?
@@ -44,10 +44,10 @@ public struct KeyDescription: Sendable {
         self.change = change
     }
 
-    /// The same key, of which a worker reads nothing.
+    /// The same key, which a worker ignores.
     var passedOver: KeyDescription { changing(.passedOver) }
 
-    /// The same key, whose changed values hold as `change` says.
+    /// Returns the same key, whose changes apply as `change` states.
     fileprivate func changing(_ change: KeyChange) -> KeyDescription {
         var key = self
         key.change = change
@@ -61,17 +61,17 @@ public struct SectionDescription: Sendable {
     public enum Absence: Sendable {
         /// The configuration is refused.
         case refused
-        /// Its keys' defaults hold.
+        /// The defaults of the section's keys apply.
         case defaults
-        /// There is none of what it describes.
+        /// The thing that the section describes does not exist.
         case nothing
     }
 
-    /// Its name; `*` for one whose name is the user's.
+    /// The section's name; `*` for a section with a name of the user's choice.
     public let name: String
-    /// Its purpose, in sentences; empty if its keys explain it.
+    /// The section's purpose, in sentences; empty if its keys explain it.
     public let summary: String
-    /// Its keys, in the order of the documentation.
+    /// The section's keys, in the order of the documentation.
     public let keys: [KeyDescription]
     /// The sections in it.
     public let sections: [SectionDescription]
@@ -95,7 +95,8 @@ public struct SectionDescription: Sendable {
         self.sections = sections
     }
 
-    /// The same section, of which a running gateway takes changes of `names` over: keys, and sections as a whole.
+    /// Returns the same section, of which a running gateway takes over changes of `names`: keys, and sections as a
+    /// whole.
     func reloadingInGateway(_ names: Set<String>) -> SectionDescription {
         SectionDescription(
             name, summary, keys: keys.map { names.contains($0.name) ? $0.changing(.reloadsInGateway) : $0 },

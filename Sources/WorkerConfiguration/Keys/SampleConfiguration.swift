@@ -1,6 +1,6 @@
 public import AdapterKit
 
-/// A configuration that shows every key with its default, an app for each vendor, and what each key means.
+/// A configuration that shows every key with its default and its meaning, and an app for each vendor.
 public struct SampleConfiguration {
     /// An app of the sample. Its ring has its name.
     private struct SampleApp {

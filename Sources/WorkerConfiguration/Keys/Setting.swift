@@ -9,7 +9,7 @@ struct Setting<Root>: Sendable {
     let description: KeyDescription
     /// Reads the key out of its section into the member, where it is there and right.
     let read: @Sendable (Section, inout Root) -> Void
-    /// Gives the second the member of the first.
+    /// Copies the first value's member to the second.
     let keep: @Sendable (Root, inout Root) -> Void
 
     private init<Value>(
@@ -106,7 +106,7 @@ extension Setting where Root: WithDefaults {
 }
 
 extension Sequence {
-    /// Gives `new` what `old` has of those that a running worker does not change.
+    /// Copies from `old` to `new` the members that a running worker does not change.
     func keep<Root>(_ old: Root, in new: inout Root) where Element == Setting<Root> {
         for setting in self where setting.description.change == .needsRestart { setting.keep(old, &new) }
     }

@@ -13,7 +13,7 @@ public indirect enum ValueForm: Sendable, Equatable {
     case share(ClosedRange<Double>)
     /// `true` or `false`.
     case bool
-    /// One of a few words.
+    /// A word of a list.
     case choice([String])
     /// A text.
     case text
@@ -41,7 +41,7 @@ public indirect enum ValueForm: Sendable, Equatable {
     case texts
     /// The adapter's own settings.
     case settings
-    /// Any value, taken as JSON.
+    /// Any value, read as JSON.
     case json
 
     /// The bounds or the words, for documentation; nil where there are none.

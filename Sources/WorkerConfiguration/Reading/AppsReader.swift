@@ -7,7 +7,7 @@ struct AppsReader {
     let registry: AdapterRegistry
     let source: ConfigurationSource
     let keys: [String]
-    /// Told of the files that apps name.
+    /// The record of the files that apps name.
     let notes: FileNotes
 
     func read(_ section: Section) -> [Configuration.App] {
@@ -73,7 +73,7 @@ struct AppsReader {
         }
     }
 
-    /// By whom else the app's tokens are read.
+    /// Reads the further consumers of the app's tokens.
     private func publication(_ app: Section) -> TokenPublication {
         guard let (publication, node) = app.choice("publish", TokenPublication.self) else { return .none }
         if publication != .none, app.value("seal") != nil {

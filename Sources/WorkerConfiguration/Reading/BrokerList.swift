@@ -1,15 +1,15 @@
 /// The brokers' addresses, as `kafka.bootstrap_servers` and `--brokers` name them: `host:port`, several separated by commas.
 ///
-/// librdkafka accepts whatever it is given: it takes a port modulo 65,536, reads `;` as part of a name, drops what follows a `/`, and
-/// adds 9092 where a port is missing, which is wrong for most brokers with TLS.
+/// librdkafka accepts any text: it takes a port modulo 65,536, reads `;` as part of a name, drops everything behind a
+/// `/`, and adds 9092 where a port is missing, which is wrong for most brokers with TLS.
 public struct BrokerList: Sendable, Equatable {
     /// The mistake in a list, and its fix. It repeats nothing of the list, which may hold a password by mistake.
     public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
-        /// One line for a person.
+        /// The problem in one line, for people.
         public let description: String
     }
 
-    /// One address.
+    /// An address.
     public struct Address: Sendable, Equatable {
         /// The protocol it names, such as `SASL_SSL`; nil where it names none.
         public let scheme: String?
@@ -59,7 +59,7 @@ public struct BrokerList: Sendable, Equatable {
         init(_ text: String) { self.text = text }
     }
 
-    /// Checks what concerns the list and not one of its addresses.
+    /// Checks the rules for the list as a whole.
     private static func checkWhole(_ text: String) throws(Problem) {
         // First, as a password may hold any of the other characters.
         guard !text.contains("@") else {
@@ -145,7 +145,7 @@ public struct BrokerList: Sendable, Equatable {
         return number
     }
 
-    /// Names as DNS and Compose have them; what looks like an IPv4 address is one.
+    /// Checks a host: a name as DNS and Compose allow it, or an IPv4 address where it resembles one.
     private static func checkHost(_ host: Substring) throws(Mistake) {
         guard !host.isEmpty else { throw Mistake("names no host before its colon; write host:port") }
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)

@@ -13,13 +13,14 @@ public struct ConfigurationReader {
         self.source = source
     }
 
-    /// The configuration in `file`, where nothing is wrong with it, and what there is to say about it.
+    /// Reads the configuration in `file`; nil where it has errors. The diagnostics are errors, warnings and notices.
     public func read(_ file: String) -> (configuration: Configuration?, diagnostics: [Diagnostic]) {
         let found = readNoting(file)
         return (found.configuration, found.diagnostics)
     }
 
-    /// The same, and the files that were read or looked for, as they were just before; nil for one that is not there.
+    /// Reads the configuration like `read`, and returns the files that were read or looked for, as they were just
+    /// before; nil for a missing file.
     public func readNoting(
         _ file: String
     ) -> (configuration: Configuration?, diagnostics: [Diagnostic], files: [String: FileRevision?]) {

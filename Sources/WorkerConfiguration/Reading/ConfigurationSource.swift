@@ -4,7 +4,7 @@ public import AdapterKit
 public struct ConfigurationSource: Sendable {
     /// The result of reading the file of a secret.
     public enum Secret: Sendable {
-        /// Its contents.
+        /// The file's contents.
         case contents(SecretBytes)
         /// The file must not be used. The reason names the fix and nothing of the file's contents.
         case refused(String)

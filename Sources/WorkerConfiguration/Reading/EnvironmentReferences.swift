@@ -6,7 +6,7 @@ enum EnvironmentReferences {
         case malformed
     }
 
-    /// `text` with every reference replaced. `$${` stands for `${`.
+    /// Returns `text` with every reference replaced. `$${` stands for `${`.
     static func expand(_ text: String, _ environment: (String) -> String?) throws(Problem) -> String {
         var output = ""
         var rest = text[...]

@@ -1,7 +1,7 @@
 import AdapterKit
 import Synchronization
 
-/// Notes which files are read and what they hold, so that a file that says something else makes a difference.
+/// The record of the files that were read, with their contents, so that a changed file is noticed.
 final class FileNotes: Sendable {
     private struct State: Sendable {
         var files: [String: FileRevision?] = [:]
@@ -37,7 +37,7 @@ final class FileNotes: Sendable {
 }
 
 extension ConfigurationSource {
-    /// The same source, with what is read through it noted in `notes`.
+    /// Returns the same source, which records every read in `notes`.
     func noted(in notes: FileNotes) -> ConfigurationSource {
         ConfigurationSource(
             environment: environment,

@@ -103,7 +103,7 @@ struct KafkaReader {
             section.key("oauth"), "kafka.oauth needs kafka.properties security.protocol: sasl_ssl")
     }
 
-    /// Tokens travel here: plain text is for this machine, or for who says so in writing.
+    /// Requires TLS, because tokens are sent here. Plain text needs a broker on this machine, or explicit permission.
     private func requireEncryption(
         _ kafka: Configuration.Kafka, _ brokers: BrokerList, _ node: Node, _ section: Section
     ) {

@@ -20,7 +20,7 @@ struct ListenAddresses {
         }
     }
 
-    /// Looks at the listeners of `configuration`, which was read from the sections `admin` and `pickup`.
+    /// Checks the listeners of `configuration`, which was read from the sections `admin` and `pickup`.
     static func check(_ configuration: Configuration, admin: Section, pickup: Section) {
         let diagnostics = pickup.diagnostics
         var listeners: [Listener] = []
@@ -57,7 +57,8 @@ struct ListenAddresses {
 }
 
 extension HostAndPort {
-    /// Whether whoever listens on one address keeps another process from listening on the other. Port 0 is any free port.
+    /// Returns whether a listener on one address keeps another process from listening on the other. Port 0 is any free
+    /// port.
     func clashes(with other: HostAndPort) -> Bool {
         guard port == other.port, port != 0 else { return false }
         let (one, two) = (Self.hosts(host), Self.hosts(other.host))
@@ -65,7 +66,7 @@ extension HostAndPort {
             || Self.isEverywhere(other.host, beside: one)
     }
 
-    /// The host in the spelling of addresses; a name stands for itself.
+    /// Returns the host in the spelling of addresses; a name stays as it is.
     private static func hosts(_ host: String) -> Set<String> {
         let name = host.lowercased()
         if name == "localhost" { return ["127.0.0.1", "::1"].reduce(into: []) { $0.formUnion(hosts($1)) } }

@@ -1,11 +1,11 @@
 import Formats
 import Yams
 
-/// Reads `kafka.oauth`: a source of tokens, what it needs, and nothing that belongs to another.
+/// Reads `kafka.oauth`: a source of tokens with the keys that it needs, and no keys of another source.
 struct OAuthReader {
     let source: ConfigurationSource
 
-    /// The section's words; nil where it is not there, or there is something to mend.
+    /// Returns the section's values; nil where it is missing or has errors.
     func read(_ section: Section, isThere: Bool) -> Configuration.OAuth? {
         guard isThere else { return nil }
         defer { section.finish() }

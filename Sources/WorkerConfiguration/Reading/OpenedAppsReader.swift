@@ -55,7 +55,7 @@ struct OpenedAppsReader {
             """
     }
 
-    /// Returns what is said of `name`, which is no app's. The environment may have said it.
+    /// Returns the problem of `name`, which is no app's. The name may come from the environment.
     static func noApp(_ name: String, among apps: [String], _ node: Node, _ section: Section) -> String {
         let meant = Spelling.nearest(to: name, among: apps).map { "; did you mean \($0)?" }
         return

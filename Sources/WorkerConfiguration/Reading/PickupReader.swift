@@ -2,7 +2,7 @@ import AdapterKit
 import Formats
 import Yams
 
-/// Reads `pickup`: where the gateway listens, who may ask, what it keeps.
+/// Reads `pickup`: the gateway's addresses, callers and limits.
 struct PickupReader {
     let apps: [String]
 

@@ -1,7 +1,7 @@
 import AdapterKit
 import Yams
 
-/// Reads `keys.*.policy`: what a signer signs with the ring.
+/// Reads `keys.*.policy`: the limits on a signer's signatures with the ring.
 struct PolicyReader {
     /// The section of the ring.
     let key: Section

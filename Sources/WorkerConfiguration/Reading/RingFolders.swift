@@ -2,8 +2,8 @@ import AdapterKit
 import Glibc
 import YAMLReading
 
-/// The folders of the key rings. A ring's name stands in each token's record, so two names of one folder would hide from each other
-/// which tokens its keys signed: a folder is one ring.
+/// The folders of the key rings. Each token's record names its ring. Two names of one folder would hide from each other
+/// which tokens its keys signed, so a folder is one ring.
 enum RingFolders {
     /// Refuses a ring whose folder another one has, under whatever path.
     static func refuseSharedOnes(_ keys: [Configuration.Key], _ diagnostics: Diagnostics) {
@@ -22,7 +22,7 @@ enum RingFolders {
         }
     }
 
-    /// Tells one folder from another.
+    /// The identity of a folder.
     private struct Place {
         /// The path without links, dots and repeated slashes, as far as the folders are there.
         private let path: String

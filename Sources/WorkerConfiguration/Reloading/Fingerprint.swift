@@ -1,9 +1,9 @@
-/// Stands for something that was read: another one where any of it differs. It says nothing beyond this process, and shows nothing of
-/// what it stands for.
+/// A fingerprint of values that were read; it differs where any of them does. It has no meaning outside this process,
+/// and reveals nothing about the values.
 public struct Fingerprint: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     private let value: Int
 
-    /// Of nothing.
+    /// The fingerprint of nothing.
     public init() { value = 0 }
 
     init(_ hasher: Hasher) { value = hasher.finalize() }

@@ -8,7 +8,7 @@ public struct GatewayReloadPlan: Sendable {
     public let configuration: Configuration
     /// The changes that the gateway applies: names of keys, and of apps as `apps.NAME`.
     public let changes: [String]
-    /// The keys that differ from what the gateway was started with and need a restart.
+    /// The keys that differ from their values at the gateway's start and need a restart.
     public let needsRestart: [String]
 
     /// Whether there is nothing to take over.

@@ -8,7 +8,7 @@ public struct ReloadPlan: Sendable {
     /// The changes that the worker applies: names of keys that concern all apps, and apps and key rings as `apps.NAME`
     /// and `keys.NAME`.
     public let changes: [String]
-    /// The keys that differ from what the worker was started with and need a restart.
+    /// The keys that differ from their values at the worker's start and need a restart.
     public let needsRestart: [String]
     /// The apps that go on as they are.
     public let unchangedApps: Set<String>
@@ -44,7 +44,7 @@ public struct ReloadPlan: Sendable {
         needsRestart = Self.restarts(started, new) + draft.heldBack.map { "apps.\($0).key" }
     }
 
-    /// Those of `old` and `new` that are in one of both alone, or are not the same; in order.
+    /// Returns the names of `old` and `new` that are in one of them alone, or whose things differ; in order.
     private static func names(_ old: [String], _ new: [String], isSame: (String) -> Bool) -> [String] {
         let still = Set(new)
         return new.filter { !isSame($0) } + old.filter { !still.contains($0) }
@@ -58,7 +58,7 @@ public struct ReloadPlan: Sendable {
 }
 
 extension ReloadPlan {
-    /// The configuration to go by, on its way.
+    /// A configuration in preparation.
     private struct Draft {
         let started: Configuration
         let running: Configuration
@@ -72,7 +72,7 @@ extension ReloadPlan {
             target = new
         }
 
-        /// The values of what clients, topics and threads were made of.
+        /// Keeps the values that clients, topics and threads were made with.
         mutating func keepWhatNeedsRestart() {
             target.kafka = started.kafka
             target.delivery = started.delivery
@@ -131,7 +131,8 @@ extension ReloadPlan {
             }
         }
 
-        /// Whether whoever holds the app's ring signs with its algorithm: a signer's client knows what it was started for.
+        /// Returns whether the holder of the app's ring signs with the app's algorithm: a signer's client knows the
+        /// algorithms of its start.
         private func isSigned(_ app: Configuration.App) -> Bool {
             guard target.keys.contains(where: { $0.name == app.key && $0.signer != nil }) else { return true }
             return started.apps.contains { $0.key == app.key && $0.adapter.algorithm == app.adapter.algorithm }
@@ -140,7 +141,7 @@ extension ReloadPlan {
 }
 
 extension Configuration.App {
-    /// Whether the app is what it was: its own words and files, and whose account it asks with.
+    /// Returns whether the app is unchanged: its own keys and files, and its account for look-ups.
     fileprivate func isAsBefore(_ old: Configuration.App) -> Bool {
         fingerprint == old.fingerprint && topics == old.topics && lookup?.account == old.lookup?.account
     }

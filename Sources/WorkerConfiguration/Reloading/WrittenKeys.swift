@@ -7,7 +7,7 @@ import Yams
 struct WrittenKeys: Sendable, CustomReflectable {
     /// A key that has another value than its default, or a section that there need not be.
     struct Entry: Sendable {
-        /// Its name from the top, such as `worker.retries.tiers`.
+        /// The key's full name, such as `worker.retries.tiers`.
         let name: String
         /// The fingerprint of its value.
         let value: Fingerprint
@@ -17,13 +17,13 @@ struct WrittenKeys: Sendable, CustomReflectable {
 
     /// A key whose value differs between two files.
     struct Change: Sendable, Equatable {
-        /// Its name from the top.
+        /// The section's full name.
         let name: String
         /// The moment from which a changed value is in effect.
         let change: KeyChange
     }
 
-    /// In the order of the documentation; those of the user's names in the order of the file.
+    /// The entries in the order of the documentation; entries with the user's own names in the order of the file.
     private(set) var entries: [Entry] = []
 
     /// Nothing written.
@@ -37,7 +37,7 @@ struct WrittenKeys: Sendable, CustomReflectable {
         }
     }
 
-    /// Nothing of the values is shown.
+    /// An empty mirror, which shows none of the values.
     var customMirror: Mirror { Mirror(self, children: []) }
 
     /// The keys whose values differ from those of `other` or are in one of both alone, in order.

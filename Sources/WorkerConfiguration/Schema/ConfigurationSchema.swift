@@ -1,7 +1,7 @@
 public import AdapterKit
 
-/// The JSON Schema (draft 2020-12) of `remint.yaml`, made of the keys' declarations: what editors complete and underline while one
-/// writes. It knows names, types, words and bounds; what hangs together, `remint check` says.
+/// The JSON Schema (draft 2020-12) of `remint.yaml`, made from the keys' declarations, for completion and checks in
+/// editors. It covers names, types, words and bounds; `remint check` covers rules between keys.
 public struct ConfigurationSchema {
     private typealias Members = [(name: String, value: SchemaValue)]
 

@@ -3,7 +3,7 @@ extension Configuration {
     public struct Admission: Sendable, WithDefaults {
         /// The number of recent subjects that are remembered; 0 turns admission off.
         public var subjects = 250_000
-        /// For how long after a token reports of the same user are taken for the failure it answers.
+        /// The time after a token for which reports of the same user count as caused by the failure that it answers.
         public var coalesce = Duration.seconds(2)
         /// The number of distinct users of an app who must refuse their tokens for everybody's events to wait.
         public var suspendAfter = 20

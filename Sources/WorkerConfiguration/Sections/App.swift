@@ -1,9 +1,9 @@
 public import AdapterKit
 
 extension Configuration {
-    /// One integration.
+    /// An app.
     public struct App: Sendable {
-        /// Its name.
+        /// The app's name.
         public var name: String
         /// The vendor's rules, with the app's settings in them.
         public var adapter: any Adapter

@@ -23,11 +23,11 @@ extension Configuration {
 
     /// A librdkafka property. However it is printed, its value is not: it may be a password.
     public struct Property: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-        /// Its name.
+        /// The property's name.
         public let name: String
-        /// Its value, which may be a secret.
+        /// The property's value, which may be a secret.
         public let value: String
-        /// Its place in the file.
+        /// The property's place in the file.
         public let place: FileLocation
 
         public var description: String { "\(name) (\(place.file):\(place.line))" }
@@ -67,7 +67,8 @@ extension Configuration.Kafka {
             "Brokers beyond this machine need TLS (below), unless plain text is asked for here in writing.")
     ]
 
-    /// The properties that the configuration may not set, by name: what delivery guarantees hang on, and what has a key of its own.
+    /// The properties that the configuration may not set, by name: those that the delivery guarantees depend on, and
+    /// those with a key of their own.
     package static let ownProperties = [
         // Where a partition is read from is decided, counted and said by the worker.
         "auto.offset.reset",

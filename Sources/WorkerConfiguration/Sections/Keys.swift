@@ -3,20 +3,20 @@ public import AdapterKit
 extension Configuration {
     /// A key ring.
     public struct Key: Sendable {
-        /// Its name.
+        /// The ring's name.
         public var name: String
-        /// Its folder; nil for a ring that a signer holds.
+        /// The ring's folder; nil for a ring that a signer holds.
         public var path: String?
         /// The socket of the signer that holds it; nil for a ring that is read from its folder.
         public var signer: String?
         /// The place of `path` or `signer` in the file.
         public var place: FileLocation
-        /// The limits on what a signer signs with it.
+        /// The limits on a signer's signatures with the ring.
         public var policy = SigningPolicy()
     }
 
-    /// The limits on what a signer signs with a ring: tokens of these terms and nothing else. `remint signer` enforces
-    /// them.
+    /// The limits on a signer's signatures with a ring: it signs tokens of these terms and nothing else. `remint
+    /// signer` enforces them.
     public struct SigningPolicy: Sendable, Equatable {
         /// The longest life that a policy may allow, and its default. It is more than a year, which is longer than any
         /// vendor accepts. It is short enough that a stolen token expires.

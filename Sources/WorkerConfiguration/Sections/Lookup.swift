@@ -6,13 +6,13 @@ extension Configuration {
     public struct Lookup: Sendable {
         /// The handling of an event whose look-up returned no answer.
         public enum OnFailure: String, Sendable, CaseIterable {
-            /// It waits in a retry tier and asks again, and becomes a dead letter in the end.
+            /// The event waits in a retry tier and asks again, and becomes a dead letter in the end.
             case retry
-            /// It gets its token: the look-up is a check that may be missed.
+            /// The event gets its token: the look-up is an optional check.
             case mint
         }
 
-        /// A file the look-up needs, for what is checked before a worker starts.
+        /// A file that the look-up needs, for the checks before a worker starts.
         public struct File: Sendable {
             /// The kind of the file's contents.
             public enum Content: Sendable {
@@ -22,7 +22,7 @@ extension Configuration {
                 case certificates
             }
 
-            /// Its path, relative to the working folder as that of a key ring is.
+            /// The file's path, relative to the working folder, like a key ring's.
             public let path: String
             /// The kind of the file's contents.
             public let content: Content

@@ -11,7 +11,7 @@ extension Configuration {
             case awsMSKIAM = "aws_msk_iam"
         }
 
-        /// A source with what it needs.
+        /// A source of tokens, with the values that it needs.
         public enum Source: Sendable, Hashable {
             /// The file at this path.
             case file(String)
@@ -23,9 +23,9 @@ extension Configuration {
 
         /// The client authentication method (RFC 6749, section 2.3.1).
         public enum Authentication: String, Sendable, CaseIterable {
-            /// In the header `Authorization`.
+            /// The header `Authorization`.
             case basic
-            /// In the request's body.
+            /// The request's body.
             case post
         }
 
@@ -33,7 +33,7 @@ extension Configuration {
         public struct ClientCredentials: Sendable, Hashable, WithDefaults {
             /// The token endpoint: https, or http to this machine.
             public var endpoint = ""
-            /// Its host, and its port if it is not 443. Logs and errors may show it.
+            /// The endpoint's host, and its port if it is not 443. Logs and errors may show it.
             public var host = ""
             /// The client's name.
             public var clientID = ""
@@ -52,11 +52,11 @@ extension Configuration {
             public init() {}
         }
 
-        /// Something beside the token that the brokers want to be told.
+        /// An extension that the brokers require beside the token.
         public struct Extension: Sendable, Hashable {
-            /// Its name: letters.
+            /// The extension's name, in letters.
             public let name: String
-            /// Its value: visible characters.
+            /// The extension's value, in visible characters.
             public let value: String
         }
 

@@ -6,7 +6,7 @@ extension Configuration {
     public struct Pickup: Sendable, WithDefaults {
         /// The proof of possession that a session needs.
         public enum Proof: String, Sendable, CaseIterable {
-            /// No proof is needed, unless the session is bound to a key.
+            /// A proof is only needed where the session is bound to a key.
             case none
             /// A proof of possession is required with it (RFC 9449).
             case dpop
@@ -14,7 +14,7 @@ extension Configuration {
 
         /// The sessions of an issuer.
         public struct Session: Sendable, Equatable, WithDefaults {
-            /// Its place under `pickup`: `session`, or `sessions.NAME`.
+            /// The section's name under `pickup`: `session`, or `sessions.NAME`.
             public var name = "session"
             /// `iss`, byte for byte.
             public var issuer = ""
@@ -45,13 +45,13 @@ extension Configuration {
 
         /// A trusted backend.
         public struct APIKey: Sendable, Equatable {
-            /// Its name in logs and metrics.
+            /// The key's name in logs and metrics.
             public var name: String
             /// The key's SHA-256 in hexadecimal digits.
             public var hash: String
             /// The apps it is for; empty for all.
             public var apps: [String]
-            /// Its requests a second.
+            /// The key's requests a second.
             public var rate = standardRate
 
             static let standardRate = 1000
@@ -71,7 +71,7 @@ extension Configuration {
             public var id: String?
         }
 
-        /// Its place in the file.
+        /// The section's place in the file.
         public var place: FileLocation?
         /// The address, without brackets.
         public var host = "127.0.0.1"
@@ -105,27 +105,27 @@ extension Configuration {
         public var cache = 256 << 20
         /// The age up to which the token topic's past is read after the start, if the apps' tokens live as long.
         public var follow = Duration.seconds(30 * 86_400)
-        /// The most tokens a second that are asked for, for users of whom none is known.
+        /// The maximum number of asks a second for users without a known token.
         public var coldRate = 1000
-        /// Requests a second for one user, from one device and in all.
+        /// The maximum number of requests a second for one user.
         public var userRate = 5
-        /// See `userRate`.
+        /// The maximum number of requests a second from one user or device.
         public var callerRate = 20
-        /// See `userRate`: from one address, which many devices of one network may share.
+        /// The maximum number of requests a second from one address, which many devices of one network may share.
         public var addressRate = 200
-        /// Refused requests a second from one address, before it has to wait.
+        /// The maximum number of refused requests a second from one address, before it has to wait.
         public var refusedRate = 20
-        /// See `userRate`.
+        /// The maximum number of requests a second in all.
         public var totalRate = 5000
-        /// Connections that may be open at once, in all and from one address.
+        /// The maximum number of open connections, in all.
         public var connections = 50_000
-        /// See `connections`.
+        /// The maximum number of open connections from one address.
         public var addressConnections = 5000
-        /// Streams that may be open at once: in all, of one user of an app, and from one address.
+        /// The maximum number of open streams, in all.
         public var streams = 50_000
-        /// See `streams`.
+        /// The maximum number of open streams of one user of an app.
         public var userStreams = 10
-        /// See `streams`.
+        /// The maximum number of open streams from one address.
         public var addressStreams = 5000
         /// The time for which a stopping gateway continues to serve and is not ready.
         public var drain = Duration.seconds(10)

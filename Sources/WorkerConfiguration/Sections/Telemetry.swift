@@ -12,7 +12,7 @@ extension Configuration {
 
     /// A collector that speaks OTLP over HTTP.
     public struct Collector: Sendable, WithDefaults {
-        /// Its base URL: https, or http where no header goes there or it is this machine.
+        /// The collector's base URL: https, or http where no header is sent or the collector is on this machine.
         public var endpoint = ""
         /// The headers of each request, in the order of the file.
         public var headers: [Property] = []

@@ -1,5 +1,6 @@
 extension Configuration {
-    /// Tests of a configuration. No worker reads them: `remint test` does, and `WorkerTesting` knows what they mean.
+    /// Tests of a configuration. Workers do not read them; `remint test` does, and `WorkerTesting` defines their
+    /// meaning.
     package enum Tests {}
 }
 

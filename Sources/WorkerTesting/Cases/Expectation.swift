@@ -24,7 +24,7 @@ struct Expectation: Sendable {
         var user: Placed<String>?
         var ids: PlacedJSON?
         var challenge: Placed<String>?
-        /// From its issue to its end, in seconds.
+        /// The time from its issue to its end, in seconds.
         var lives: Placed<Int64>?
         var sealedFor: Placed<String>?
         var header = Part()
@@ -33,7 +33,7 @@ struct Expectation: Sendable {
 
     /// A token's header or its claims.
     struct Part: Sendable {
-        /// All of it.
+        /// The whole value.
         var exact: PlacedJSON?
         /// Members it has.
         var has: PlacedJSON?
@@ -42,13 +42,13 @@ struct Expectation: Sendable {
     }
 }
 
-/// Something that stands in a file.
+/// A value with its place in a file.
 struct Placed<Value: Sendable>: Sendable {
     let value: Value
     let place: FileLocation
 }
 
-/// JSON that stands in a file, and where each part of it does.
+/// JSON in a file, with the place of each part.
 struct PlacedJSON: Sendable {
     let json: [UInt8]
     let places: Places

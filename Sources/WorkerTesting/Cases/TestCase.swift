@@ -2,15 +2,15 @@ import AdapterKit
 import Pipeline
 package import YAMLReading
 
-/// A test of a configuration: an event, and what must come of it.
+/// A test of a configuration: an event, and its expected outcome.
 package struct TestCase: Sendable {
-    /// Its name, one of its file's.
+    /// The test's name, unique in its file.
     package let name: String
     /// The test's place in the file.
     package let place: FileLocation
     /// The time of the test's clock.
     let at: UnixTime
-    /// The event as it stands on its topic.
+    /// The event as it is on its topic.
     let record: InputRecord
     /// The random ids of its token; nil for any.
     let uuid: String?

@@ -16,18 +16,18 @@ struct Ending: Sendable {
     /// The token; nil where there is none.
     var token: Token?
 
-    /// A token, of which nothing but header and claims is ever told.
+    /// A token; only its header and claims are ever shown.
     struct Token: Sendable {
         let inspection: TokenInspection
         let subject: Subject
-        /// From its issue to its end, in seconds.
+        /// The time from its issue to its end, in seconds.
         let lives: Int64
         let sealedFor: String?
         /// The vendor's verdict on the token.
         let verdict: VendorVerdict
     }
 
-    /// The outcome with what is said of it.
+    /// The outcome with its code and detail.
     var summary: String {
         var text = outcome
         if !code.isEmpty { text += ", \(code)" }

@@ -11,7 +11,7 @@ struct ExpectationReader {
     private let section: Section
     private var diagnostics: Diagnostics { section.diagnostics }
 
-    /// A reader of what `test` expects.
+    /// A reader of the expectations of `test`.
     init(_ test: Section) {
         parent = test
         section = test.section("expect")

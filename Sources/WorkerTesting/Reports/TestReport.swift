@@ -12,7 +12,7 @@ package struct TestReport: Sendable {
 
     // MARK: For people
 
-    /// A line for each test, with what is not as it says behind it, and a last line for all.
+    /// A line for each test, with its differences behind it, and a last line for all tests.
     package var text: String {
         let failed = results.count { !$0.isOK }
         let sum =

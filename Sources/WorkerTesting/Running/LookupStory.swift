@@ -6,10 +6,10 @@ struct LookupStory {
     /// The vendor's response; nil where the test states none.
     let answer: LookupResponse?
     let clock: CaseClock
-    /// The account that was asked though the test says no answer.
+    /// The account that was asked although the test names no answer for it.
     private(set) var unanswered: String?
 
-    /// More rounds than an event can wait.
+    /// The maximum number of rounds; an event cannot wait for more.
     private static let rounds = 64
 
     init(answer: LookupResponse?, clock: CaseClock) {
@@ -34,7 +34,7 @@ struct LookupStory {
         return nil
     }
 
-    /// Asks and answers, or lets time pass until there is something to ask.
+    /// Asks and answers, or advances the time until there is a question.
     ///
     /// - Returns: false where the event has waited as long as it may.
     private mutating func converse(until end: UnixTime, _ processor: inout BatchProcessor) -> Bool {

@@ -2,7 +2,8 @@ import AdapterKit
 import Pipeline
 import Synchronization
 
-/// Signs as another signer does, and keeps what it signed last: of a sealed token nobody but its recipient could read a claim.
+/// Signs with another signer, and keeps the last signed input: only its recipient could read the claims of a sealed
+/// token.
 final class RecordingSigner: SigningPort {
     private let signer: any SigningPort
     private let last = Mutex<[UInt8]?>(nil)

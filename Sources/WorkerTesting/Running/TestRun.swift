@@ -7,8 +7,8 @@ import Signing
 import Synchronization
 package import WorkerConfiguration
 
-/// Runs tests of a configuration: each event through the worker's own pipeline, with a clock that stands still and vendors that
-/// answer what the test says.
+/// Runs tests of a configuration: each event through the worker's own pipeline, with a clock that stands still and
+/// vendors that return the test's answers.
 package struct TestRun: Sendable {
     private let configuration: Configuration
     private let rings: [String: KeyRing]
@@ -72,7 +72,7 @@ package struct TestRun: Sendable {
     }
 }
 
-/// The time of a test: what it says, moved on only by what waits for a vendor.
+/// The time of a test: its own time, advanced only by waits for a vendor.
 final class CaseClock: Sendable {
     private let time: Mutex<UnixTime>
 

@@ -7,7 +7,7 @@ import Vendors
 import Worker
 import WorkerConfiguration
 
-/// `remint check`: says everything that is wrong with a configuration, and where; with `--connect` also with what it reaches.
+/// `remint check`: reports every error of a configuration with its place; with `--connect` also tests its connections.
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Checks a configuration and its keys; with --connect, what it connects to.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import Vendors
 import WorkerConfiguration
 
-/// `remint config`: what there is to configure.
+/// `remint config`: the configuration's keys.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Shows what can be configured.",

@@ -7,12 +7,12 @@ import Vendors
 import Worker
 import WorkerConfiguration
 
-/// `--config`, and what every command does with it.
+/// `--config`, and the steps that every command does with it.
 struct ConfigurationOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: ArgumentHelp("The configuration.", valueName: "file"))
     var config: String
 
-    /// Reads the configuration and the keys, and says on standard error what is wrong with them.
+    /// Reads the configuration and the keys, and reports their errors on standard error.
     ///
     /// - Throws: `ExitCode` 1 where a worker could not start with them.
     func load() throws -> Preflight {
@@ -22,12 +22,12 @@ struct ConfigurationOptions: ParsableArguments {
         return preflight
     }
 
-    /// Reads the configuration alone, for what is about keys that may not be there yet.
+    /// Reads the configuration alone, for commands about keys that may not exist yet.
     ///
     /// - Throws: `ExitCode` 1 where it cannot be read.
     func loadConfiguration() throws -> Configuration { try loadNoting().configuration }
 
-    /// The same, with the files that it was read from as they were just before.
+    /// Reads the configuration alone, and returns also the files that it was read from, as they were just before.
     func loadNoting() throws -> (configuration: Configuration, files: [String: FileRevision?]) {
         let (configuration, diagnostics, files) = ConfigurationReader(registry: .remint, source: .system).readNoting(
             config)

@@ -6,7 +6,7 @@ import Keyring
 import Worker
 import WorkerConfiguration
 
-/// `remint inspect`: what a token says, and what the vendor would say of it.
+/// `remint inspect`: a token's content, and the vendor's verdict on it.
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect", abstract: "Decodes a token and tells what the vendor would say of it.",
@@ -62,7 +62,7 @@ struct InspectCommand: ParsableCommand {
         return Array(token.utf8)
     }
 
-    /// `token` itself or, where it is sealed, what `recipient` opens it to.
+    /// Returns `token` itself or, where it is sealed, the token that `recipient` decrypts from it.
     private func opened(_ token: [UInt8]) throws -> [UInt8] {
         guard token.count(where: { $0 == UInt8(ascii: ".") }) == 4 else { return token }
         guard let recipient else {

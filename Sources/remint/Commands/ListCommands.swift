@@ -8,7 +8,7 @@ import Pickup
 import Vendors
 import Worker
 
-/// `remint codes`: why an event can be dead-lettered, or what a vendor's SDKs report.
+/// `remint codes`: the reasons for dead letters, or the codes of a vendor's SDKs.
 struct CodesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "codes", abstract: "Lists the codes of dead letters, or those of a vendor and their remedies.")
@@ -57,7 +57,7 @@ struct CodesCommand: ParsableCommand {
     }
 }
 
-/// `remint metrics`: what `/metrics` of worker and gateway says.
+/// `remint metrics`: the metrics of worker and gateway.
 struct MetricsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "metrics", abstract: "Lists the metrics, their kinds and labels, and what they say.")

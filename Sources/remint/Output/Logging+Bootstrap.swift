@@ -8,7 +8,7 @@ extension Logger {
         remint(log, at: LogLevel(log), label: label)
     }
 
-    /// The same, at a level that may change.
+    /// Returns the program's logger, at a level that may change.
     static func remint(_ log: Configuration.Log, at level: LogLevel, label: String = "remint") -> Logger {
         Logger(label: label) { label in
             switch log.format {
@@ -20,6 +20,6 @@ extension Logger {
 }
 
 extension LogLevel {
-    /// The level that the configuration says.
+    /// The level of the configuration.
     convenience init(_ log: Configuration.Log) { self.init(Logger.Level(rawValue: log.level) ?? .info) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Operations
 
-/// One line on standard error that is written over as work goes on; nothing where standard error is no terminal.
+/// A line on standard error that is overwritten as work continues; nothing where standard error is no terminal.
 struct ProgressLine: ProgressDisplay {
     /// Whether anybody sees it.
     let isShown = isatty(FileHandle.standardError.fileDescriptor) == 1
@@ -19,7 +19,7 @@ struct ProgressLine: ProgressDisplay {
         write("\r\(bar) \(Int(share * 100)) %  \(note)\u{1B}[K")
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     mutating func clear() {
         guard isDirty else { return }
         isDirty = false

@@ -17,7 +17,7 @@ struct ProgressLines: ProgressDisplay {
         Terminal.error("remint: \(share) % \(note)")
     }
 
-    /// Leaves what was written.
+    /// Keeps the written lines.
     mutating func clear() {}
 
     /// Lines where somebody wants them, else a bar on a terminal.

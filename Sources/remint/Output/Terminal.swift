@@ -2,9 +2,9 @@ import Foundation
 
 /// The streams that a person reads.
 enum Terminal {
-    /// A line for the result.
+    /// Prints a line of the result on standard output.
     static func print(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-    /// A line for what goes on or went wrong.
+    /// Prints a line about progress or an error on standard error.
     static func error(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }
 }

@@ -165,6 +165,8 @@ final class ModelCluster: CampaignTopics {
 
     var lag: Int? { get async { mood == .silent ? 1 : 0 } }
 
+    func close() async {}
+
     // MARK: Events
 
     fileprivate func deliver(_ records: [ProducerRecord]) async throws {

@@ -1,10 +1,10 @@
-/// A topic as it stands in the cluster.
+/// A topic as it exists in the cluster.
 package struct ActualTopic: Sendable, Equatable {
-    /// How many partitions it has.
+    /// The number of partitions.
     package var partitions: Int
-    /// How many copies its partitions have, of the one with the fewest; 0 where nobody said.
+    /// The number of replicas of the partition with the fewest; 0 where it is unknown.
     package var replication: Int
-    /// The settings that hold for it, its own and the cluster's.
+    /// The settings in force for the topic, its own and the cluster's.
     package var settings: [String: String]
 
     package init(partitions: Int, replication: Int, settings: [String: String]) {

@@ -3,7 +3,7 @@ import Kafka
 package import Logging
 package import WorkerConfiguration
 
-/// The cluster's topics, asked for and made by an operator's command.
+/// The cluster's topics, read and created by an operator's command.
 package struct ClusterTopics {
     private static let patience = Duration.seconds(30)
 
@@ -16,7 +16,7 @@ package struct ClusterTopics {
         self.logger = logger
     }
 
-    /// Those of `wanted` that the cluster has and shows, by name. None is created by asking.
+    /// Reads the topics of `wanted` that the cluster has and shows, by name. Asking creates none.
     ///
     /// - Throws: `KafkaError`; DESCRIBE and DESCRIBE_CONFIGS on the topics are needed.
     package func read(_ wanted: [WantedTopic]) async throws -> [String: ActualTopic] {
@@ -36,9 +36,9 @@ package struct ClusterTopics {
         }
     }
 
-    /// Creates `topics`, which do not exist. One that cannot be created keeps none of the others from it.
+    /// Creates `topics`, which do not exist. A topic that cannot be created does not stop the others.
     ///
-    /// - Parameter each: told of each topic, and why it could not be created, if so.
+    /// - Parameter each: called with each topic, and with the error if it could not be created.
     /// - Throws: `KafkaError` where no client can be made.
     package func create(_ topics: [WantedTopic], _ each: (WantedTopic, (any Error)?) -> Void) async throws {
         try await withProducer { producer in

@@ -1,4 +1,4 @@
-/// What is to be said of a topic's copies, whatever was asked for.
+/// The findings about a topic's replicas, whatever the operator asked for.
 enum ReplicationRules {
     static let minimumInSync = "min.insync.replicas"
 

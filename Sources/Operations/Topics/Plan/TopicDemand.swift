@@ -1,12 +1,12 @@
-/// What a topic's setting must be, and what happens where it is not.
+/// A requirement on a topic's setting, and the consequence of a value that fails it.
 package struct TopicDemand: Sendable, Equatable {
-    /// What a value is held against.
+    /// The check of a value.
     package enum Check: Sendable, Equatable {
-        /// A list, separated by commas, has this word.
+        /// A list, separated by commas, contains this word.
         case includes(String)
-        /// A list, separated by commas, lacks this word.
+        /// A list, separated by commas, does not contain this word.
         case excludes(String)
-        /// A number is no smaller; -1 stands for no end.
+        /// A number is no smaller; -1 stands for unlimited.
         case atLeast(Int64)
         /// A number is no larger.
         case atMost(Int64)
@@ -14,9 +14,9 @@ package struct TopicDemand: Sendable, Equatable {
 
     /// The check.
     package let check: Check
-    /// How bad it is where a value fails it.
+    /// The severity of a value that fails the check.
     package let severity: TopicFinding.Severity
-    /// What happens then, in a few words.
+    /// The consequence of a value that fails the check, in a few words.
     package let consequence: String
 
     init(_ check: Check, _ severity: TopicFinding.Severity, _ consequence: String) {
@@ -25,7 +25,7 @@ package struct TopicDemand: Sendable, Equatable {
         self.consequence = consequence
     }
 
-    /// Whether `value`, as a broker writes it, passes. What is no number passes no check of numbers.
+    /// Returns whether `value`, as a broker writes it, passes. A value that is no number passes no check of numbers.
     package func accepts(_ value: String) -> Bool {
         switch check {
         case .includes(let word): TopicSetting.words(of: value).contains(word)
@@ -36,18 +36,18 @@ package struct TopicDemand: Sendable, Equatable {
     }
 }
 
-/// Something to know about a topic.
+/// A finding about a topic.
 package struct TopicFinding: Sendable, Equatable {
-    /// How bad it is.
+    /// The severity of a finding.
     package enum Severity: String, Sendable {
-        /// It loses data, keeps what must end, or keeps the worker from working.
+        /// The topic loses data, keeps records that must expire, or keeps the worker from working.
         case error
-        /// Someone should look.
+        /// An operator should look at the topic.
         case warning
     }
 
-    /// How bad.
+    /// The severity.
     package let severity: Severity
-    /// What is wrong, what comes of it and what would be right, in one line.
+    /// The problem, its consequence and the right value, in one line.
     package let message: String
 }

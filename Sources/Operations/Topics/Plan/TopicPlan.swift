@@ -1,34 +1,34 @@
-/// What lies between the topics that Remint needs and those that a cluster has.
+/// The difference between the topics that Remint needs and those that a cluster has.
 package struct TopicPlan: Sendable, Equatable {
-    /// One thing about a topic that is another than wanted.
+    /// A property of a topic that differs from the wanted one.
     package struct Change: Sendable, Equatable {
         /// `partitions`, `replication`, or the name of a setting.
         package let what: String
-        /// How it is.
+        /// The actual value.
         package let actual: String
-        /// How it should be.
+        /// The wanted value.
         package let wanted: String
     }
 
-    /// A topic and what is to be done about it.
+    /// A topic and the steps that it needs.
     package struct Entry: Sendable, Equatable {
         /// The topic as it should be.
         package let wanted: WantedTopic
-        /// As it is; nil where it is missing.
+        /// The actual topic; nil where it is missing.
         package let actual: ActualTopic?
-        /// What would have to be changed; nothing of a missing one.
+        /// The necessary changes; empty for a missing topic.
         package let changes: [Change]
-        /// What is to be said of it, the worst first.
+        /// The findings about the topic, the worst first.
         package let findings: [TopicFinding]
 
-        /// Whether there is anything to do.
+        /// Whether there is nothing to do.
         package var isSettled: Bool { actual != nil && changes.isEmpty }
     }
 
     /// Every topic, in the order of `WantedTopic.all`.
     package let entries: [Entry]
 
-    /// The difference between `wanted` and `actual`, which holds the topics by their names.
+    /// The difference between `wanted` and `actual`, which has the topics by name.
     package init(_ wanted: [WantedTopic], _ actual: [String: ActualTopic]) {
         let largestEvent = wanted.filter { $0.use == .events }
             .compactMap { actual[$0.name]?.settings[Self.recordSize].flatMap { Int64($0) } }.max()
@@ -44,9 +44,9 @@ package struct TopicPlan: Sendable, Equatable {
 
     /// The topics that do not exist.
     package var missing: [WantedTopic] { entries.filter { $0.actual == nil }.map(\.wanted) }
-    /// How many topics there is something to do about.
+    /// The number of topics that need a change or are missing.
     package var unsettled: Int { entries.count { !$0.isSettled } }
-    /// Whether something loses data, keeps what must end, or keeps the worker from working.
+    /// Whether a topic loses data, keeps records that must expire, or keeps the worker from working.
     package var hasErrors: Bool { entries.contains { $0.findings.contains { $0.severity == .error } } }
 
     private static let recordSize = "max.message.bytes"
@@ -54,7 +54,7 @@ package struct TopicPlan: Sendable, Equatable {
     private static func missing(_ topic: WantedTopic) -> Entry {
         let (severity, consequence): (TopicFinding.Severity, String) =
             switch topic.use {
-            // Without the control topic a worker works, by itself.
+            // Without the control topic a worker works, but alone.
             case .control: (.error, "suspensions and pauses hold for one worker alone, and end with it")
             // No worker uses it.
             case .parkedLetters: (.warning, "no dead letter can be parked, and redrives do not mark what they sent")

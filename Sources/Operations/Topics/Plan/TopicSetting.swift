@@ -1,15 +1,15 @@
-/// A setting of a topic that Remint has an opinion on.
+/// A setting of a topic that Remint requires or recommends.
 package struct TopicSetting: Sendable, Equatable {
-    /// The setting that says what becomes of old records.
+    /// The setting that decides what happens to old records.
     package static let policy = "cleanup.policy"
 
-    /// Its name, as brokers call it.
+    /// The setting's name at the brokers.
     package let name: String
-    /// What a topic is created with.
+    /// The value with which a topic is created.
     package let value: String
-    /// The word of `cleanup.policy` without which the setting has no effect; nil where it always has.
+    /// The word of `cleanup.policy` without which the setting has no effect; nil where it always has an effect.
     package let policy: String?
-    /// What other values are held against.
+    /// The requirements on other values.
     package let demands: [TopicDemand]
 
     init(_ name: String, _ value: String, under policy: String? = nil, _ demands: [TopicDemand]) {
@@ -23,15 +23,15 @@ package struct TopicSetting: Sendable, Equatable {
         self.init(name, String(milliseconds), under: policy, demands)
     }
 
-    /// The first demand that a topic with `settings` fails; nil where it fails none, where the setting has no effect, or where
-    /// the broker does not know it.
+    /// Returns the first demand that a topic with `settings` fails; nil where it fails none, where the setting has no
+    /// effect, or where the broker does not know it.
     package func failure(in settings: [String: String]) -> TopicDemand? {
         guard let actual = settings[name] else { return nil }
         if let policy, let inForce = settings[Self.policy], !Self.words(of: inForce).contains(policy) { return nil }
         return demands.first { !$0.accepts(actual) }
     }
 
-    /// The words of a list that is separated by commas, with or without spaces.
+    /// Returns the words of a list that is separated by commas, with or without spaces.
     static func words(of list: String) -> Set<String> {
         Set(list.split(whereSeparator: { $0 == "," || $0 == " " }).map(String.init))
     }

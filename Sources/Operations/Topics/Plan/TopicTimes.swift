@@ -1,17 +1,17 @@
 import WorkerConfiguration
 
-/// The settings of each kind of topic that follow from how long the configuration lets tokens live and events wait.
+/// The settings of each kind of topic that follow from the configuration's token lifetimes and retry deadlines.
 struct TopicTimes {
     private static let hour: Int64 = 3_600_000
     private static let day = 24 * hour
     private static let week = 7 * day
     private static let retention = "retention.ms"
-    /// Ten years in seconds: longer than any token lives, and less than arithmetic cannot hold.
+    /// Ten years in seconds: longer than any token lives, and short enough for arithmetic without overflow.
     private static let longest: Int64 = 315_360_000
 
-    /// How long a token may live, in milliseconds.
+    /// The longest lifetime of a token, in milliseconds.
     let lifetime: Int64
-    /// How long after its first failure an event may still be tried, in milliseconds.
+    /// The time after its first failure for which an event may be tried, in milliseconds.
     let deadline: Int64
 
     init(_ configuration: Configuration) {
@@ -21,7 +21,7 @@ struct TopicTimes {
 
     private static func milliseconds(_ seconds: Int64) -> Int64 { min(max(0, seconds), longest) * 1000 }
 
-    /// Of a topic that events come from.
+    /// The settings of a topic of events.
     var events: [TopicSetting] {
         [
             Self.deleting("events with one key drop each other before they are read"),
@@ -35,7 +35,7 @@ struct TopicTimes {
         ]
     }
 
-    /// Of a retry tier.
+    /// The settings of a retry tier.
     var retries: [TopicSetting] {
         [
             Self.deleting("events with one key drop each other before they are tried again"),
@@ -50,7 +50,7 @@ struct TopicTimes {
         ]
     }
 
-    /// Of the token topic.
+    /// The settings of the token topic.
     var tokens: [TopicSetting] {
         [
             TopicSetting(
@@ -78,7 +78,7 @@ struct TopicTimes {
         ]
     }
 
-    /// Of the dead letters.
+    /// The settings of the dead letters' topic.
     static let deadLetters = [
         deleting("dead letters with one key drop each other"),
         TopicSetting(
@@ -86,7 +86,8 @@ struct TopicTimes {
             [TopicDemand(.atLeast(week), .warning, "dead letters are gone within a week, seen or not")]),
     ]
 
-    /// Of the parked letters: what they wait for takes its time, and their marks outlive the dead letters they are about.
+    /// The settings of the parked letters' topic. Letters may wait long for a fix, and marks must outlive the dead
+    /// letters they are about.
     static let parkedLetters = [
         deleting("parked letters with one key drop each other"),
         TopicSetting(
@@ -98,7 +99,7 @@ struct TopicTimes {
             ]),
     ]
 
-    /// Of the control topic.
+    /// The settings of the control topic.
     static let control = [
         TopicSetting(
             TopicSetting.policy, "compact",

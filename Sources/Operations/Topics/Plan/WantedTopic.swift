@@ -2,7 +2,7 @@ package import WorkerConfiguration
 
 /// A topic as Remint needs it.
 package struct WantedTopic: Sendable, Equatable {
-    /// What Remint uses a topic for.
+    /// Remint's use of a topic.
     package enum Use: String, Sendable {
         case events
         case tokens
@@ -12,12 +12,12 @@ package struct WantedTopic: Sendable, Equatable {
         case parkedLetters = "parked_letters"
     }
 
-    /// What an operator asks for, where the defaults will not do.
+    /// The operator's choices in place of the defaults.
     package struct Wishes: Sendable {
-        /// How many partitions each topic has but the control topic; nil for `standardPartitions` where one is created, and any
-        /// number where it exists.
+        /// The number of partitions of each topic but the control topic; nil for `standardPartitions` where a topic is
+        /// created, and for any number where it exists.
         package var partitions: Int?
-        /// How many copies each partition has; nil for the cluster's default.
+        /// The number of replicas of each partition; nil for the cluster's default.
         package var replication: Int?
 
         package init(partitions: Int? = nil, replication: Int? = nil) {
@@ -26,23 +26,23 @@ package struct WantedTopic: Sendable, Equatable {
         }
     }
 
-    /// How many partitions a topic is created with where nobody says.
+    /// The number of partitions of a new topic where the operator names none.
     package static let standardPartitions = 6
 
     /// The topic's name.
     package let name: String
-    /// What it is for.
+    /// The topic's use.
     package let use: Use
-    /// How many partitions it is created with.
+    /// The number of partitions with which the topic is created.
     package let partitions: Int
-    /// How many it must have at least where it exists.
+    /// The minimum number of partitions of an existing topic.
     package let fewestPartitions: Int
-    /// How many copies each partition has; nil for the cluster's default.
+    /// The number of replicas of each partition; nil for the cluster's default.
     package let replication: Int?
-    /// Its settings, in the order in which they are shown.
+    /// The topic's settings, in the order in which they are shown.
     package let settings: [TopicSetting]
 
-    /// Every topic of `configuration`, inputs first, each once.
+    /// Returns every topic of `configuration`, inputs first, each once.
     package static func all(_ configuration: Configuration, _ wishes: Wishes = Wishes()) -> [WantedTopic] {
         let topics = configuration.topics
         let times = TopicTimes(configuration)
@@ -63,7 +63,8 @@ package struct WantedTopic: Sendable, Equatable {
             ]
     }
 
-    /// What keeps acknowledged records through the loss of a broker; nothing where the cluster decides on copies.
+    /// Returns the settings that keep acknowledged records through the loss of a broker; empty where the cluster
+    /// decides on replicas.
     private static func durability(_ wishes: Wishes) -> [TopicSetting] {
         guard let replication = wishes.replication else { return [] }
         // With two copies of two, one broker that is away stops every writer.

@@ -1,8 +1,8 @@
 package import WorkerConfiguration
 
-/// What a worker's principal must be allowed, as commands for the cluster's own tool.
+/// The permissions that a worker's principal needs, as commands for the cluster's own tool.
 package struct WorkerGrants: Sendable, Equatable {
-    /// Some resources of one kind, and what may be done with them.
+    /// Some resources of one kind, and the operations allowed on them.
     struct Grant: Sendable, Equatable {
         let operations: [String]
         /// The options that name the resources.
@@ -11,7 +11,7 @@ package struct WorkerGrants: Sendable, Equatable {
 
     let grants: [Grant]
 
-    /// What a worker with `configuration` needs.
+    /// The permissions that a worker with `configuration` needs.
     package init(_ configuration: Configuration) {
         let topics = configuration.topics
         let inputs = [topics.invalidations, topics.invalidationsBulk] + configuration.appTopics
@@ -34,7 +34,8 @@ package struct WorkerGrants: Sendable, Equatable {
         self.grants = grants
     }
 
-    /// The commands that grant it to `principal`, such as `User:remint`, through `brokers`: a line each, for a shell.
+    /// Returns the commands that grant the permissions to `principal`, such as `User:remint`, through `brokers`: a line
+    /// each, for a shell.
     package func commands(for principal: String, brokers: String) -> [String] {
         grants.map { grant in
             let start = [
@@ -48,6 +49,6 @@ package struct WorkerGrants: Sendable, Equatable {
         names.map { "\(option) \(quoted($0))" }
     }
 
-    /// `text` as one word of a shell's.
+    /// Returns `text` as one word of a shell.
     private static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: "'\\''"))'" }
 }

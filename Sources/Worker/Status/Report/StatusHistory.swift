@@ -23,7 +23,7 @@ struct StatusHistory: Sendable {
 
     private var samples: [Sample] = []
 
-    /// Adds what was counted now; what is older than the last minute is forgotten.
+    /// Adds the present counts, and forgets those older than the last minute.
     mutating func add(_ sample: Sample) {
         samples.append(sample)
         if samples.count > Self.length { samples.removeFirst(samples.count - Self.length) }
@@ -68,8 +68,8 @@ struct StatusHistory: Sendable {
         return Double(max(0, count(last) - count(first))) / ((last.at - first.at) / .seconds(1))
     }
 
-    /// The value below which `share` of the observations lie, as if they were spread evenly over their bucket; what lies above the
-    /// last bound counts as that bound, as Prometheus' histogram_quantile has it.
+    /// Returns the value below which `share` of the observations lie, with the observations of a bucket spread evenly
+    /// over it. A value above the last bound counts as that bound, as in Prometheus' histogram_quantile.
     static func quantile(_ share: Double, _ counts: [Int], _ bounds: [Double]) -> Double {
         let rank = share * Double(counts.reduce(0, +))
         var below = 0.0

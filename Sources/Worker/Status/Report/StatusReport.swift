@@ -19,7 +19,7 @@ struct StatusReport: Sendable {
     var lanes: [LaneFlow]
     /// Events that ended since the start, by outcome.
     var outcomes: Outcomes
-    /// Those among them that no configured app answers for.
+    /// The events among them that belong to no configured app.
     var unattributed: Outcomes
     /// The apps, in the order of the configuration.
     var apps: [App]
@@ -30,20 +30,20 @@ struct StatusReport: Sendable {
 
     /// The worker.
     struct Worker: Sendable {
-        /// Its transactional id; empty until it has one.
+        /// The worker's transactional id; empty until it has one.
         var name: String
-        /// Its consumer group.
+        /// The worker's consumer group.
         var group: String
         /// The start time of the worker.
         var started: UnixTime
         /// The missing dependencies, each with the reason; empty if the worker is ready.
         var problems: [WorkerStatus.Dependency: String]
-        /// Whether it takes nothing new.
+        /// Whether the worker takes nothing new.
         var isQuiet: Bool
-        /// The time since its loop's last heartbeat, in seconds.
+        /// The time since the last heartbeat of the worker's loop, in seconds.
         var sinceHeartbeat: Int64
 
-        /// In a word: ready, quiet or not_ready.
+        /// The state in a word: ready, quiet or not_ready.
         var state: String { isQuiet ? "quiet" : problems.isEmpty ? "ready" : "not_ready" }
     }
 
@@ -61,7 +61,7 @@ struct StatusReport: Sendable {
         var mintedBySecond: [Int] = []
     }
 
-    /// One lane.
+    /// The figures of a lane.
     struct LaneFlow: Sendable {
         /// The lane of these figures.
         var lane: Lane
@@ -77,9 +77,9 @@ struct StatusReport: Sendable {
         var partitions: Int
         /// The age of the oldest event that was taken and has not ended, in seconds.
         var oldest: Double
-        /// From production to visible outcome, over the last minute; nil where nothing ended in it.
+        /// The time from production to visible outcome, over the last minute; nil where no event had an outcome in it.
         var latency: Latency?
-        /// The operator's pause that holds it; nil where it is taken from.
+        /// The operator's pause in force; nil where the lane is not paused.
         var pause: LanePause?
     }
 
@@ -93,19 +93,19 @@ struct StatusReport: Sendable {
         var count: Int
     }
 
-    /// One app.
+    /// An app.
     struct App: Sendable {
-        /// Its name, adapter, key and suspension.
+        /// The app's name, adapter, key and suspension.
         var status: WorkerStatus.AppStatus
-        /// Its events that ended since the start.
+        /// The app's outcomes since the start.
         var outcomes: Outcomes
-        /// Its dead letters by code.
+        /// The app's dead letters by code.
         var deadLetters: [String: Int]
     }
 
-    /// One account at a vendor.
+    /// An account at a vendor.
     struct LookupAccount: Sendable {
-        /// Its name.
+        /// The account's name.
         var account: String
         /// closed, half_open or open.
         var circuit: String

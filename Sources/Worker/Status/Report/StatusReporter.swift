@@ -4,8 +4,8 @@ import Synchronization
 import Wiring
 import WorkerConfiguration
 
-/// Makes the worker's report out of what is counted anyway: metrics, the status, the rings' folders. The loop is neither asked nor
-/// held up, and many who look cost what one costs.
+/// Makes the worker's report from figures that exist anyway: metrics, the status, the rings' folders. It neither asks
+/// nor delays the loop, and many viewers cost as much as one.
 final class StatusReporter: Sendable {
     /// A report is good for so long.
     private static let freshness = Duration.milliseconds(500)
@@ -35,7 +35,7 @@ final class StatusReporter: Sendable {
         started = now()
     }
 
-    /// Notes once a second what was counted, until the task is cancelled.
+    /// Records the counts once a second, until the task is canceled.
     func run() async {
         while !Task.isCancelled {
             note(at: .now)
@@ -43,7 +43,7 @@ final class StatusReporter: Sendable {
         }
     }
 
-    /// Notes what was counted by `instant`.
+    /// Records the counts at `instant`.
     func note(at instant: ContinuousClock.Instant) {
         let counted = metrics.outcomeCounts
         let sample = StatusHistory.Sample(

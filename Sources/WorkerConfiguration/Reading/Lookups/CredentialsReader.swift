@@ -100,7 +100,8 @@ struct CredentialsReader {
 
     // MARK: What a header can carry
 
-    /// A key stands in the header as it is (RFC 9110, section 5.5), so that a file of several lines, for one, is none.
+    /// Checks that `text` can be in a header as it is (RFC 9110, section 5.5); a file of several lines, for example,
+    /// cannot.
     private func isHeaderText(_ text: String, _ name: String) -> Bool {
         guard text.utf8.count <= 4096, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             diagnostics.error(

@@ -3,7 +3,7 @@ import AdapterKit
 /// Finds the apps that ask one endpoint with the same credentials. To the vendor they are one account with one limit,
 /// so they share connections and limits, and must agree about them.
 struct LookupAccounts {
-    /// An app with what it says about look-ups.
+    /// An app with its look-up as the file has it.
     struct Member {
         var app: Configuration.App
         let written: WrittenLookup
@@ -20,7 +20,7 @@ struct LookupAccounts {
     /// Adapters may declare other limits for other settings; an account keeps to all of them.
     private var rates: [String: [LookupTerms.Rate]] = [:]
 
-    /// Gives every look-up of `members` its account.
+    /// Returns the apps of `members`, each look-up with its account.
     static func share(_ members: [Member]) -> [Configuration.App] {
         var accounts = LookupAccounts()
         let named = members.map { accounts.name($0) }
@@ -44,7 +44,8 @@ struct LookupAccounts {
         return app
     }
 
-    /// Nil where nothing is shared: a minted token is a user's, not an account's.
+    /// Returns the account's identity; nil where nothing is shared, because a minted token belongs to a user and not to
+    /// an account.
     private static func identity(_ lookup: Configuration.Lookup, _ app: Configuration.App) -> Identity? {
         guard lookup.credentials != .none else { return nil }
         let scheme: String? = if case .key(let scheme) = lookup.authorization { scheme } else { nil }

@@ -2,7 +2,7 @@ import AdapterKit
 import Formats
 import Yams
 
-/// Makes of what an app says about look-ups, and of what its adapter does, one look-up.
+/// Reads an app's look-up from the app's section and its adapter's terms.
 struct LookupReader {
     let source: ConfigurationSource
     let written: WrittenLookup
@@ -13,7 +13,7 @@ struct LookupReader {
     private var section: Section { written.section }
     private var diagnostics: Diagnostics { written.section.diagnostics }
 
-    /// The look-up of the app called `app`; nil where it is off or there is something to mend.
+    /// Returns the look-up of the app `app`; nil where it is off or has errors.
     func read(app: String) -> Configuration.Lookup? {
         guard written.mode != .off else { return nil }
         guard let terms = adapter.lookupTerms else {
@@ -132,7 +132,7 @@ struct LookupReader {
 extension LookupTerms.Rate {
     fileprivate var perSecond: Double { Double(requests) / Double(seconds) }
 
-    /// As the configuration writes it, where it can.
+    /// The value as the configuration writes it, where it can.
     fileprivate var text: String {
         switch seconds {
         case 1: "\(requests)/s"

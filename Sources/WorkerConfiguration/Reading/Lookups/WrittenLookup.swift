@@ -4,7 +4,7 @@ import Yams
 
 /// The values of `apps.*.lookup`, each checked by itself for its type and range, whether the mode uses it or not.
 struct WrittenLookup {
-    /// The section, for what is said of keys together.
+    /// The section, for problems that concern several of its keys.
     let section: Section
     let mode: LookupMode
     let endpoint: EndpointURL?

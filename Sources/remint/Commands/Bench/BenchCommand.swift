@@ -2,7 +2,7 @@ import ArgumentParser
 import Bench
 import JOSE
 
-/// `remint bench`: what things cost on this machine.
+/// `remint bench`: measurements on this machine.
 struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench", abstract: "Measures what things cost on this machine.",
@@ -25,7 +25,7 @@ struct BenchOptions: ParsableArguments {
         guard rounds > 0 else { throw ValidationError("--rounds is at least 1") }
     }
 
-    /// Prints what was measured as JSON.
+    /// Prints measurements as JSON.
     ///
     /// - Parameters:
     ///   - subject: members that all rows share.

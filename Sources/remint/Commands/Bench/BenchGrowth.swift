@@ -47,7 +47,8 @@ struct BenchGrowth: AsyncParsableCommand {
         var costs: [Double] { drains.map(\.cpuSecondsPerEvent) }
     }
 
-    /// The first row, then what it is compared with. The embedded broker keeps little, and is not for large figures.
+    /// The first row, then the rows to compare with it. The embedded broker keeps little, and does not suit large
+    /// figures.
     private var sizes: [Size] {
         let isEmbedded = target.isEmbedded
         let first = Size(events: events ?? (isEmbedded ? 5000 : 50_000))

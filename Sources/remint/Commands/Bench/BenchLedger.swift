@@ -112,7 +112,7 @@ struct BenchLedger: AsyncParsableCommand {
     private static let payload = String(repeating: "a", count: 80)
     private static let signature = String(repeating: "b", count: 342)
 
-    /// Only the reading is measured.
+    /// Measures the reading alone.
     private func throughBrokers(_ brokers: String) async throws -> (Int, Double) {
         var configuration = Configuration()
         let topic = keep ?? "remint-bench-ledger-\(UInt32.random(in: 0 ... .max))"

@@ -70,7 +70,7 @@ struct BenchPickup: AsyncParsableCommand {
         return result
     }
 
-    /// Lets all wait, and answers some.
+    /// Makes all devices wait, and answers some.
     private func hold(
         _ all: [PickupDevices.Device], _ stage: PickupStage, _ gateway: PickupDevices, _ result: inout PickupResult
     ) async throws {

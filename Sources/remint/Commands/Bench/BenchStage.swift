@@ -9,7 +9,7 @@ import Pipeline
 import Worker
 import WorkerConfiguration
 
-/// A worker in a process of its own, with topics and keys of its own, and whoever feeds and watches it.
+/// A worker in a process of its own, with topics and keys of its own, and the tasks that feed and watch it.
 final class BenchStage {
     private static let partitions: Int32 = 6
     /// As `EmbeddedBroker.clientProperties`, for a worker that knows the broker by its address alone.
@@ -25,7 +25,7 @@ final class BenchStage {
     private let logger: Logger
     private let isEmbedded: Bool
     private let producer: KafkaProducer
-    /// Reads what the worker's group committed.
+    /// The consumer that reads the offsets of the worker's group.
     private let group: KafkaConsumer
     /// The number of events that were written.
     private var fed = 0
@@ -134,13 +134,13 @@ final class BenchStage {
         try await waitUntilDone()
     }
 
-    /// Lets the worker take nothing new. It looks for its orders five times a second.
+    /// Makes the worker take nothing new. It checks for commands five times a second.
     func rest() async throws {
         worker.toggleQuiet()
         try await Task.sleep(for: .milliseconds(500))
     }
 
-    /// Lets the worker go on, and measures from its first commit to its last.
+    /// Makes the worker continue, and measures from its first commit to its last.
     func drain() async throws -> WorkerResult.Drain {
         var (first, start, cpu) = (try await done(), ContinuousClock.now, worker.cpuSeconds)
         let (before, rested) = (first, cpu)
@@ -162,7 +162,7 @@ final class BenchStage {
     /// The most memory the worker had, in bytes.
     var peakBytes: Int { worker.peakBytes }
 
-    /// Stops everything and takes away what was made.
+    /// Stops everything, and removes the topics and files that were made.
     func end() async {
         worker.stop()
         if !isEmbedded { try? await producer.deleteTopics(names.all, within: .seconds(10)) }
@@ -198,8 +198,8 @@ final class BenchStage {
         return try await group.committed(names.partitions, within: .seconds(10)).values.reduce(0) { $0 + Int($1) }
     }
 
-    /// Asked all the time, broker and machine would have less time for the worker: they are left alone for half of what is
-    /// still to be expected.
+    /// Waits until the worker has committed all events. Constant questions would take time from the worker, so it asks
+    /// nothing for half of the expected rest.
     private func waitUntilDone() async throws {
         let (start, first) = (ContinuousClock.now, try await done())
         var seen = first

@@ -77,8 +77,8 @@ struct WorkerResult {
         let eventsPerSecond: Double
         /// Seconds of all cores' time for each second.
         let cores: Double
-        /// The processor time of an event. It is taken from the order to go on, for what is under way at the first commit was
-        /// paid for before.
+        /// The processor time of an event, in seconds. It counts from the command to continue, because the work of the
+        /// first commit began before that commit.
         let cpuSecondsPerEvent: Double
     }
 
@@ -86,12 +86,12 @@ struct WorkerResult {
     let delivery: String
     let events: Int
     let cores: Int
-    /// From the start of the process to its first token.
+    /// The time from the start of the process to its first token, in seconds.
     var seconds = 0.0
     /// Signatures a second of libcrypto alone, on all cores.
     var limits: [Double] = []
     var drains: [Drain] = []
-    /// From before an event was produced until its token was seen.
+    /// The times from before an event was produced until its token was seen.
     var waits: [Duration] = []
     var peakBytes = 0
 

@@ -30,7 +30,7 @@ struct DeviceConnection: Sendable {
             .connect(host: host, port: port).get()
     }
 
-    /// Makes a call with a session.
+    /// Makes a call with a session, and returns the answer.
     func call(_ method: HTTPMethod, _ path: String, session: String, body: [UInt8] = []) async throws -> Answer {
         var headers = HTTPHeaders([("host", host), ("authorization", "Bearer \(session)")])
         if method == .POST { headers.add(name: "content-length", value: "\(body.count)") }
@@ -44,7 +44,7 @@ struct DeviceConnection: Sendable {
     func close() async { try? await channel.close() }
 }
 
-/// Puts the parts of an answer together, and hands it to whoever called.
+/// Collects the parts of an answer, and passes it to the caller.
 private final class AnswerCollector: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = Call

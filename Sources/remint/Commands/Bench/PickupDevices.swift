@@ -4,7 +4,7 @@ import Foundation
 import JOSE
 import NIOHTTP1
 
-/// Devices before a gateway, each with its session and a connection of its own. Every token is held against its user.
+/// Devices of a gateway, each with its session and a connection of its own. Every token is checked against its user.
 struct PickupDevices: Sendable {
     /// A device.
     struct Device: Sendable {
@@ -20,7 +20,7 @@ struct PickupDevices: Sendable {
         let life: Int64
         /// The length of the call.
         let wait: Duration
-        /// From minting to delivery, by the clock of this machine.
+        /// The time from minting to delivery, by the clock of this machine.
         let age: Duration
     }
 

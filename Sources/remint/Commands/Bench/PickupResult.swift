@@ -5,7 +5,7 @@ import JOSE
 struct PickupResult {
     /// The gateway's memory before the first device, in bytes.
     let before: Int
-    /// Its memory while all wait.
+    /// The gateway's memory while all devices wait.
     var held = 0
     var returned: [PickupDevices.Token] = []
     var returnSeconds = 0.0

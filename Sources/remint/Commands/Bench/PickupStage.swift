@@ -97,7 +97,7 @@ final class PickupStage {
     /// The memory the gateway has, in bytes.
     var gatewayBytes: Int { gateway.residentBytes }
 
-    /// Stops everything and takes away what was made.
+    /// Stops everything, and removes the topics and files that were made.
     func end() async {
         gateway.stop()
         worker.stop()

@@ -6,7 +6,7 @@ import Pipeline
 import Worker
 import WorkerConfiguration
 
-/// `remint dead-letters`: what could not be answered, and another try.
+/// `remint dead-letters`: the events that could not be answered, and redrives.
 struct DeadLettersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead-letters", abstract: "Lists dead letters, sends them back, sets them aside.",
@@ -26,7 +26,7 @@ struct DeadLetterOptions: ParsableArguments {
 
     func validate() throws { _ = try filter() }
 
-    /// - Throws: `ValidationError` that names what there is.
+    /// - Throws: `ValidationError` that names the known values.
     func filter() throws -> DeadLetterFilter {
         var filter = DeadLetterFilter()
         filter.app = app

@@ -60,7 +60,7 @@ struct DeadLettersList: AsyncParsableCommand {
         json ? printJSON(shown) : printTable(shown, total: total, handled: handled)
     }
 
-    /// A dead letter, and what is said of its parking where that is asked for.
+    /// A dead letter, with its parking where the command asks for it.
     private struct Shown {
         let entry: DeadLetterEntry
         let parked: ParkedLetter?

@@ -54,7 +54,7 @@ struct ParkingOutput: ParsableArguments {
     @Flag(help: "List each letter with the topic it would go to, and write nothing.") var dryRun = false
     @Flag(help: "Print the result as JSON.") var json = false
 
-    /// Does `work` with what `letters` mean; `done` is the word for it.
+    /// Does `work` with the letters that `letters` matches; `done` is the word for it.
     ///
     /// - Throws: `ExitCode`, see `RedriveRun.Result.exitCode`.
     func run(_ work: LetterWork, _ letters: DeadLetterOptions, rate: Int, _ done: String) async throws {
@@ -80,8 +80,8 @@ extension RedriveRun.Result {
     /// Prints the counts of a run on dead letters.
     ///
     /// - Parameters:
-    ///   - done: the word for what was done with them.
-    ///   - group: the consumer group that keeps the progress; nil where none does.
+    ///   - done: the word for the work that was done.
+    ///   - group: the consumer group that keeps the progress; nil for none.
     func report(_ done: String, isDryRun: Bool, group: String?, json: Bool) {
         if let failure { Terminal.error("remint: not everything was published: \(failure)") }
         if let lost = refused[.noLongerInput] {

@@ -63,7 +63,7 @@ struct DeadLettersRedrive: AsyncParsableCommand {
         if let code = result.exitCode { throw code }
     }
 
-    /// The same filter gives the same group.
+    /// Returns the consumer group of a redrive; the same filter has the same group.
     private static func group(for filter: DeadLetterFilter, of configuration: Configuration) -> String {
         let digest = SHA256.hash(Array(filter.description.utf8)).prefix(4)
         let name = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

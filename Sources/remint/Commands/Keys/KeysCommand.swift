@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `remint keys`: what a key ring holds and how it changes.
+/// `remint keys`: a key ring's content and changes.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "Makes, imports and lists keys, and changes what they may be used for.",

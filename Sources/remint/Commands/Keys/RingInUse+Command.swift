@@ -7,8 +7,8 @@ import WorkerConfiguration
 
 /// The questions of commands about a ring, answered in an operator's words.
 extension RingInUse {
-    /// - Parameter brokers: instead of the configured ones.
-    /// - Throws: `TokensLive`, or what keeps the ledger from being read.
+    /// - Parameter brokers: the brokers to use instead of the configured ones.
+    /// - Throws: `TokensLive`, or the error that keeps the ledger from being read.
     func requireNoLiveToken(
         of versions: [String], instead brokers: String?, tolerating tolerance: ClockTolerance
     ) async throws {
@@ -27,9 +27,9 @@ extension RingInUse {
         ).holdings(of: try withRevoked(version), in: self, at: now())
     }
 
-    /// The sentence for what is left in the ledger of the revoked `version`, and the next command.
+    /// Returns the sentence for the tokens of the revoked `version` left in the ledger, and the next command.
     ///
-    /// - Parameter brokers: instead of the configured ones.
+    /// - Parameter brokers: the brokers to use instead of the configured ones.
     func leak(of version: String, instead brokers: String?) async -> String {
         let signs = (try? directory.readListing())?.active != nil
         let next =

@@ -5,7 +5,7 @@ import Operations
 import WorkerConfiguration
 
 extension RingInUse {
-    /// Adds `key` to the ring and says what is to be done with it.
+    /// Adds `key` to the ring and prints the operator's next steps.
     ///
     /// - Throws: `KeyRingError`.
     func add(_ key: SigningKey, id: String?, _ options: NewVersionOptions, action: String) throws {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Operations
 import YAMLReading
 
-/// `--memory`, what the ledger's table takes at most.
+/// `--memory`, the limit on the memory of the ledger's table.
 struct LedgerMemory: ParsableArguments {
     @Option(help: ArgumentHelp("What the table of subjects takes at most, from 1MB on.", valueName: "192MB"))
     var memory = "\(LedgerReader.standardMemory >> 20)MB"

@@ -16,9 +16,9 @@ struct LanesCommand: AsyncParsableCommand {
 }
 
 extension Lane {
-    /// The lane an operator names.
+    /// Returns the lane that an operator names.
     ///
-    /// - Throws: `ValidationError` that says what there is.
+    /// - Throws: `ValidationError` that names the lanes.
     static func named(_ text: String) throws -> Lane {
         guard let lane = Lane(rawValue: text) else {
             throw ValidationError("a lane is one of \(Lane.allCases.map(\.rawValue).joined(separator: ", "))")

@@ -50,14 +50,14 @@ extension ConfigurationOptions {
 extension ControlStates {
     /// Returns the suspensions and pauses of the fleet's apps and lanes now.
     ///
-    /// - Throws: `ExitCode` 75, after a line that says why.
+    /// - Throws: `ExitCode` 75, after a line with the reason.
     func readOrTryLater() async throws -> ControlHolds {
         try await orTryLater("the control topic cannot be read") { try await read(at: .system()) }
     }
 
-    /// Tells every worker.
+    /// Publishes `words` to every worker.
     ///
-    /// - Throws: `ExitCode` 75, after a line that says why.
+    /// - Throws: `ExitCode` 75, after a line with the reason.
     func writeOrTryLater(_ words: [ControlWord]) async throws {
         try await orTryLater("the control topic was not written") { try await write(words) }
     }

@@ -127,7 +127,7 @@ struct ReissueCommand: AsyncParsableCommand {
         if progress.rejected > 0 { Terminal.print("the rejected rows: \(setup.files.rejects)") }
     }
 
-    /// Counts what would be sent, and says what that costs.
+    /// Counts the events that the job would send, and prints their cost.
     private func estimate(_ setup: ReissueSetup) async throws {
         var counts: [String: Int] = [:]
         var rejected = 0

@@ -158,7 +158,7 @@ struct ReissueSetup {
         return count
     }
 
-    /// Every item with what is wrong with it.
+    /// Calls `body` with every item, and with its problem if it has one.
     func each(_ body: (ReissueJob.Item, UserRow.BadRow?) -> Void) async throws {
         func check(_ item: ReissueJob.Item) {
             do throws(UserRow.BadRow) {

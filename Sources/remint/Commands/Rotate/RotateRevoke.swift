@@ -79,7 +79,8 @@ struct RotateRevoke: AsyncParsableCommand {
         try await pace.reissue(for: campaign)
     }
 
-    /// Revokes, and where that fails behind the change of the ring, says what is left before it throws.
+    /// Revokes the version. If that fails after the change of the ring, it prints the tokens that are left before it
+    /// throws.
     private func revoke(_ plan: RevocationPlan, _ campaign: Campaign) async throws -> Rotation? {
         do { return try campaign.revoke(plan, why: reason) } catch {
             let ring = campaign.ring
@@ -116,7 +117,7 @@ struct RotateRevoke: AsyncParsableCommand {
         )
     }
 
-    /// Nothing is signed, so nobody can get a new token.
+    /// Refuses a revocation without a successor: nothing would sign, so no user could get a new token.
     private func refuseWithoutSuccessor(_ plan: RevocationPlan, _ ring: RingInUse) async throws {
         let left: String
         do { left = try await ring.holdings(of: plan.leaked, instead: pace.brokers).left } catch {

@@ -8,7 +8,7 @@ import YAMLReading
 
 /// A fleet's status as lines for people, none longer than 99 characters but for the reasons that people gave.
 struct FleetTable {
-    /// One line.
+    /// A line of the table.
     struct Line {
         let words: String
         var isHeading = false

@@ -38,7 +38,7 @@ extension TopicPlan {
         }
     }
 
-    /// All of it.
+    /// The whole plan as JSON.
     var json: String {
         var writer = JSONWriter()
         writer.beginObject()

@@ -1,0 +1,43 @@
+import Pipeline
+
+/// The subject keys of tokens that a `LedgerTable` took and a filter means, so that the topic need not be read again for them.
+///
+/// The keys lie one behind the other in one piece of memory. Where they become too many for it, all are forgotten.
+struct LedgerNotes {
+    private struct Note {
+        let start: Int
+        let offset: Int64
+        let issuedAt: Int64
+    }
+
+    private let limit: Int
+    private var keys: [UInt8] = []
+    private var notes: [Note] = []
+    /// Whether every token was noted.
+    private(set) var isComplete = true
+
+    /// Nothing noted yet.
+    ///
+    /// - Parameter limit: the most memory, in bytes.
+    init(limit: Int) { self.limit = limit }
+
+    /// Notes the token of the record at `offset` with its key.
+    mutating func note(_ key: [UInt8], offset: Int64, issuedAt: Int64) {
+        guard isComplete else { return }
+        guard keys.count + key.count + (notes.count + 1) * MemoryLayout<Note>.stride <= limit else {
+            isComplete = false
+            (keys, notes) = ([], [])
+            return
+        }
+        notes.append(Note(start: keys.count, offset: offset, issuedAt: issuedAt))
+        keys += key
+    }
+
+    /// Calls `body` with each note's key, offset and time of issue.
+    func each(_ body: (_ key: ArraySlice<UInt8>, _ offset: Int64, _ issuedAt: Int64) -> Void) {
+        for (place, note) in notes.enumerated() {
+            let end = place + 1 < notes.count ? notes[place + 1].start : keys.count
+            body(keys[note.start..<end], note.offset, note.issuedAt)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+
+/// Hands a connection's calls to the responder, one after the other, and writes their answers.
+///
+/// A call has a task until the responder returns, which it does before a call begins to wait. What waits then is the closure that the
+/// answer is given to; neither a connection nor a call that waits has a task.
+final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias OutboundOut = HTTPResponsePart
+
+    /// Takes the answer to a call, once, on any thread.
+    typealias Reply = @Sendable (Answer) -> Void
+    /// Answers a request, at once or later.
+    typealias Respond = @Sendable (Request, ArrivingBody, any Channel, @escaping Reply) async -> Void
+
+    private let respond: Respond
+    private let served: ServedConnections
+    private let date: AnswerDate
+    private var turn = CallTurn()
+    /// The body that is arriving.
+    private var body: ArrivingBody?
+    private var context: ChannelHandlerContext?
+
+    /// - Parameters:
+    ///   - served: the connections of the server.
+    ///   - date: the date of every answer.
+    init(among served: ServedConnections, date: AnswerDate, _ respond: @escaping Respond) {
+        self.served = served
+        self.date = date
+        self.respond = respond
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        served.add(context.channel)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        endBody(ChannelError.alreadyClosed)
+        self.context = nil
+        served.remove(context.channel)
+    }
+
+    // MARK: Requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): begin(head, context)
+        case .body(let bytes): body?.receive(bytes)
+        case .end:
+            body?.end()
+            body = nil
+        }
+    }
+
+    private func begin(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
+        let fields = head.headerFields
+        let number = turn.begin(isLast: fields[.connection] == "close")
+        let hasBody = fields.contains(.contentLength) || fields.contains(.transferEncoding)
+        let arriving = hasBody ? ArrivingBody() : .none
+        body = hasBody ? arriving : nil
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        let reply: Reply = { answer in handler.eventLoop.execute { handler.value.write(answer, to: number) } }
+        let (respond, channel) = (respond, context.channel)
+        // Beside the body that still arrives.
+        Task { await respond(Request(head: head, body: RequestBody(buffer: ByteBuffer())), arriving, channel, reply) }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event as? ChannelEvent == .inputClosed { return perform(turn.inputClosed(), context) }
+        if event is ChannelShouldQuiesceEvent { return perform(turn.stop(), context) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        endBody(ChannelError.alreadyClosed)
+        self.context = nil
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        endBody(error)
+        // What is no HTTP was answered, and ends the connection once the client has read that.
+        if !(error is HTTPParserError) { context.close(promise: nil) }
+    }
+
+    private func endBody(_ error: any Error) {
+        body?.fail(error)
+        body = nil
+    }
+
+    // MARK: Answers
+
+    /// Writes the answer to the call `number`; to nobody where the client is gone.
+    private func write(_ answer: Answer, to number: Int) {
+        guard let context, turn.current == number else { return }
+        var head = HTTPResponse(status: answer.status, headerFields: answer.headers)
+        head.headerFields[.date] = date.text
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        switch answer.body {
+        case .bytes(let bytes):
+            if bytes.readableBytes > 0 { context.write(wrapOutboundOut(.body(bytes)), promise: nil) }
+            end(context)
+        case .stream(let stream):
+            context.flush()
+            follow(stream, number, context)
+        }
+    }
+
+    private func follow(
+        _ stream: @escaping @Sendable (AnswerWriter) async throws -> Void, _ number: Int,
+        _ context: ChannelHandlerContext
+    ) {
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        let channel = context.channel
+        // It ends with the stream, which ends when the client leaves.
+        Task {
+            do { try await stream(AnswerWriter(channel: channel)) } catch { return channel.close(promise: nil) }
+            handler.eventLoop.execute { handler.value.endStream(number) }
+        }
+    }
+
+    private func endStream(_ number: Int) {
+        guard let context, turn.current == number else { return }
+        end(context)
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        // The next request may come while the end is written.
+        let action = turn.answered()
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        perform(action, context)
+    }
+
+    private func perform(_ action: CallTurn.Action, _ context: ChannelHandlerContext) {
+        switch action {
+        case .stay: break
+        case .closeOutput: context.close(mode: .output, promise: nil)
+        case .close: context.close(promise: nil)
+        }
+    }
+}
