@@ -323,8 +323,8 @@ let package = Package(
         tests(
             "WorkerTests",
             [
-                "Worker", "Signing", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration",
-                "StubServer", "Telemetry",
+                "Worker", "Preflight", "Wiring", "Serving", "Signing", "Pipeline", "AdapterKit", "Kafka", "JOSE",
+                "Keyring", "WorkerConfiguration", "StubServer", "Telemetry",
                 "WorkerTestSupport", "AsyncTestSupport", "CertificateTestSupport", "ProgramTestSupport", logging,
                 lifecycle, nio, sockets, http, embedded, hummingbirdCore, httpParts,
             ] + adapterDependencies),
@@ -344,7 +344,8 @@ let package = Package(
         tests(
             "BrokerTests",
             [
-                "remint", "Kafka", "AdapterKit", "Pipeline", "Worker", "WorkerConfiguration", "Vendors",
+                "remint", "Kafka", "AdapterKit", "Pipeline", "Worker", "Preflight", "Wiring", "WorkerConfiguration",
+                "Vendors",
                 "OneSignalAdapter",
                 "StubServer",
                 "ProgramTestSupport", logging, lifecycle, nio, sockets,

@@ -1,4 +1,4 @@
-import Wiring
+public import Wiring
 import Access
 public import AdapterKit
 public import JOSE

@@ -1,6 +1,6 @@
-import Preflight
+public import Preflight
 import Serving
-import Wiring
+public import Wiring
 public import AdapterKit
 import BrokerTokens
 import JOSE

@@ -1,3 +1,4 @@
+import Keyring
 import Wiring
 package import AdapterKit
 package import Kafka

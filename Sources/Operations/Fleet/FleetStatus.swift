@@ -1,3 +1,4 @@
+package import Keyring
 package import AdapterKit
 package import Kafka
 package import Pipeline

@@ -1,4 +1,4 @@
-import Wiring
+package import Wiring
 import Kafka
 package import Logging
 import Pipeline

@@ -1,3 +1,4 @@
+import Preflight
 import Wiring
 import AdapterKit
 import ArgumentParser

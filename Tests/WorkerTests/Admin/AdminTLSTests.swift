@@ -1,5 +1,5 @@
-import Serving
-import Wiring
+@testable import Serving
+@testable import Wiring
 import AsyncTestSupport
 import CertificateTestSupport
 import Foundation

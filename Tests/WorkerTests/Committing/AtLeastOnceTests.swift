@@ -1,4 +1,4 @@
-import Wiring
+@testable import Wiring
 import Kafka
 import Pipeline
 import Testing

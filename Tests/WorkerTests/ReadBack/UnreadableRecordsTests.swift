@@ -1,4 +1,4 @@
-import Wiring
+@testable import Wiring
 import AsyncTestSupport
 import Pipeline
 import Synchronization

@@ -1,4 +1,4 @@
-import Wiring
+@testable import Wiring
 import Foundation
 import JOSE
 import Testing

@@ -1,4 +1,4 @@
-import Preflight
+@testable import Preflight
 import AdapterKit
 import Keyring
 import Signing

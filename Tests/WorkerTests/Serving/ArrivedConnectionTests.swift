@@ -1,4 +1,4 @@
-import Serving
+@testable import Serving
 import HummingbirdCore
 import Logging
 import NIOCore

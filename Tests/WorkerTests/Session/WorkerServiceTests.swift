@@ -1,5 +1,5 @@
-import Preflight
-import Wiring
+@testable import Preflight
+@testable import Wiring
 import AsyncTestSupport
 import Kafka
 import Logging

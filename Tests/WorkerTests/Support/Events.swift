@@ -1,4 +1,4 @@
-import Wiring
+@testable import Wiring
 import AdapterKit
 import DotdigitalAdapter
 import JOSE

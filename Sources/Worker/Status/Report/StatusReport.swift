@@ -1,5 +1,5 @@
 import AdapterKit
-package import Keyring
+import Keyring
 import Pipeline
 
 /// The state of a worker at one moment: the answer to `/status`, from which the page and `remint status` are made.

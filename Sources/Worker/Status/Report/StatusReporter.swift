@@ -1,3 +1,4 @@
+import Keyring
 import AdapterKit
 import Pipeline
 import Synchronization
