@@ -147,13 +147,23 @@ let package = Package(
         module(
             "BrokerTokens",
             ["HTTPTransport", "Kafka", "JOSE", "Formats", "WorkerConfiguration", "Telemetry", logging]),
+        // The parts of an HTTP server that the worker's and the gateway share.
+        module("Serving", ["Wiring", "JOSE", logging, hummingbirdCore, hummingbirdTLS, nio, tls]),
+        // From the configuration to clients and values. Signing is not among them, so that the gateway cannot reach it.
+        module(
+            "Wiring",
+            [
+                "Pipeline", "AdapterKit", "Kafka", "BrokerTokens", "HTTPTransport", "VendorLookup", "Keyring", "JOSE",
+                "WorkerConfiguration", "OTLP", "Spans", "Telemetry", logging, tls,
+            ]),
+        module(
+            "Preflight", ["Wiring", "Serving", "Signing", "Keyring", "AdapterKit", "JOSE", "WorkerConfiguration"]),
         .target(
             name: "Worker",
             dependencies: [
-                "Pipeline", "AdapterKit", "Kafka", "BrokerTokens", "HTTPTransport", "Signing", "VendorLookup",
-                "Keyring",
-                "JOSE", "WorkerConfiguration", "OTLP", "Spans",
-                "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nio, tls,
+                "Preflight", "Wiring", "Serving", "Pipeline", "AdapterKit", "Kafka", "BrokerTokens", "HTTPTransport",
+                "Signing", "VendorLookup", "Keyring", "JOSE", "WorkerConfiguration", "OTLP", "Spans", "Telemetry",
+                logging, lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nio, tls,
             ],
             // The page of the admin server, in the program itself.
             resources: [
@@ -164,7 +174,7 @@ let package = Package(
         .target(
             name: "Pickup",
             dependencies: [
-                "Access", "HTTPTransport", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Formats",
+                "Access", "HTTPTransport", "Wiring", "Serving", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Formats",
                 "WorkerConfiguration", "Telemetry", "OTLP", "Spans", logging, lifecycle, hummingbird, hummingbirdCore,
                 hummingbirdTLS,
                 nio, http, tls, deque, httpTypes, httpParts, httpCodec,
@@ -174,12 +184,12 @@ let package = Package(
             swiftSettings: settings),
         module(
             "Operations",
-            ["Worker", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", logging]),
+            ["Wiring", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", logging]),
         // Tests of a configuration, through the worker's pipeline.
         module(
             "WorkerTesting",
             [
-                "Worker", "Pipeline", "Records", "AdapterKit", "Signing", "Keyring", "JOSE", "WorkerConfiguration",
+                "Preflight", "Wiring", "Pipeline", "Records", "AdapterKit", "Signing", "Keyring", "JOSE", "WorkerConfiguration",
                 "DeclaredAdapters", "DeclaredTesting", "YAMLReading", .product(name: "Yams", package: "Yams"),
             ]),
         // The declared vendors' files. They are data; the module finds them beside the program.
@@ -196,7 +206,8 @@ let package = Package(
         module(
             "Demonstration",
             [
-                "Worker", "Pickup", "Access", "HTTPTransport", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka",
+                "Worker", "Preflight", "Wiring", "Pickup", "Access", "HTTPTransport", "Pipeline", "AdapterKit",
+                "AdapterTestKit", "Kafka",
                 "Keyring", "JOSE", "WorkerConfiguration", "StubServer", "Bench", "Vendors", logging,
             ]),
         .executableTarget(
@@ -206,7 +217,7 @@ let package = Package(
         .executableTarget(
             name: "remint",
             dependencies: [
-                "Worker", "Pickup", "Access", "Formats", "HTTPTransport", "Signing", "Operations", "Pipeline",
+                "Worker", "Preflight", "Wiring", "Pickup", "Access", "Formats", "HTTPTransport", "Signing", "Operations", "Pipeline",
                 "AdapterKit", "AdapterTestKit",
                 "Kafka",
                 "Keyring",
@@ -312,8 +323,8 @@ let package = Package(
         tests(
             "WorkerTests",
             [
-                "Worker", "Signing", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Keyring", "WorkerConfiguration",
-                "StubServer", "Telemetry",
+                "Worker", "Preflight", "Wiring", "Serving", "Signing", "Pipeline", "AdapterKit", "Kafka", "JOSE",
+                "Keyring", "WorkerConfiguration", "StubServer", "Telemetry",
                 "WorkerTestSupport", "AsyncTestSupport", "CertificateTestSupport", "ProgramTestSupport", logging,
                 lifecycle, nio, sockets, http, embedded, hummingbirdCore, httpParts,
             ] + adapterDependencies),
@@ -333,7 +344,8 @@ let package = Package(
         tests(
             "BrokerTests",
             [
-                "remint", "Kafka", "AdapterKit", "Pipeline", "Worker", "WorkerConfiguration", "Vendors",
+                "remint", "Kafka", "AdapterKit", "Pipeline", "Worker", "Preflight", "Wiring", "WorkerConfiguration",
+                "Vendors",
                 "OneSignalAdapter",
                 "StubServer",
                 "ProgramTestSupport", logging, lifecycle, nio, sockets,

@@ -1,3 +1,5 @@
+import Preflight
+import Wiring
 package import AdapterKit
 import Foundation
 import JOSE

@@ -1,3 +1,4 @@
+public import Wiring
 import Access
 public import AdapterKit
 public import JOSE
@@ -8,7 +9,6 @@ import Pipeline
 public import ServiceLifecycle
 import Spans
 public import Telemetry
-public import Worker
 public import WorkerConfiguration
 
 /// The gateway that devices call. It is stateless: it reads tokens from the token topic, and has unknown ones minted

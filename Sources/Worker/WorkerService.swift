@@ -1,3 +1,6 @@
+public import Preflight
+import Serving
+public import Wiring
 public import AdapterKit
 import BrokerTokens
 import JOSE
@@ -179,7 +182,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             group.addTask { await rings.run() }
             guard let origin else { return }
             let file = ConfigurationWatcher(requests: requests) {
-                let preflight = origin.read(reloader.running.started)
+                let preflight = Preflight(
+                    file: origin.file, registry: origin.registry, source: origin.source,
+                    known: reloader.running.started)
                 reloader.offer(preflight)
                 return preflight.files
             }

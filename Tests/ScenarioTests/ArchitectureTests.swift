@@ -28,23 +28,31 @@ extension Scenarios {
             "Signing": ["Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry"],
             "VendorLookup": ["HTTPTransport", "Pipeline", "AdapterKit", "JOSE", "Telemetry", "Formats"],
             "BrokerTokens": ["Formats", "HTTPTransport", "JOSE", "Kafka", "Telemetry", "WorkerConfiguration"],
+            "Serving": ["JOSE", "Wiring"],
+            "Wiring": [
+                "Pipeline", "AdapterKit", "BrokerTokens", "HTTPTransport", "Kafka", "VendorLookup", "Keyring", "JOSE",
+                "WorkerConfiguration", "OTLP", "Spans", "Telemetry",
+            ],
+            "Preflight": ["AdapterKit", "JOSE", "Keyring", "Serving", "Signing", "Wiring", "WorkerConfiguration"],
             "Worker": [
                 "Pipeline", "AdapterKit", "BrokerTokens", "HTTPTransport", "Kafka", "Signing", "VendorLookup",
-                "Keyring",
-                "JOSE", "WorkerConfiguration", "OTLP", "Spans", "Telemetry",
+                "Keyring", "JOSE", "WorkerConfiguration", "OTLP", "Spans", "Telemetry", "Preflight", "Serving",
+                "Wiring",
             ],
             "Pickup": [
-                "Access", "Formats", "HTTPTransport", "Worker", "Pipeline", "AdapterKit", "Kafka", "JOSE", "OTLP",
-                "Spans",
+                "Access", "Formats", "HTTPTransport", "Serving", "Wiring", "Pipeline", "AdapterKit", "Kafka", "JOSE",
+                "OTLP", "Spans",
                 "WorkerConfiguration", "Telemetry",
             ],
             "WorkerTesting": [
-                "Worker", "Pipeline", "Records", "AdapterKit", "Signing", "Keyring", "JOSE", "WorkerConfiguration",
+                "Preflight", "Wiring", "Pipeline", "Records", "AdapterKit", "Signing", "Keyring", "JOSE",
+                "WorkerConfiguration",
                 "DeclaredAdapters", "DeclaredTesting", "YAMLReading",
             ],
-            "Operations": ["Worker", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration"],
+            "Operations": ["Wiring", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration"],
             "remint": [
-                "Worker", "Pickup", "Access", "Formats", "HTTPTransport", "Signing", "Operations", "Pipeline",
+                "Worker", "Preflight", "Wiring", "Pickup", "Access", "Formats", "HTTPTransport", "Signing",
+                "Operations", "Pipeline",
                 "AdapterKit", "AdapterTestKit",
                 "Kafka",
                 "Keyring",
@@ -53,7 +61,8 @@ extension Scenarios {
                 "WorkerTesting", "YAMLReading",
             ],
             "Demonstration": [
-                "Worker", "Pickup", "Access", "HTTPTransport", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka",
+                "Worker", "Preflight", "Wiring", "Pickup", "Access", "HTTPTransport", "Pipeline", "AdapterKit",
+                "AdapterTestKit", "Kafka",
                 "Keyring", "JOSE", "WorkerConfiguration", "StubServer", "Bench", "Vendors",
             ],
             "Vendors": ["AdapterKit", "DeclaredAdapters", "ShippedVendors"],
@@ -88,6 +97,8 @@ extension Scenarios {
             ],
             "VendorLookup": ["Logging", "Synchronization"],
             "BrokerTokens": ["Foundation", "Logging", "Synchronization"],
+            "Serving": ["HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOSSL", "Synchronization"],
+            "Wiring": ["Glibc", "Logging", "NIOSSL", "Synchronization"], "Preflight": [],
             "Worker": [
                 "Glibc", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore",
                 "NIOSSL", "ServiceLifecycle", "Synchronization",
@@ -186,6 +197,24 @@ extension Scenarios {
             #expect(servers == 2)
         }
 
+        /// The modules that `module` rests on, itself among them.
+        private func reach(of module: String) -> Set<String> {
+            var found: Set<String> = [module]
+            var open = [module]
+            while let next = open.popLast() {
+                for used in Self.allowed[next] ?? [] where found.insert(used).inserted { open.append(used) }
+            }
+            return found
+        }
+
+        /// The gateway faces the internet, and telemetry is below the mint.
+        @Test func `the gateway cannot reach private keys, and telemetry not the pipeline`() {
+            #expect(reach(of: "Worker").contains("Signing") && reach(of: "Worker").contains("Pipeline"))
+            #expect(!reach(of: "Pickup").contains("Signing") && !reach(of: "Pickup").contains("Worker"))
+            #expect(!reach(of: "Operations").contains("Worker"))
+            #expect(!reach(of: "OTLP").contains("Pipeline"))
+        }
+
         @Test func `every folder of Sources is on the map`() throws {
             let folders = try FileManager.default.contentsOfDirectory(
                 atPath: Repository.root.appending(path: "Sources").path
@@ -233,7 +262,7 @@ extension Scenarios {
         @Test func `only the program and the worker touch process-wide state`() throws {
             let forbidden =
                 /LoggingSystem\.bootstrap|InstrumentationSystem\.bootstrap|MetricsSystem\.bootstrap|ProcessInfo\.processInfo\.environment|getenv\(/
-            for module in Self.allowed.keys where !["Worker", "remint"].contains(module) {
+            for module in Self.allowed.keys where !["Wiring", "Worker", "remint"].contains(module) {
                 for file in Repository.files(under: "Sources/\(module)", ending: "swift") {
                     let text = try String(contentsOf: file, encoding: .utf8)
                     #expect(text.firstMatch(of: forbidden) == nil, "\(file.path)")

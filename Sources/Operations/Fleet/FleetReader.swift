@@ -1,8 +1,9 @@
+import Keyring
+import Wiring
 package import AdapterKit
 package import Kafka
 package import Logging
 import Pipeline
-import Worker
 package import WorkerConfiguration
 
 /// Reads a fleet's status from brokers, control topic and key rings. It joins no group, writes nothing and needs no
@@ -43,7 +44,7 @@ package actor FleetReader {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         self.properties = properties
         control = ControlStates(configuration, brokers: brokers, logger: logger)
-        rings = RingShelf { configuration.keys }
+        rings = RingShelf { configuration.ringPlaces }
         producer = try KafkaProducer(properties.producer, logger: logger)
         groups = try KafkaProducer(properties.producer, logger: logger)
         consumers = try PerLane { lane throws(KafkaError) in

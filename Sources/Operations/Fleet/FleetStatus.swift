@@ -1,7 +1,7 @@
+package import Keyring
 package import AdapterKit
 package import Kafka
 package import Pipeline
-package import Worker
 
 /// A fleet's status at one moment, as brokers, control topic and key rings show it. No worker is asked.
 package struct FleetStatus: Sendable {

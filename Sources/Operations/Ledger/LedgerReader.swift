@@ -2,7 +2,6 @@ package import AdapterKit
 import Kafka
 package import Logging
 import Pipeline
-import Worker
 package import WorkerConfiguration
 
 /// Reads the token topic as a ledger, partition by partition, with a table of bounded size.

@@ -1,6 +1,6 @@
+import Wiring
 import Kafka
 package import Logging
-import Worker
 package import WorkerConfiguration
 
 extension LetterStates {

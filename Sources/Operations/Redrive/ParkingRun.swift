@@ -1,7 +1,6 @@
 import Kafka
 package import Logging
 import Pipeline
-import Worker
 package import WorkerConfiguration
 
 /// One parking, unparking or redrive of parked letters. It reads a topic up to its present end, and writes batch after

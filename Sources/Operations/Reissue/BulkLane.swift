@@ -1,7 +1,7 @@
+import Wiring
 package import AdapterKit
 package import Kafka
 package import Logging
-import Worker
 package import WorkerConfiguration
 
 /// The bulk lane as a job writes to it.

@@ -3,7 +3,6 @@ import Kafka
 package import Keyring
 package import Logging
 import Pipeline
-import Worker
 import WorkerConfiguration
 
 /// Re-issues a campaign's tokens: canary, watch, waves, and the ledger read again.

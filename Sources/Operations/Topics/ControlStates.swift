@@ -1,8 +1,8 @@
+import Wiring
 package import AdapterKit
 import Kafka
 package import Logging
 package import Pipeline
-package import Worker
 package import WorkerConfiguration
 
 /// The suspensions and pauses of a fleet's apps and lanes.

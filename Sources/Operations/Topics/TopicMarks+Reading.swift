@@ -2,7 +2,6 @@ import Kafka
 package import Keyring
 package import Logging
 import Pipeline
-import Worker
 package import WorkerConfiguration
 
 extension TopicMarks {

@@ -2,7 +2,6 @@ import AdapterKit
 import Kafka
 import Logging
 import Pipeline
-import Worker
 import WorkerConfiguration
 
 /// Puts events on their topics, as the edge that vouches for their users.

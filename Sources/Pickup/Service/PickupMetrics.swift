@@ -1,3 +1,5 @@
+import Serving
+import Wiring
 import Access
 import AdapterKit
 import Hummingbird
@@ -5,7 +7,6 @@ import Logging
 import NIOCore
 import OTLP
 import Telemetry
-import Worker
 
 /// The gateway's metrics. Labels are apps, calls and constant words; never a user, a token or a text from outside.
 final class PickupMetrics: Sendable {

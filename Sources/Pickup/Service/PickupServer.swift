@@ -1,3 +1,4 @@
+import Serving
 import Access
 import Hummingbird
 import HummingbirdCore

@@ -1,3 +1,4 @@
+import Serving
 import AdapterKit
 import HTTPTypes
 import Hummingbird

@@ -1,3 +1,4 @@
+import Wiring
 import HTTPTransport
 import Logging
 import Signing

@@ -1,3 +1,4 @@
+import Wiring
 import Kafka
 import Pipeline
 import VendorLookup

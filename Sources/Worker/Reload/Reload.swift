@@ -1,3 +1,5 @@
+import Preflight
+import Wiring
 import HTTPTransport
 import JOSE
 import Keyring

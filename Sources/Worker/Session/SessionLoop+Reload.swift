@@ -1,3 +1,4 @@
+import Wiring
 import Pipeline
 import WorkerConfiguration
 

@@ -1,3 +1,4 @@
+import Wiring
 import Kafka
 import Logging
 import Pipeline

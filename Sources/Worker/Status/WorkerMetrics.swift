@@ -1,7 +1,8 @@
+import Wiring
 import AdapterKit
 import BrokerTokens
 import OTLP
-package import Pipeline
+import Pipeline
 import Synchronization
 import Telemetry
 
@@ -249,18 +250,6 @@ extension CommitResult {
         case .blocked: "blocked"
         case .unusable: "unusable"
         case .fenced: "fenced"
-        }
-    }
-}
-
-extension Outcome {
-    /// The code of the outcome in metrics: a dead letter's code, or the reason of a deferral or a supersession.
-    package var code: String {
-        switch self {
-        case .minted, .skipped: ""
-        case .superseded(let why): why.rawValue
-        case .deferred(_, let deferral): deferral.name
-        case .deadLettered(let code): code.rawValue
         }
     }
 }

@@ -1,8 +1,8 @@
+import Preflight
 import AdapterKit
 import JOSE
 package import Keyring
 import Signing
-import Worker
 package import WorkerConfiguration
 
 /// The key rings that tests sign with: those on this machine, and for others keys that are made for the run and forgotten.

@@ -1,3 +1,4 @@
+import Preflight
 import AdapterKit
 import ArgumentParser
 import Foundation

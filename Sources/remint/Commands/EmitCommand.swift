@@ -1,3 +1,5 @@
+import Preflight
+import Wiring
 import AdapterKit
 import ArgumentParser
 import Foundation

@@ -1,3 +1,5 @@
+@testable import Serving
+@testable import Wiring
 import AsyncTestSupport
 import CertificateTestSupport
 import Foundation

@@ -1,3 +1,4 @@
+@testable import Wiring
 import Kafka
 import Pipeline
 import Testing

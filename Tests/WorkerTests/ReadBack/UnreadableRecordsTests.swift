@@ -1,3 +1,4 @@
+@testable import Wiring
 import AsyncTestSupport
 import Pipeline
 import Synchronization

@@ -1,3 +1,4 @@
+@testable import Wiring
 import Foundation
 import JOSE
 import Testing

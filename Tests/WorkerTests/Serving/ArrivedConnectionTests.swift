@@ -1,3 +1,4 @@
+@testable import Serving
 import HummingbirdCore
 import Logging
 import NIOCore

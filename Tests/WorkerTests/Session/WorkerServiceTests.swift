@@ -1,3 +1,5 @@
+@testable import Preflight
+@testable import Wiring
 import AsyncTestSupport
 import Kafka
 import Logging

@@ -5,6 +5,7 @@ import Pipeline
 import Testing
 import WorkerConfiguration
 
+@testable import Wiring
 @testable import Worker
 
 /// An option that got lost between the file and the pipeline would go unnoticed: tokens in the clear look as they always did.

@@ -1,3 +1,4 @@
+@testable import Preflight
 import AdapterKit
 import BrazeAdapter
 import CertificateTestSupport

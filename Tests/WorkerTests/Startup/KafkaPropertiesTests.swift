@@ -1,3 +1,4 @@
+@testable import Wiring
 import AdapterKit
 import BrazeAdapter
 import Kafka

@@ -1,3 +1,4 @@
+@testable import Wiring
 import AdapterKit
 import DotdigitalAdapter
 import JOSE

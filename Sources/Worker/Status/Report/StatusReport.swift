@@ -1,5 +1,5 @@
 import AdapterKit
-package import Keyring
+import Keyring
 import Pipeline
 
 /// The state of a worker at one moment: the answer to `/status`, from which the page and `remint status` are made.
@@ -128,18 +128,4 @@ struct StatusReport: Sendable {
             counts[index] += count
         }
     }
-}
-
-/// A key ring as it is on the disk.
-package struct RingReport: Sendable {
-    /// The ring's name.
-    package var name: String
-    /// Whether a signer holds it, so that its versions cannot be seen here.
-    package var isBehindSigner = false
-    /// The ring's versions, in the order of the file.
-    package var versions: [ListedVersion] = []
-    /// The campaign that replaces one of them; nil where none was begun.
-    package var campaign: Rotation?
-    /// The reason why the folder cannot be read; nil if it can.
-    package var problem: String?
 }

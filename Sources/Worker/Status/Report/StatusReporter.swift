@@ -1,6 +1,8 @@
+import Keyring
 import AdapterKit
 import Pipeline
 import Synchronization
+import Wiring
 import WorkerConfiguration
 
 /// Makes the worker's report from figures that exist anyway: metrics, the status, the rings' folders. It neither asks
@@ -28,7 +30,8 @@ final class StatusReporter: Sendable {
         self.status = status
         self.metrics = metrics
         self.now = now
-        rings = RingShelf(keys ?? { [keys = configuration.keys] in keys })
+        let places = configuration.ringPlaces
+        rings = RingShelf { keys?().map { RingShelf.Place(name: $0.name, path: $0.path) } ?? places }
         group = configuration.kafka.group
         started = now()
     }

@@ -1,3 +1,4 @@
+import Pipeline
 import AdapterKit
 import ArgumentParser
 import Foundation

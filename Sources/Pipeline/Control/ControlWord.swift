@@ -1,5 +1,4 @@
 package import AdapterKit
-package import Pipeline
 
 /// A record of the control topic: the state of an app or of a lane, or one worker's counts.
 package enum ControlWord: Sendable, Equatable {

@@ -6,9 +6,9 @@ public import WorkerConfiguration
 
 /// The source of a worker's configuration, for reloads.
 public struct ConfigurationOrigin: Sendable {
-    let file: String
-    let registry: AdapterRegistry
-    let source: ConfigurationSource
+    package let file: String
+    package let registry: AdapterRegistry
+    package let source: ConfigurationSource
 
     /// The file at `file`, for the adapters of `registry`.
     public init(file: String, registry: AdapterRegistry, source: ConfigurationSource) {
@@ -17,12 +17,7 @@ public struct ConfigurationOrigin: Sendable {
         self.source = source
     }
 
-    /// Reads and checks it as it is now, for a worker that runs with `known`.
-    func read(_ known: Configuration) -> Preflight {
-        Preflight(file: file, registry: registry, source: source, known: known)
-    }
-
-    /// Reads the present configuration without keys: its values, its diagnostics, and the files that it was read from.
+    /// Reads it as it is now, without keys: what it says, what is wrong with it, and the files that it was read from.
     package func readAlone() -> (
         configuration: Configuration?, diagnostics: [Diagnostic], files: [String: FileRevision?]
     ) {

@@ -1,7 +1,5 @@
 import JOSE
-import Keyring
 import Synchronization
-package import WorkerConfiguration
 
 /// The key rings' folders as an onlooker reads them: versions, states, campaigns; never a key. A folder is read again only where its
 /// listing or its campaign changed.
@@ -12,11 +10,23 @@ package final class RingShelf: Sendable {
         let report: RingReport
     }
 
-    private let keys: @Sendable () -> [Configuration.Key]
+    /// The name of a ring and its folder.
+    package struct Place: Sendable {
+        let name: String
+        let path: String?
+
+        /// The ring `name` in the folder `path`; nil for one that a signer holds.
+        package init(name: String, path: String?) {
+            self.name = name
+            self.path = path
+        }
+    }
+
+    private let keys: @Sendable () -> [Place]
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// The folders of the rings that `keys` returns at the time of a reading.
-    package init(_ keys: @escaping @Sendable () -> [Configuration.Key]) { self.keys = keys }
+    /// The folders that `keys` names at a moment.
+    package init(_ keys: @escaping @Sendable () -> [Place]) { self.keys = keys }
 
     /// Returns the current contents of the folders, in the order of the configuration.
     package func read() -> [RingReport] {

@@ -1,26 +1,26 @@
 import AdapterKit
-import Kafka
-import Logging
-import Pipeline
+package import Kafka
+package import Logging
+package import Pipeline
 import WorkerConfiguration
 
 /// Reads the bounds and first readable records of partitions' logs from the brokers.
-struct PartitionLogs: Sendable {
+package struct PartitionLogs: Sendable {
     /// A partition's log at one moment.
-    struct View: Sendable, Equatable {
+    package struct View: Sendable, Equatable {
         /// The first offset, and the offset that the next record will get.
-        let bounds: Range<Int64>
+        package let bounds: Range<Int64>
         /// The first readable record; nil for none.
-        let first: LogMark?
+        package let first: LogMark?
     }
 
     /// The time for one answer, and for the first records of all partitions.
-    static let timeout = Duration.seconds(5)
+    package static let timeout = Duration.seconds(5)
 
     private let properties: ClientProperties
     private let logger: Logger
 
-    init(_ properties: KafkaProperties, group: String, logger: Logger) {
+    package init(_ properties: KafkaProperties, group: String, logger: Logger) {
         // One record of each partition is wanted, and brokers return a batch at the least.
         self.properties = properties.reader(group: "\(group)-logs").merging([
             "fetch.message.max.bytes": "16384", "queued.min.messages": "1",
@@ -32,7 +32,7 @@ struct PartitionLogs: Sendable {
     ///
     /// - Parameter consumer: asked for the bounds.
     /// - Throws: `KafkaError` where that takes too long, for any of them.
-    func views(
+    package func views(
         of partitions: [TopicPartition], asking consumer: KafkaConsumer
     ) async throws(KafkaError) -> [TopicPartition: View] {
         let bounds = try await consumer.bounds(of: partitions, within: Self.timeout)
@@ -46,7 +46,7 @@ struct PartitionLogs: Sendable {
     /// Reads the first record of each partition of `topic`; one whose records are not visible yet is left out.
     ///
     /// - Throws: `KafkaError` where that takes too long, for any of them.
-    func firsts(of topic: String) async throws(KafkaError) -> [TopicPartition: LogMark] {
+    package func firsts(of topic: String) async throws(KafkaError) -> [TopicPartition: LogMark] {
         let reader = try KafkaConsumer(properties, reading: [], logger: logger)
         let found: [TopicPartition: LogMark]
         do throws(KafkaError) {
@@ -65,7 +65,7 @@ struct PartitionLogs: Sendable {
     /// Reads the first record of each partition, from its log's first offset on; one whose records are not visible yet is left out.
     ///
     /// - Throws: `KafkaError` where that takes too long, for any of them.
-    func firsts(of starts: [TopicPartition: Int64]) async throws(KafkaError) -> [TopicPartition: LogMark] {
+    package func firsts(of starts: [TopicPartition: Int64]) async throws(KafkaError) -> [TopicPartition: LogMark] {
         guard !starts.isEmpty else { return [:] }
         let reader = try KafkaConsumer(properties, reading: [], logger: logger)
         let found: [TopicPartition: LogMark]
@@ -105,7 +105,7 @@ struct PartitionLogs: Sendable {
 
 extension LogMark {
     /// `record` as a mark. Its time is in the pipeline's form, so that marks of both compare.
-    init(_ record: ConsumedRecord) {
+    package init(_ record: ConsumedRecord) {
         self.init(
             offset: record.position.offset,
             timestamp: record.timestamp.map { UnixTime(milliseconds: $0).milliseconds })

@@ -1,10 +1,10 @@
-import BrokerTokens
+package import BrokerTokens
 import Glibc
-import WorkerConfiguration
+package import WorkerConfiguration
 
 extension Configuration.Kafka {
     /// The source of the brokers' tokens for this process' clients; nil if they need none.
-    var tokens: SharedDesks.Entry? {
+    package var tokens: SharedDesks.Entry? {
         guard let oauth, !isEmbedded else { return nil }
         return SharedDesks.entry(for: oauth) { name in getenv(name).map { String(cString: $0) } }
     }

@@ -1,5 +1,7 @@
+import Serving
+import Wiring
 public import AdapterKit
-import JOSE
+package import JOSE
 public import Keyring
 import Signing
 public import WorkerConfiguration
@@ -13,9 +15,9 @@ public struct Preflight: Sendable {
     public let rings: [String: KeyRing]
     /// The files that were read or looked for, the configuration's own among them, as they were just before; nil for one that was
     /// not there.
-    let files: [String: FileRevision?]
+    package let files: [String: FileRevision?]
     /// The listings of the key rings' folders, as they were just before they were read.
-    let revisions: [String: FileRevision?]
+    package let revisions: [String: FileRevision?]
     /// The errors and warnings found.
     public let diagnostics: [Diagnostic]
 

@@ -1,5 +1,6 @@
 import JOSE
 package import NIOSSL
+package import Wiring
 
 /// The certificate of a server of this program: a certificate chain and its key, in PEM files.
 package enum ServerCertificate {

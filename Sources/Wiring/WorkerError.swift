@@ -3,5 +3,5 @@ public struct WorkerError: Error, Sendable, CustomStringConvertible {
     /// The problem and its fix, in one line.
     public let description: String
 
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }

@@ -1,13 +1,14 @@
 package import AdapterKit
 import HTTPTransport
-import JOSE
+package import JOSE
+package import Keyring
 package import OTLP
 package import Pipeline
 package import Spans
-import VendorLookup
+package import VendorLookup
 package import WorkerConfiguration
 
-// How what the file says becomes what the core and the clients go by: the one place that knows both.
+// Turns the file's words into those of the core and of the clients: the one place that knows both.
 
 extension Configuration {
     /// Returns the topic of a destination. A tier beyond the last is the last.
@@ -29,14 +30,14 @@ extension Configuration {
     }
 
     /// The retry policy the pipeline follows.
-    var retryPolicy: RetryPolicy {
+    package var retryPolicy: RetryPolicy {
         RetryPolicy(
             tiers: worker.retries.tiers.map { RetryPolicy.Tier(name: $0.name, delay: $0.delay) },
             maxAttempts: worker.retries.maxAttempts, deadline: worker.retries.deadline)
     }
 
     /// Returns the rules of admission for the worker `name`.
-    func admissionRules(worker name: String) -> AdmissionRules {
+    package func admissionRules(worker name: String) -> AdmissionRules {
         AdmissionRules(
             subjects: worker.admission.subjects, coalescing: worker.admission.coalesce,
             usersToSuspend: worker.admission.suspendAfter, shareToSuspend: worker.admission.suspendShare,
@@ -48,11 +49,14 @@ extension Configuration {
 extension Configuration {
     /// The apps as the pipeline takes them.
     package var pipelineApps: [Pipeline.App] { apps.map { app in Pipeline.App(app) } }
+
+    /// The names of the key rings and their folders.
+    package var ringPlaces: [RingShelf.Place] { keys.map { RingShelf.Place(name: $0.name, path: $0.path) } }
 }
 
 extension Configuration {
-    /// The rings of each signer's socket, with the algorithms of the apps that use them.
-    var signers: [String: [String: Set<Algorithm>]] {
+    /// The rings that each signer is asked for, by its socket, with the algorithms that the apps of each ring use.
+    package var signers: [String: [String: Set<Algorithm>]] {
         keys.reduce(into: [:]) { signers, key in
             guard let socket = key.signer else { return }
             signers[socket, default: [:]][key.name] = Set(apps.filter { $0.key == key.name }.map(\.adapter.algorithm))
@@ -111,9 +115,9 @@ extension Collector {
 }
 
 /// The look-ups of a configuration: the pipeline's accounts and the client's endpoints.
-enum VendorLookups {
+package enum VendorLookups {
     /// Returns the accounts, which limits apply to.
-    static func accounts(_ configuration: Configuration) -> [LookupAccount] {
+    package static func accounts(_ configuration: Configuration) -> [LookupAccount] {
         lookups(configuration).map { lookup in
             LookupAccount(
                 name: lookup.account, rates: lookup.rates, batch: lookup.batch, concurrency: lookup.concurrency,
@@ -122,12 +126,14 @@ enum VendorLookups {
     }
 
     /// Returns the accounts' endpoints, in the order of the apps.
-    static func endpoints(_ configuration: Configuration) -> [LookupEndpoint] {
+    package static func endpoints(_ configuration: Configuration) -> [LookupEndpoint] {
         lookups(configuration).map { LookupEndpoint($0) }
     }
 
-    /// Returns the accounts, each with the fingerprint of its endpoint and credentials.
-    static func fingerprints(_ configuration: Configuration) -> [LookupSuccession.Account] {
+    /// The accounts, each with the fingerprint of its endpoint and its credentials.
+    package static func fingerprints(
+        _ configuration: Configuration
+    ) -> [(name: String, fingerprint: Fingerprint)] {
         lookups(configuration).map { ($0.account, $0.endpointFingerprint) }
     }
 
