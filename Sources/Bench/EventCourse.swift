@@ -43,7 +43,7 @@ package final class EventCourse {
             admission: AdmissionRules(subjects: subjects), now: now)
     }
 
-    /// How many recent subjects are remembered, and in how many bytes.
+    /// The number of recent subjects that are remembered, and the bytes they take.
     package var memory: (subjects: Int, bytes: Int) { processor.memory }
 
     /// Makes the memory as full as it gets.

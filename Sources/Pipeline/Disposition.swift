@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// What a stage makes of an event.
+/// A stage's answer to an event.
 enum Disposition<Next: Sendable>: Sendable {
     /// It goes on to the next stage.
     case next(Next)
@@ -24,7 +24,7 @@ enum Disposition<Next: Sendable>: Sendable {
     }
 }
 
-/// How an event ends that gets no token now.
+/// The end of an event that gets no token now.
 enum Ending: Sendable, Equatable {
     /// A stage failed. The token is the one that the vendor refused, where that is why.
     case failed(Rejection, Stage, refused: RefusedToken? = nil)

@@ -34,7 +34,7 @@ public struct ByteWriter: ~Copyable {
         return bytes
     }
 
-    /// What `write` writes. Up to `estimate` bytes are written where they stay; more of them are copied there.
+    /// Returns the bytes that `write` writes. Up to `estimate` bytes are written in their place; more of them are copied once.
     public static func bytes(estimate: Int, _ write: (inout ByteWriter) -> Void) -> [UInt8] {
         var larger: [UInt8] = []
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(1, estimate)) { buffer, count in

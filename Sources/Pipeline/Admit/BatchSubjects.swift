@@ -2,7 +2,7 @@ import AdapterKit
 
 /// The tokens that a batch makes, by their subjects: which event each answers, and which others.
 struct BatchSubjects: Sendable {
-    /// What the batch makes for a subject.
+    /// The tokens of one subject.
     private struct Tokens {
         let id: SubjectID
         /// The place of the draft that answers other events too; nil where each draft answers a challenge of its own.
@@ -14,9 +14,9 @@ struct BatchSubjects: Sendable {
     /// A table of places in `tokens`, each one more, with linear probing; zero for none. The ids are evenly spread already, under a
     /// key of this process.
     private var table: [Int32]
-    /// When the first report was made that each draft answers, by the draft's place; nil where it answers none.
+    /// The moment of the first report that each draft answers, by the draft's place; nil where it answers none.
     private var reports: [UnixTime?] = []
-    /// How many of the drafts are at the signer, and stay as they are.
+    /// The number of drafts that are at the signer, and stay as they are.
     private var taken = 0
 
     /// No tokens of a batch of `count` events.
@@ -29,19 +29,19 @@ struct BatchSubjects: Sendable {
         reports.reserveCapacity(count)
     }
 
-    /// The place of the draft that answers every event of `id`; nil where there is none.
+    /// Returns the place of the draft that answers every event of `id`; nil where there is none.
     func leader(of id: SubjectID) -> Int? {
         let number = Int(table[place(of: id)])
         return number > 0 ? tokens[number - 1].leader : nil
     }
 
-    /// How many tokens are being made for `id`.
+    /// Returns the number of tokens that are being made for `id`.
     func count(of id: SubjectID) -> Int {
         let number = Int(table[place(of: id)])
         return number > 0 ? tokens[number - 1].count : 0
     }
 
-    /// Where in the table `id` stands, or would.
+    /// Returns the place of `id` in the table, or the free one for it.
     private func place(of id: SubjectID) -> Int {
         var place = Int(truncatingIfNeeded: id.high) & (table.count - 1)
         while table[place] != 0, tokens[Int(table[place]) - 1].id != id { place = (place + 1) & (table.count - 1) }
@@ -71,21 +71,21 @@ struct BatchSubjects: Sendable {
         leader >= taken && reports[leader].map { time < $0 } ?? true
     }
 
-    /// The draft at place `leader` answers a report of `time` too, before all others: its failure is as old as that.
+    /// Lets the draft at place `leader` answer a report of `time` too, before all others: its failure is as old as that.
     mutating func join(_ leader: Int, reportedAt time: UnixTime) { reports[leader] = time }
 
-    /// When the first report was made that the draft at `place` answers.
+    /// Returns the moment of the first report that the draft at `place` answers.
     func reportedAt(_ place: Int) -> UnixTime? { reports[place] }
 
-    /// The drafts since the last call go to the signer.
+    /// Hands the drafts since the last call to the signer.
     ///
-    /// - Returns: the place of the first of them, and when the first report was made that each of them answers.
+    /// - Returns: the place of the first of them, and the moment of the first report that each of them answers.
     mutating func takeReports() -> (first: Int, reports: [UnixTime?]) {
         defer { taken = reports.count }
         return (taken, Array(reports[taken...]))
     }
 
-    /// How an event ends that followed another one of its batch. The reason is the other event's; how many attempts are left is
+    /// Returns the end of an event that followed another one of its batch. The reason is the other event's; how many attempts are left is
     /// each one's own.
     ///
     /// - Parameter failure: what kept the other one from its token; nil where it got one.

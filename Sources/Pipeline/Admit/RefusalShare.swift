@@ -75,7 +75,7 @@ struct RefusalShare: Sendable {
         refusers[id] = refuser
     }
 
-    /// The tokens were published that `mint` was told of: whatever is asked next counts their users.
+    /// Counts the users of the tokens that `mint` was told of, before anything is asked.
     mutating func addFresh() {
         if fresh.users > 0 { marks[fresh.slice, default: 0] += fresh.users }
         fresh.users = 0

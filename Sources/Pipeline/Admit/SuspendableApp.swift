@@ -34,7 +34,7 @@ struct SuspendableApp: Sendable {
 
     // MARK: Counting
 
-    /// Tokens of the app were published.
+    /// Counts tokens of the app that were published.
     mutating func published(_ tokens: ArraySlice<UnpublishedToken>, _ rules: AdmissionRules) {
         for token in tokens {
             take(token.keyVersion, rules, at: token.at)
@@ -209,7 +209,7 @@ struct UnpublishedToken: Sendable {
     let id: SubjectID
     let app: String
     let keyVersion: String
-    /// When the token before was minted; nil for none that is remembered.
+    /// The moment of the token before; nil for none that is remembered.
     let before: UnixTime?
     let at: UnixTime
     let batch: Int

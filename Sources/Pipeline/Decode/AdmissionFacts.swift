@@ -20,7 +20,7 @@ struct AdmissionFacts: Sendable {
     let failedToken: UInt64?
     /// Whether the failed token is unexpired and was signed by the version that signs now.
     let isOfActiveKey: Bool
-    /// When the failure was observed, within what is believed of a device's clock.
+    /// The moment of the failure, within what is believed of a device's clock.
     let observedAt: UnixTime
     /// The fingerprint of the device that reports; zero for a device without a name.
     let device: UInt32

@@ -18,7 +18,8 @@ public struct Event: Sendable {
     public let vouched: JSONValue?
 }
 
-/// What is known of an event besides its body. It outlives the reading, holds nothing of the parsed text, and goes through many hands.
+/// The facts about an event besides its body. They outlive the reading and hold nothing of the parsed text. By reference, for they go
+/// through many hands.
 public final class Envelope: Sendable {
     /// The app it is about.
     public let app: String
@@ -38,7 +39,7 @@ public final class Envelope: Sendable {
     /// answers the event only if its version is higher.
     let unseen: Int64?
 
-    /// When the record was produced; nil where that is not known.
+    /// The moment the record was produced; nil where that is not known.
     public var producedAt: UnixTime? { provenance.timestamp }
     /// The topic that the event was first consumed from; of a retry tier's record without an origin, the tier's own.
     public var topic: String { provenance.origin.topic }
@@ -63,6 +64,6 @@ struct ReadEvent: Sendable {
     let envelope: Envelope
     /// The vendor's own name of the failure; nil until the report was read.
     var reason: String?
-    /// Who signed the token that the report holds; nil until it was read, and for an event that was counted before.
+    /// The signer of the token that the report holds; nil until it was read, and for an event that was counted before.
     var signer: TokenSigner?
 }

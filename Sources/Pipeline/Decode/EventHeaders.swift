@@ -32,7 +32,7 @@ struct EventHeaders {
             }
         }
 
-        /// The first and the last header whose name has `length` bytes.
+        /// Returns the first and the last header whose name has `length` bytes.
         fileprivate static func ofLength(_ length: Int) -> (first: Name, last: Name)? {
             switch length {
             case 5: (.cloudID, .cloudID)
@@ -50,12 +50,12 @@ struct EventHeaders {
         }
     }
 
-    /// Where the last value of a header is, which is the one that counts in Kafka.
+    /// The place of a header's last value, which is the one that counts in Kafka.
     private struct Place {
         var start: Int32 = 0
         /// The end of the value; -1 for a null one.
         var end: Int32 = -1
-        /// How many headers have the name.
+        /// The number of headers of the name.
         var count: Int32 = 0
     }
 
@@ -76,13 +76,13 @@ struct EventHeaders {
         self.places = places
     }
 
-    /// Without a copy of all places.
+    /// Returns the place of `name`, without a copy of all places.
     private func place(_ name: Name) -> Place { places.span[name.rawValue] }
 
     /// Whether there is a header `name`.
     func has(_ name: Name) -> Bool { place(name).count > 0 }
 
-    /// How many headers are called `name`.
+    /// Returns the number of headers called `name`.
     func count(of name: Name) -> Int { Int(place(name).count) }
 
     /// Whether the last value of the header `name` is text.
@@ -92,7 +92,7 @@ struct EventHeaders {
         return (try? UTF8Span(validating: bytes.span.extracting(Int(place.start)..<Int(place.end)))) != nil
     }
 
-    /// The last value of the header `name`; nil where there is none, and where it is null or not UTF-8.
+    /// Returns the last value of the header `name`; nil where there is none, and where it is null or not UTF-8.
     func text(_ name: Name) -> String? {
         let place = place(name)
         guard place.end >= place.start else { return nil }

@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// Reads records: what each says, and what it calls for. It depends on nothing but the record.
+/// Reads records: what each says, and what it calls for. The result depends on nothing but the record.
 struct EventReader: Sendable {
     private var decoder: EventDecoder
     private(set) var apps: AppDirectory
@@ -21,7 +21,7 @@ struct EventReader: Sendable {
         self = EventReader(apps, maximumBytes: maximumBytes)
     }
 
-    /// A batch begins. The versions that a reported token may be of are asked for again where the signer says that they may have
+    /// Begins a batch. The versions that a reported token may be of are asked for again where the signer says that they may have
     /// changed.
     mutating func look(at signing: any SigningPort) {
         let revision = signing.keysRevision
@@ -34,7 +34,7 @@ struct EventReader: Sendable {
         Set(apps.all.filter(\.adapter.reportsFailedToken).map(\.keyRing))
     }
 
-    /// What each of `records` calls for, read on as many threads as `cores`.
+    /// Reads `records`, on as many threads as `cores`.
     func read(_ records: ArraySlice<InputRecord>, cores: Int, at now: UnixTime) async -> ParallelMap<
         Disposition<MintRequest>
     > {

@@ -10,7 +10,7 @@ final class MintRequest: Sendable {
     let subjectKey: [UInt8]
     /// The facts that admission decides by.
     let facts: AdmissionFacts
-    /// What says that no token repairs it, and that the key is to blame; nil for nearly every event.
+    /// The vendor's word that no token repairs it and that the key is to blame; nil for nearly every event.
     let blame: KeyBlame?
     /// What the edge grants the user's token; nil where it vouches for nobody.
     let grants: Enrichment?
@@ -40,7 +40,7 @@ final class MintRequest: Sendable {
             unseen: event.envelope.unseen)
     }
 
-    /// The token of `version` that it reports as refused. A challenge that is asked for too often is none, and its subject gets no
+    /// Returns the token of `version` that it reports as refused. A challenge that is asked for too often is none, and its subject gets no
     /// token of a batch job.
     func refusedToken(_ version: String?) -> RefusedToken? {
         guard !facts.isChallenge else { return nil }

@@ -18,7 +18,7 @@ struct ReportReader {
         self.now = now
     }
 
-    /// What `event` calls for, the one that it was made for.
+    /// Returns what `event` calls for, the event that the reader was made for.
     func read(_ event: Event) -> Disposition<MintRequest> {
         let vouched: VouchedUser?
         do throws(Rejection) {

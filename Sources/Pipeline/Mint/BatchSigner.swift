@@ -3,23 +3,23 @@ import AdapterKit
 /// Signs a batch's drafts, chunk by chunk while the next events are begun, and makes the records that publish them, on as many
 /// threads as there are processors.
 struct BatchSigner: Sendable {
-    /// How many events of a batch are read together, and signed together by a signer that takes several calls at once.
+    /// The most events of a batch that are read together, and signed together by a signer that takes several calls at once.
     private static let chunk = 400
 
     fileprivate static let noAnswer = Rejection(.mintFailed, "the signer gave no answer")
 
     let signing: any SigningPort
-    /// Into how many parts the finishing of a chunk is cut.
+    /// The number of parts that the finishing of a chunk is cut into.
     let cores: Int
 
-    /// The chunks of a batch of `count` events.
+    /// Returns the chunks of a batch of `count` events.
     static func chunks(of count: Int) -> [Range<Int>] {
         stride(from: 0, to: count, by: chunk).map { $0..<min($0 + chunk, count) }
     }
 
-    /// The records of `drafts` with their signatures. Each depends on nothing but its own.
+    /// Signs `drafts` and returns their records. Each depends on nothing but its own signature.
     ///
-    /// - Parameter reports: when the first report was made that each of them answers; nil where it answers none.
+    /// - Parameter reports: the moment of the first report that each of them answers; nil where it answers none.
     func sign(_ drafts: [Draft], answering reports: [UnixTime?], _ urgency: SigningUrgency) async -> SignedDrafts {
         let signatures = await signing.sign(drafts.map(\.signingRequest), urgency: urgency)
         return await SignedDrafts(drafts.count, chunks: cores, with: { try? SHA256Hasher() }) { place, hasher in
@@ -52,7 +52,7 @@ struct SignedBatch: Sendable {
         return .failure(BatchSigner.noAnswer)
     }
 
-    /// What kept the draft at `place` from being signed; nil where nothing did.
+    /// Returns the reason the draft at `place` was not signed; nil where it was.
     func failure(_ place: Int) -> Rejection? {
         if case .failure(let rejection) = self[place] { rejection } else { nil }
     }

@@ -6,14 +6,14 @@ final class Draft: Sendable {
     /// The event's place in the batch.
     let index: Int
     let request: MintRequest
-    /// What is remembered of the token once it is published.
+    /// The memory of the token, once it is published.
     let ticket: Admission.Ticket
     /// The key that signs it.
     let key: SigningKeyReference
-    /// What is signed.
+    /// The bytes that are signed.
     let input: SigningInput
     let life: Validity
-    /// What its record shares with others.
+    /// The parts of its record that others share.
     let frame: TokenFrame
     let version: Int64
 
@@ -31,13 +31,13 @@ final class Draft: Sendable {
         self.version = version
     }
 
-    /// What its signer is asked for.
+    /// The request to its signer.
     var signingRequest: SigningRequest { SigningRequest(key: key, input: input) }
 
-    /// The record that publishes it with `signature`, sealed where the app says for whom, and the first bytes of the token's
+    /// Returns the record that publishes it with `signature`, sealed where the app says for whom, and the first bytes of the token's
     /// hash. The hash is the clear token's, for that is what a device reports.
     ///
-    /// - Parameter reportedAt: when the first of the reports that it answers was made; nil where it answers none.
+    /// - Parameter reportedAt: the moment of the first report that it answers; nil where it answers none.
     /// - Returns: a `Rejection` with `.mintFailed` where there is no signature, where its hash cannot be made, or where it cannot
     ///   be sealed.
     func signed(
@@ -102,7 +102,7 @@ extension Draft {
         return OutputRecord(destination: .tokens, body: body)
     }
 
-    /// About how many bytes the record has, rather more than fewer.
+    /// Returns an estimate of the record's bytes, rather too many than too few.
     private func size(token signature: Int) -> Int {
         let frames = TokenFrame.specVersion.count + frame.source.count + frame.key.count + frame.value.count
         let names =

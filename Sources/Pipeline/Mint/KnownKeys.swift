@@ -10,7 +10,7 @@ struct KnownKeys {
         var look: Int
         /// The last form of the app's tokens.
         var form: TokenForm?
-        /// What the records of its tokens of one second share.
+        /// The parts that the records of its tokens of one second share.
         var frame: TokenFrame?
     }
 
@@ -68,7 +68,7 @@ struct KnownKeys {
         return form
     }
 
-    /// What the records of `app`'s tokens share that `key` signs within the second `seconds`.
+    /// Returns the frame of `app`'s tokens that `key` signs within the second `seconds`.
     ///
     /// - Parameter text: the second, in the form of RFC 3339.
     mutating func frame(

@@ -35,12 +35,12 @@ struct Minter {
         known.key(of: app, from: signing)
     }
 
-    /// The end of `request` where no key may sign for it.
+    /// Returns the end of `request` where no key may sign for it.
     func keyUnavailable(for request: MintRequest) -> Ending {
         .failed(Rejection(.keyUnavailable, "the key ring \(request.app.keyRing) has no active key"), .mint)
     }
 
-    /// The token that `request`, the event at place `index` of its batch, calls for; its end where `key` cannot sign it or retires
+    /// Drafts the token that `request`, the event at place `index` of its batch, calls for; returns its end where `key` cannot sign it or retires
     /// too soon, or where the subject lacks what a claim needs.
     mutating func draft(
         _ request: MintRequest, at index: Int, on ticket: Admission.Ticket, with key: SigningKeyReference,

@@ -1,8 +1,8 @@
 import AdapterKit
 import Records
 
-/// What the records of tokens share that one key signs for one app within one second, as it is in their bytes: hundreds of tokens may
-/// come in one, and each would write it anew.
+/// The parts of their records that tokens share which one key signs for one app within one second: hundreds of tokens may come in one,
+/// and each would write them anew.
 final class TokenFrame: Sendable {
     /// The second.
     let seconds: Int64

@@ -82,7 +82,7 @@ struct Provenance: Sendable {
         history = told.utf8.count <= 2048 ? told : ""
     }
 
-    /// Redrives of the event of `body` so far, as the last redrive counted them.
+    /// Returns the redrives of the event of `body` so far, as the last redrive counted them.
     ///
     /// The one hop header that a worker passes on from an input, where a producer may write it too. Nothing is decided by it but
     /// whether a redrive sends the event again, so that a forged count can only keep the producer's own event among the dead

@@ -6,14 +6,14 @@ import Records
 struct Resolver: Sendable {
     var scheduler: LookupScheduler
     private var waits = LookupWaits()
-    /// Whether the batch's events may wait in their places.
+    /// The rule for the batch's events that would wait in their places.
     private var rule = Waiting.over
     /// The partitions of the batch whose further events stand behind one that goes on waiting.
     private var stuck: Set<TopicPartition> = []
 
     init(_ scheduler: LookupScheduler) { self.scheduler = scheduler }
 
-    /// A batch begins.
+    /// Begins a batch.
     mutating func begin(_ rule: Waiting) {
         self.rule = rule
         stuck = []
@@ -42,7 +42,7 @@ struct Resolver: Sendable {
         return .ended(.failed(rejection, .resolve), of: request.event)
     }
 
-    /// The answer is expected at `moment`: the event waits in its place, or in the tier that lasts as long, or goes without it.
+    /// Waits for the answer, which is expected at `moment`: the event waits in its place, or in the tier that lasts as long, or goes without it.
     private mutating func wait(
         for moment: UnixTime, _ lookup: AppLookup, _ request: MintRequest, _ record: InputRecord, _ now: UnixTime
     ) -> Disposition<Enrichment> {
@@ -57,7 +57,7 @@ struct Resolver: Sendable {
         return .ended(.awaits(moment, about: request.id), of: request.event)
     }
 
-    /// The event whose end `ending` is comes back at `moment`, for the vendor's answer.
+    /// Notes that an event that ended as `ending` comes back at `moment`, for the vendor's answer.
     mutating func comesBack(_ ending: Ending, at moment: UnixTime) {
         if case .awaits(_, let id) = ending { scheduler.keep(id, until: moment) }
     }

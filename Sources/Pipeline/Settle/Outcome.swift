@@ -69,9 +69,9 @@ public final class Settlement: Sendable {
     public let output: OutputRecord?
     /// Why it was dead-lettered or deferred, in a line without secrets.
     public let detail: String?
-    /// Where it failed; nil where it did not.
+    /// The stage at which it failed; nil where it did not.
     let stage: Stage?
-    /// When it may be taken again; nil where it is no retry.
+    /// The moment it may be taken again; nil where it is no retry.
     let notBefore: UnixTime?
     /// What the token was signed with, where one was minted.
     public let algorithm: Algorithm?

@@ -21,9 +21,9 @@ struct Settler: Sendable {
 
     // MARK: Ends
 
-    /// The end of an event at `origin` that the token of `draft` answers, which `output` publishes.
+    /// Returns the end of an event at `origin` that the token of `draft` answers, which `output` publishes.
     ///
-    /// - Parameter reportedAt: when the first report was made that the token answers; nil where it answers none.
+    /// - Parameter reportedAt: the moment of the first report that the token answers; nil where it answers none.
     static func minted(
         _ draft: Draft, _ output: OutputRecord, at origin: RecordPosition, reportedAt: UnixTime?
     ) -> Settlement {
@@ -34,7 +34,7 @@ struct Settler: Sendable {
             isClockSkew: draft.ticket.isClockSkew)
     }
 
-    /// The end of an event that gets no token now: another try where that may help, else the dead letters.
+    /// Returns the end of an event that gets no token now: another try where that may help, else the dead letters.
     ///
     /// - Parameter event: what is known of it; nil where its record could not be read.
     mutating func settle(
@@ -79,7 +79,7 @@ struct Settler: Sendable {
             reason: event?.reason, signer: event?.signer)
     }
 
-    /// Where `wait` says how long, another try; where it is nil, the dead letters because of `otherwise`.
+    /// Returns another try after `wait`; where there is none, the dead letters because of `otherwise`.
     private func end(
         _ attempt: Attempt, _ wait: RetryPolicy.Wait?, _ deferral: Deferral, _ detail: String,
         or otherwise: @autoclosure () -> Rejection
