@@ -40,7 +40,9 @@ extension BrokerTests {
             await shop.close()
         }
 
-        @Test func `a report that is superseded in exactly once ends its call, and a hung worker is noticed`() async throws {
+        @Test func `a report that is superseded in exactly once ends its call, and a hung worker is noticed`()
+            async throws
+        {
             let shop = try await Shop(.init())
             let worker = try shop.startProgram()
             let gateway = try await Gateway(shop)

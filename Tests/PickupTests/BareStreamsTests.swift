@@ -1,4 +1,6 @@
 import AdapterKit
+import Pipeline
+import Synchronization
 import Testing
 
 @testable import Pickup
@@ -66,5 +68,23 @@ import Testing
             while bare.due([key], at: now(), isHeld: false, rate: 10, using: &random).isEmpty { second += 1 }
             #expect((min(Int64(told), 30)...longest + 1).contains(second - first))
         }
+    }
+
+    @Test func `a connected device without a token, or whose token has ended, is one without a live token`() {
+        let clock = Mutex(Self.start)
+        let desk = TokenDesk(capacity: 1 << 20) { clock.withLock { $0 } }
+        let (ann, ben) = (Array("shop/ann".utf8), Array("shop/ben".utf8))
+        let (number, _) = desk.listen(to: ann, of: Subject(user: "ann"))
+        _ = desk.listen(to: ben, of: Subject(user: "ben"))
+        #expect(Set(desk.bare.map(\.key)) == [ann, ben])
+        desk.published(
+            HeldToken(text: [1], version: Self.start.microseconds, expiresAt: Self.start.seconds + 60), for: ann)
+        #expect(desk.bare.map(\.key) == [ben])
+        clock.withLock { $0 = Self.start.advanced(bySeconds: 61) }
+        #expect(Set(desk.bare.map(\.key)) == [ann, ben], "it ended, as it does while no broker answers")
+        desk.trim()
+        #expect(Set(desk.bare.map(\.key)) == [ann, ben])
+        desk.hush(number, ann)
+        #expect(desk.bare.map(\.key) == [ben])
     }
 }

@@ -103,7 +103,8 @@ import WorkerConfiguration
                 RecordBody(
                     key: Array("lane/\(lane)/remint".utf8),
                     value: Array(
-                        #"{"group":"remint","lane":"\#(lane)","state":"\#(state)","since":"2026-11-24T03:00:00Z"}"#.utf8),
+                        #"{"group":"remint","lane":"\#(lane)","state":"\#(state)","since":"2026-11-24T03:00:00Z"}"#.utf8
+                    ),
                     headers: []), of: "remint.control")
         }
         guard case .lane(let pause?) = try word("live", "paused") else { Issue.record("not read"); return }

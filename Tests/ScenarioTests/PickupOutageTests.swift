@@ -158,7 +158,8 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
-        @Test func `workers that stop without leaving their group are noticed by what they do not commit`() async throws {
+        @Test func `workers that stop without leaving their group are noticed by what they do not commit`() async throws
+        {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
             let gateway = try await Gateway.start(shop)

@@ -118,7 +118,8 @@ extension DeviceScenarios {
             await gateway.stop()
             func start(_ files: Int) throws -> Program {
                 try Program(
-                    "prlimit", ["--nofile=\(files):\(files)", Repository.remint, "pickup", "--config", gateway.file.path])
+                    "prlimit",
+                    ["--nofile=\(files):\(files)", Repository.remint, "pickup", "--config", gateway.file.path])
             }
             let refused = try start(120)
             await refused.waitForEnd()

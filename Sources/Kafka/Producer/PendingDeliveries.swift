@@ -85,7 +85,8 @@ final class PendingDeliveries: Sendable {
     }
 
     /// As `open(_:_:)`, with the places of the records that were delivered.
-    func open(_ count: Int, placed waiter: CheckedContinuation<[Result<DeliveredPlace?, KafkaError>], Never>) -> UInt32 {
+    func open(_ count: Int, placed waiter: CheckedContinuation<[Result<DeliveredPlace?, KafkaError>], Never>) -> UInt32
+    {
         open(count, wantsPlaces: true) { errors, places in
             waiter.resume(
                 returning: zip(errors, places).map { error, place in error.map { .failure($0) } ?? .success(place) })

@@ -25,6 +25,8 @@ struct ConnectionLimit: Sendable, Equatable {
     /// The reason why the gateway cannot start, in a line; nil where it can.
     var problem: String? {
         let isDefault = wanted == Configuration.Pickup().connections
-        return files.problem(isDefault ? Self.least : wanted, for: isDefault ? "pickup" : "pickup.connections: \(wanted)")
+        return isDefault
+            ? files.problem(Self.least, for: "pickup")
+            : files.problem(wanted, for: "pickup.connections: \(wanted)")
     }
 }
