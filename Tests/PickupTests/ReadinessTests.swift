@@ -1,6 +1,7 @@
 import Access
 import AdapterKit
 import Pipeline
+import Telemetry
 import Testing
 
 @testable import Pickup
