@@ -17,6 +17,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
     private let configuration: Configuration
     private let pickup: Configuration.Pickup
     private let brokers: String
+    /// The limit of open files, which bounds the connections.
+    private let files: OpenFiles
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
     private let isReady: @Sendable (String) -> Void
@@ -33,12 +35,14 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
     ///   - origin: the configuration's origin, read again when its files change and when `reload` is called; nil where
     ///     the configuration never changes.
     ///   - logLevel: the level of the process's log, where it may change with the configuration.
+    ///   - files: the limit of open files.
     ///   - isReady: called with the address once the gateway listens.
-    /// - Throws: `PickupError` where the configuration has no gateway, or telemetry that cannot be used.
+    /// - Throws: `PickupError` where the configuration has no gateway, telemetry that cannot be used, or more
+    ///   connections than files may be open.
     public init(
         _ configuration: Configuration, brokers: String, logger: Logger, now: @escaping @Sendable () -> UnixTime,
         origin: (ConfigurationOrigin, files: [String: FileRevision?])? = nil, logLevel: LogLevel? = nil,
-        isReady: @escaping @Sendable (String) -> Void = { _ in }
+        files: OpenFiles = .raised(), isReady: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(PickupError) {
         guard let pickup = configuration.pickup else {
             throw PickupError("the configuration has no section pickup; remint config sample shows one")
@@ -48,8 +52,10 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
                 (try Collector(collector), collector.interval, SpanQueue())
             }
         } catch { throw PickupError(error.description) }
+        if let problem = ConnectionLimit(pickup, files).problem { throw PickupError(problem) }
         self.configuration = configuration
         self.pickup = pickup
+        self.files = files
         self.brokers = brokers
         self.logger = logger
         self.now = now
@@ -101,7 +107,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             probeWait: configuration.worker.admission.probeWait.components.seconds,
             cold: ColdAsks(rate: pickup.coldRate, sender: sender) { metrics.asked($0) })
         let certificate = try ServedCertificate(pickup)
-        let workers = WorkerWatch(configuration, brokers: brokers, logger: logger, now: now)
+        let workers = WorkerWatch(configuration, brokers: brokers, desk: desk, logger: logger, now: now)
         let health = GatewayHealth(
             follower: follower, workers: workers, sessions: terms.current.sources.map(\.keys),
             certificateEnd: certificate?.end,
@@ -112,9 +118,10 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
                 trusted: pickup.trustedProxies, header: pickup.proxyHeader, connections: ProxiedConnections()),
             asks: asks, follower: follower, health: health, metrics: metrics, now: now)
         let server = PickupServer(
-            pickup: pickup, responder: responder, tls: certificate?.configuration, metrics: metrics, logger: logger,
-            isReady: isReady)
-        let upkeep = PickupUpkeep(desk: desk, asks: asks, terms: terms, health: health, metrics: metrics, now: now)
+            pickup: pickup, limit: ConnectionLimit(pickup, files), responder: responder,
+            tls: certificate?.configuration, metrics: metrics, logger: logger, isReady: isReady)
+        let upkeep = PickupUpkeep(
+            desk: desk, asks: asks, terms: terms, health: health, metrics: metrics, coldRate: pickup.coldRate, now: now)
         let fetching = KeyFetching()
         fetching.follow(terms.current.sources)
         defer { fetching.follow([]) }

@@ -9,15 +9,17 @@ extension BrokerTests {
         @Test func `a gateway is ready while a worker is in the group, and not otherwise`() async throws {
             let shop = try await Shop(.init())
             let gateway = try await Gateway(shop)
-            // A group that nobody was in yet is not shown, which says nothing.
+            // Nobody was in the group yet: the fleet may be about to begin, for some seconds.
             _ = try await gateway.health { $0.hasSuffix("200") }
             let unanswered = try await gateway.token("ann", "?wait=1")
             #expect(unanswered.hasSuffix("503") && unanswered.contains("unanswered"), "\(unanswered)")
+            let missing = try await gateway.health { $0.hasSuffix("503") }
+            #expect(missing.contains(#""workers":"no worker is in the group since "#), "\(missing)")
 
             let worker = try shop.startProgram()
             let answered = try await gateway.token("ann", "?wait=30")
             #expect(answered.hasSuffix("200"), "\(answered)")
-            #expect(try await gateway.health { _ in true }.hasSuffix("200"))
+            _ = try await gateway.health { $0.hasSuffix("200") }
 
             worker.terminate()
             await worker.waitForEnd()
@@ -27,14 +29,45 @@ extension BrokerTests {
             let lost = "no worker is in the group; live tokens that are known are served, and nothing new is minted"
             func losses() -> Int { gateway.program.errorText.components(separatedBy: lost).count - 1 }
             // The log is written once a second.
-            while losses() < 1 { try await Task.sleep(for: .milliseconds(50)) }
-            #expect(losses() == 1, "\(gateway.program.errorText)")
+            while losses() < 2 { try await Task.sleep(for: .milliseconds(50)) }
+            #expect(losses() == 2, "\(gateway.program.errorText)")
             let again = try shop.startProgram()
             _ = try await gateway.health { $0.hasSuffix("200") }
             try #require(await gateway.program.wrote("a worker is in the group again"))
             again.terminate()
             await again.waitForEnd()
             await gateway.stop()
+            await shop.close()
+        }
+
+        @Test func `a report that is superseded in exactly once ends its call, and a hung worker is noticed`()
+            async throws
+        {
+            let shop = try await Shop(.init())
+            let worker = try shop.startProgram()
+            let gateway = try await Gateway(shop)
+            let first = try await gateway.token("ann", "?wait=30")
+            let token = String(try #require(first.firstMatch(of: /"token":"([^"]+)"/)).1)
+            var statuses: [String] = []
+            for number in 0..<8 {
+                let start = ContinuousClock.now
+                let answer = try await gateway.report("ann", naming: token, device: "d-\(number)")
+                statuses.append(String(answer.suffix(3)))
+                #expect(ContinuousClock.now - start < .seconds(20), "\(answer)")
+            }
+            #expect(statuses.contains("202") && Set(statuses).isSubset(of: ["200", "202"]), "\(statuses)")
+            #expect(try await gateway.health { _ in true }.hasSuffix("200"))
+
+            worker.send(SIGSTOP)
+            let unanswered = try await gateway.token("ben", "?wait=1")
+            #expect(unanswered.hasSuffix("503"), "\(unanswered)")
+            let hung = try await gateway.health { $0.hasSuffix("503") }
+            #expect(hung.contains(#""workers":"no worker "#), "\(hung)")
+            worker.send(SIGCONT)
+            _ = try await gateway.health { $0.hasSuffix("200") }
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
             await shop.close()
         }
 
@@ -102,6 +135,17 @@ private struct Gateway {
         try await call(
             "/v1/apps/braze-ios/token\(query)",
             ["-H", "X-Api-Key: \(key)", "-H", #"Remint-Vouched: {"user":"\#(user)"}"#])
+    }
+
+    /// Returns the body and, at its end, the status of a report of `user` that names `token` as expired.
+    func report(_ user: String, naming token: String, device: String) async throws -> String {
+        try await call(
+            "/v1/apps/braze-ios/reports",
+            [
+                "-X", "POST", "-H", "X-Api-Key: \(key)", "-H", #"Remint-Vouched: {"user":"\#(user)"}"#, "-H",
+                "Prefer: wait=30", "-H", "Remint-Device: \(device)", "-d",
+                #"{"errorCode":22,"userId":"\#(user)","errorReason":"expired","signature":"\#(token)"}"#,
+            ])
     }
 
     private func call(_ path: String, _ options: [String] = []) async throws -> String {

@@ -19,7 +19,7 @@ import Testing
         let delivery = Delivery()
         let early = (0..<3).map { _ in Task { Self.detail(await delivery.word(within: .seconds(600))) } }
         delivery.end(.refused(.silent))
-        delivery.end(.taken)
+        delivery.end(.taken(at: nil))
         for task in early { #expect(await task.value == Problem.silent.detail) }
         #expect(Self.detail(await delivery.word(within: .zero)) == Problem.silent.detail)
         #expect(Self.detail(delivery.word) == Problem.silent.detail)
@@ -29,7 +29,7 @@ import Testing
         let delivery = Delivery()
         let other = Task { Self.detail(await delivery.word(within: .seconds(600))) }
         #expect(Self.detail(await delivery.word(within: .zero)) == nil)
-        delivery.end(.taken)
+        delivery.end(.taken(at: nil))
         #expect(await other.value == "taken")
     }
 
@@ -57,7 +57,7 @@ import Testing
         let ask = AsksUnderWay.Ask(event: "e-1", after: 0, sentAt: now)
         desk.asks.withLock { $0.sent(ask, as: [1]) }
         let record = ProducerRecord(topic: "t", key: SampleLetter.key, value: [])
-        desk.delivered(OutgoingAsk(record: record, name: [1], ask: ask), .taken)
+        desk.delivered(OutgoingAsk(record: record, name: [1], ask: ask), .taken(at: nil))
         let current = desk.asks.withLock { $0.current([1], version: 0, at: now) }
         #expect(
             current == ask && current?.delivery === Delivery.taken, "an ask that was sent costs no delivery of its own")

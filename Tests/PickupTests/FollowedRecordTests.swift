@@ -96,6 +96,22 @@ import WorkerConfiguration
             return
         }
     }
+
+    @Test func `a pause of the live lane is followed, and that of another lane is not`() throws {
+        func word(_ lane: String, _ state: String) throws -> FollowedRecord {
+            try read(
+                RecordBody(
+                    key: Array("lane/\(lane)/remint".utf8),
+                    value: Array(
+                        #"{"group":"remint","lane":"\#(lane)","state":"\#(state)","since":"2026-11-24T03:00:00Z"}"#.utf8
+                    ),
+                    headers: []), of: "remint.control")
+        }
+        guard case .lane(let pause?) = try word("live", "paused") else { Issue.record("not read"); return }
+        #expect(pause.lane == .live)
+        guard case .lane(nil) = try word("live", "active") else { Issue.record("not ended"); return }
+        guard case .other = try word("bulk", "paused") else { Issue.record("another lane's"); return }
+    }
 }
 
 /// The ids of a gateway's events cannot be guessed by whoever sees others of them.

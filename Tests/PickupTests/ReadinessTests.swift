@@ -1,5 +1,7 @@
 import Access
 import AdapterKit
+import Pipeline
+import Telemetry
 import Testing
 
 @testable import Pickup
@@ -47,6 +49,17 @@ import Testing
         ),
         (
             "no answers", facts { $0.unansweredSince = now }, "workers", "no worker answers since \(now)"
+        ),
+        (
+            "a missing topic", facts { ($0.tail, $0.tail.isMissing) = (TailState(), true) }, "tokens",
+            "the token topic does not exist or may not be read"
+        ),
+        (
+            "a paused lane",
+            facts {
+                $0.lanePause = LanePause(lane: .live, since: now)
+                $0.unansweredSince = now
+            }, "lane", "an operator paused the live lane at \(now)"
         ),
         (
             "a clock ahead", facts { $0.clockDifference = 10_800_000_000 }, "clock",
@@ -99,34 +112,51 @@ import Testing
     @Test func `a gateway without sessions or certificate does not report on them`() {
         let readiness = Readiness(Readiness.Facts(tail: TailState(partitions: 1, followed: [0])), at: Self.now)
         #expect(readiness.isReady)
-        #expect(readiness.dependencies.map(\.dependency) == [.brokers, .tokens, .workers, .clock, .gateway])
+        #expect(readiness.dependencies.map(\.dependency) == [.brokers, .tokens, .workers, .lane, .clock, .gateway])
+    }
+
+    @Test func `workers of whom nothing is known are no fault, and are not called well`() {
+        let unknown = Readiness(Self.facts { $0.areWorkersUnknown = true }, at: Self.now)
+        #expect(unknown.isReady && unknown.unknown == [.workers])
+        let absent = Readiness(
+            Self.facts { ($0.areWorkersUnknown, $0.unansweredSince) = (true, Self.now) }, at: Self.now)
+        #expect(!absent.isReady && absent.unknown.isEmpty)
     }
 
     @Test func `a worker that is back within the time that calls wait was not missed`() {
         var presence = WorkerPresence()
-        #expect(presence.absentSince(at: Self.now) == nil, "nobody was asked")
-        presence.record(members: 2, at: Self.now)
+        #expect(presence.absentSince(at: Self.now) == nil && !presence.isKnown, "nobody was asked")
+        presence.record(.members(2), at: Self.now)
         let left = Self.now.advanced(bySeconds: 60)
-        presence.record(members: 0, at: left)
+        presence.record(.members(0), at: left)
         #expect(presence.absentSince(at: left.advanced(bySeconds: 9)) == nil)
-        presence.record(members: 0, at: left.advanced(bySeconds: 9))
+        presence.record(.members(0), at: left.advanced(bySeconds: 9))
         #expect(presence.absentSince(at: left.advanced(bySeconds: 10)) == left)
-        presence.record(members: 1, at: left.advanced(bySeconds: 11))
+        presence.record(.members(1), at: left.advanced(bySeconds: 11))
         #expect(presence.absentSince(at: left.advanced(bySeconds: 60)) == nil)
     }
 
     @Test func `a group that is empty from the first look on has no worker`() {
         var presence = WorkerPresence()
-        presence.record(members: 0, at: Self.now)
+        presence.record(.members(0), at: Self.now)
         #expect(presence.absentSince(at: Self.now) == Self.now)
     }
 
-    @Test func `a group that is not shown has no worker only where it had one`() {
+    @Test func `a group that does not exist has no worker after the time that calls wait`() {
         var presence = WorkerPresence()
-        presence.record(members: nil, at: Self.now)
-        #expect(presence.absentSince(at: Self.now.advanced(bySeconds: 60)) == nil)
-        presence.record(members: 1, at: Self.now)
-        presence.record(members: nil, at: Self.now.advanced(bySeconds: 1))
+        presence.record(.none, at: Self.now)
+        #expect(presence.absentSince(at: Self.now.advanced(bySeconds: 9)) == nil, "the fleet may be about to begin")
+        presence.record(.none, at: Self.now.advanced(bySeconds: 10))
+        #expect(presence.absentSince(at: Self.now.advanced(bySeconds: 10)) == Self.now)
+        #expect(presence.isKnown)
+    }
+
+    @Test func `a group that is hidden has no worker only where it had one`() {
+        var presence = WorkerPresence()
+        presence.record(.hidden, at: Self.now)
+        #expect(presence.absentSince(at: Self.now.advanced(bySeconds: 60)) == nil && !presence.isKnown)
+        presence.record(.members(1), at: Self.now)
+        presence.record(.hidden, at: Self.now.advanced(bySeconds: 1))
         #expect(presence.absentSince(at: Self.now.advanced(bySeconds: 11)) == Self.now.advanced(bySeconds: 1))
     }
 
@@ -152,18 +182,15 @@ import Testing
         #expect(clock.difference(at: Self.now) == nil)
     }
 
-    @Test func `workers are silent once five users waited in vain, until one publishes or nobody asks`() {
-        var asks = UnansweredAsks()
-        for _ in 0..<9 { asks.missed([1], sent: Self.now, at: Self.now.advanced(bySeconds: 5)) }
-        #expect(asks.since(at: Self.now.advanced(bySeconds: 5)) == nil, "one user's event may be a special one")
-        for user: UInt8 in 2...5 { asks.missed([user], sent: Self.now, at: Self.now.advanced(bySeconds: 6)) }
-        #expect(asks.since(at: Self.now.advanced(bySeconds: 6)) == Self.now)
-        #expect(asks.since(at: Self.now.advanced(bySeconds: 67)) == nil)
-        asks.answered()
-        #expect(asks.since(at: Self.now.advanced(bySeconds: 6)) == nil)
-        for user: UInt8 in 1...4 { asks.missed([user], sent: Self.now, at: Self.now) }
-        let later = Self.now.advanced(bySeconds: 90)
-        asks.missed([5], sent: later, at: later)
-        #expect(asks.since(at: later) == nil, "the others are forgotten")
+    @Test func `no partition counts as followed while no broker answers`() {
+        let (metrics, desk) = (PickupMetrics(), TokenDesk(capacity: 1 << 20) { Self.now })
+        func followed() -> Bool {
+            metrics.set(desk)
+            return metrics.registry.exposition().contains("\nremint_pickup_followed_partitions 3")
+        }
+        desk.changeTail { $0 = TailState(partitions: 3, followed: [0, 1, 2]) }
+        #expect(followed())
+        desk.changeTail { $0.silentSince = Self.now }
+        #expect(!followed())
     }
 }

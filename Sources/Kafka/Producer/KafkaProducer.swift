@@ -54,17 +54,27 @@ public final class KafkaProducer: Sendable {
     /// - Returns: for each record, nil or why it was not delivered.
     public func deliver(_ records: [ProducerRecord]) async -> [KafkaError?] {
         guard !records.isEmpty else { return [] }
-        return await withCheckedContinuation { waiter in
-            let batch = pending.open(records.count, waiter)
-            unsafe client.enqueue { [self] pointer in
-                let topics = known.withLock { $0 }
-                for (index, record) in records.enumerated() {
-                    let ticket = PendingDeliveries.Ticket(batch: batch, index: index)
-                    let error =
-                        unsafe client.isClosed
-                        ? .clientIsClosed : produce(record, to: topics[record.topic], ticket, pointer)
-                    if let error { pending.settle(ticket, error) }
-                }
+        return await withCheckedContinuation { hand(records, as: pending.open(records.count, $0)) }
+    }
+
+    /// Produces `records` and waits, as `deliver` does.
+    ///
+    /// - Returns: for each record, its place, nil where the broker did not name it, or why it was not delivered.
+    public func deliverPlaced(_ records: [ProducerRecord]) async -> [Result<DeliveredPlace?, KafkaError>] {
+        guard !records.isEmpty else { return [] }
+        return await withCheckedContinuation { hand(records, as: pending.open(records.count, placed: $0)) }
+    }
+
+    /// Hands `records` to librdkafka, as the batch `batch`.
+    private func hand(_ records: [ProducerRecord], as batch: UInt32) {
+        unsafe client.enqueue { [self] pointer in
+            let topics = known.withLock { $0 }
+            for (index, record) in records.enumerated() {
+                let ticket = PendingDeliveries.Ticket(batch: batch, index: index)
+                let error =
+                    unsafe client.isClosed
+                    ? .clientIsClosed : produce(record, to: topics[record.topic], ticket, pointer)
+                if let error { pending.settle(ticket, error) }
             }
         }
     }
@@ -183,7 +193,11 @@ public final class KafkaProducer: Sendable {
                 pending.settle {
                     guard let message = unsafe rd_kafka_event_message_next(event) else { return nil }
                     let ticket = unsafe PendingDeliveries.Ticket(opaque: UInt(bitPattern: message.pointee._private))
-                    return unsafe (ticket, KafkaError(message.pointee.err, in: "delivering"))
+                    let place = unsafe DeliveredPlace(
+                        partition: message.pointee.partition, offset: message.pointee.offset)
+                    return unsafe (
+                        ticket, KafkaError(message.pointee.err, in: "delivering"), place.offset < 0 ? nil : place
+                    )
                 }
             } else if let error = unsafe client.handle(common: event) {
                 client.logger.log(

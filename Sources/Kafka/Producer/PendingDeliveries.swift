@@ -1,5 +1,19 @@
 import Synchronization
 
+/// The partition and the offset that a delivered record got.
+public struct DeliveredPlace: Sendable, Equatable {
+    /// The partition of the record's topic.
+    public let partition: Int32
+    /// The record's offset.
+    public let offset: Int64
+
+    /// `offset` of `partition`.
+    public init(partition: Int32, offset: Int64) {
+        self.partition = partition
+        self.offset = offset
+    }
+}
+
 /// The records handed to librdkafka whose fate is not known yet, by batch.
 final class PendingDeliveries: Sendable {
     /// The tag that a record carries through librdkafka to match its delivery report: its batch and its place in it.
@@ -27,19 +41,22 @@ final class PendingDeliveries: Sendable {
         private var isSettled: [Bool]
         /// The delivery errors of records, by their place: usually none.
         private var errors: [Int: KafkaError] = [:]
-        private let waiter: CheckedContinuation<[KafkaError?], Never>
+        /// The places of the delivered records; nil where nobody wants to know them.
+        private var places: [DeliveredPlace?]?
+        private let done: @Sendable ([KafkaError?], [DeliveredPlace?]) -> Void
 
-        init(_ count: Int, _ waiter: CheckedContinuation<[KafkaError?], Never>) {
+        init(_ count: Int, wantsPlaces: Bool, _ done: @escaping @Sendable ([KafkaError?], [DeliveredPlace?]) -> Void) {
             open = count
             isSettled = Array(repeating: false, count: count)
-            self.waiter = waiter
+            places = wantsPlaces ? Array(repeating: nil, count: count) : nil
+            self.done = done
         }
 
         /// - Returns: whether every record is settled now; false also where there is no such record.
-        func settle(_ index: Int, _ error: KafkaError?) -> Bool {
+        func settle(_ index: Int, _ error: KafkaError?, _ place: DeliveredPlace?) -> Bool {
             guard isSettled.indices.contains(index), !isSettled[index] else { return false }
             isSettled[index] = true
-            if let error { errors[index] = error }
+            if let error { errors[index] = error } else { places?[index] = place }
             open -= 1
             return open == 0
         }
@@ -51,7 +68,7 @@ final class PendingDeliveries: Sendable {
             if let rest {
                 for index in outcomes.indices where !isSettled[index] { outcomes[index] = rest }
             }
-            waiter.resume(returning: outcomes)
+            done(outcomes, places ?? [])
         }
     }
 
@@ -64,17 +81,32 @@ final class PendingDeliveries: Sendable {
 
     /// Opens a batch of `count` records; `waiter` is resumed when the last of them is settled.
     func open(_ count: Int, _ waiter: CheckedContinuation<[KafkaError?], Never>) -> UInt32 {
+        open(count, wantsPlaces: false) { errors, _ in waiter.resume(returning: errors) }
+    }
+
+    /// As `open(_:_:)`, with the places of the records that were delivered.
+    func open(_ count: Int, placed waiter: CheckedContinuation<[Result<DeliveredPlace?, KafkaError>], Never>) -> UInt32
+    {
+        open(count, wantsPlaces: true) { errors, places in
+            waiter.resume(
+                returning: zip(errors, places).map { error, place in error.map { .failure($0) } ?? .success(place) })
+        }
+    }
+
+    private func open(
+        _ count: Int, wantsPlaces: Bool, _ done: @escaping @Sendable ([KafkaError?], [DeliveredPlace?]) -> Void
+    ) -> UInt32 {
         state.withLock { state in
             let id = state.next
             state.next = id == .max ? 1 : id + 1
-            state.batches[id] = Batch(count, waiter)
+            state.batches[id] = Batch(count, wantsPlaces: wantsPlaces, done)
             return id
         }
     }
 
     /// Settles one record; nil is a delivery.
     func settle(_ ticket: Ticket, _ error: KafkaError?) {
-        var report: (Ticket, KafkaError?)? = (ticket, error)
+        var report: (Ticket, KafkaError?, DeliveredPlace?)? = (ticket, error, nil)
         settle {
             defer { report = nil }
             return report
@@ -82,11 +114,13 @@ final class PendingDeliveries: Sendable {
     }
 
     /// Settles the records that `next` reports until there are no more: thousands at once, under one lock.
-    func settle(_ next: () -> (ticket: Ticket, error: KafkaError?)?) {
+    func settle(_ next: () -> (ticket: Ticket, error: KafkaError?, place: DeliveredPlace?)?) {
         let finished = state.withLock { state -> [Batch] in
             var finished: [Batch] = []
-            while let (ticket, error) = next() {
-                guard let batch = state.batches[ticket.batch], batch.settle(ticket.index, error) else { continue }
+            while let (ticket, error, place) = next() {
+                guard let batch = state.batches[ticket.batch], batch.settle(ticket.index, error, place) else {
+                    continue
+                }
                 state.batches[ticket.batch] = nil
                 finished.append(batch)
             }

@@ -1,4 +1,5 @@
 import AdapterKit
+import Kafka
 
 /// The asks for tokens on their way to a worker. One subject and device has one at a time. A value without a clock.
 struct AsksUnderWay: Sendable {
@@ -11,6 +12,8 @@ struct AsksUnderWay: Sendable {
         let sentAt: UnixTime
         /// The brokers' answer about the event.
         fileprivate(set) var delivery = Delivery()
+        /// The event's place; nil while it is unknown.
+        fileprivate(set) var place: DeliveredPlace?
 
         static func == (one: Ask, other: Ask) -> Bool {
             one.event == other.event && one.after == other.after && one.sentAt == other.sentAt
@@ -52,9 +55,11 @@ struct AsksUnderWay: Sendable {
         asks[name] = ask
     }
 
-    /// Notes that the brokers accepted the event `event` of an ask, whose delivery then needs no object of its own.
-    mutating func taken(_ name: [UInt8], event: String) {
-        if asks[name]?.event == event { asks[name]?.delivery = .taken }
+    /// Notes that the brokers accepted the event `event` of an ask at `place`. Its delivery then needs no object of its own.
+    mutating func taken(_ name: [UInt8], event: String, at place: DeliveredPlace? = nil) {
+        guard asks[name]?.event == event else { return }
+        asks[name]?.delivery = .taken
+        asks[name]?.place = place
     }
 
     /// Notes that the event `event` of an ask could not be sent, or ended without a token; the next ask may follow at

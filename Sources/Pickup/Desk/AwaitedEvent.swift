@@ -1,4 +1,5 @@
 import AdapterKit
+import Kafka
 import Pipeline
 
 /// An event of the gateway that a call waits for.
@@ -14,10 +15,24 @@ struct AwaitedEvent: Sendable {
     let app: String
     /// The topic that the event was written to.
     let topic: String
+    /// The brokers' answer about the event; nil where it is of no interest.
+    var delivery: Delivery?
+    /// The event's place, where it was known before the wait began.
+    var place: DeliveredPlace?
 
     /// Returns whether `letter`, a record with the key `key`, belongs to this event.
     func isEnded(by letter: DeadLetterEntry, key: [UInt8]?) -> Bool {
         letter.fault == nil && key == self.key && id.hasSameBytes(as: letter.eventID)
             && app.hasSameBytes(as: letter.app) && letter.origin.map { topic.hasSameBytes(as: $0.topic) } == true
+    }
+
+    /// Returns whether a worker is done with the event, where the workers' group committed `offsets`.
+    func isHandled(_ offsets: [TopicPartition: Int64]) -> Bool {
+        var place = place
+        if place == nil, case .taken(let taken)? = delivery?.word { place = taken }
+        guard let place, let next = offsets[TopicPartition(topic: topic, partition: place.partition)] else {
+            return false
+        }
+        return place.offset < next
     }
 }

@@ -1,10 +1,12 @@
+import Kafka
 import Synchronization
 
 /// The brokers' answer about an event that was sent: one for all calls that share the event.
 final class Delivery: Sendable {
     /// The brokers' answer.
     enum Word: Sendable {
-        case taken
+        /// The brokers accepted the event, and gave it this place; nil where they did not name it.
+        case taken(at: DeliveredPlace?)
         /// The brokers did not accept the event; its callers get this problem.
         case refused(Problem)
     }
@@ -12,7 +14,7 @@ final class Delivery: Sendable {
     /// The delivery of every accepted event.
     static let taken = {
         let delivery = Delivery()
-        delivery.end(.taken)
+        delivery.end(.taken(at: nil))
         return delivery
     }()
 

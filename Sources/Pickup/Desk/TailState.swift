@@ -10,6 +10,8 @@ struct TailState: Sendable, Equatable {
     var followed: Set<Int32> = []
     /// The partitions without a leader. Their users get no new token until there is one; all other users do.
     var leaderless: Set<Int32> = []
+    /// Whether the token topic does not exist or may not be read.
+    var isMissing = false
     /// The time since which no broker answers; nil while one does. Without a broker no token can be minted; known ones
     /// are served.
     var silentSince: UnixTime?

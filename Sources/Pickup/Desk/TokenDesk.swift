@@ -1,4 +1,5 @@
 import AdapterKit
+import Kafka
 import Pipeline
 import Synchronization
 
@@ -18,7 +19,8 @@ final class TokenDesk: Sendable {
         var tail = TailState()
         /// The time when the latest partition began to be followed: tokens published before may be unknown.
         var tailStart = UnixTime(seconds: 0)
-        var unanswered = UnansweredAsks()
+        var progress = AskProgress()
+        var lanePause: LanePause?
 
         func streams(of key: [UInt8]) -> [AsyncStream<HeldToken>.Continuation] {
             listeners[key].map { Array($0.streams.values) } ?? []
@@ -88,7 +90,6 @@ final class TokenDesk: Sendable {
     ) {
         let now = now()
         let told: Told? = state.withLock { state in
-            if !isPast { state.unanswered.answered() }
             guard change(&state.cache, now) else { return nil }
             return Told(key: key, token: token, streams: state.streams(of: key))
         }
@@ -109,10 +110,7 @@ final class TokenDesk: Sendable {
         state.withLock { $0.cache.recallErasure(of: key, upTo: version) }
     }
 
-    func died(_ letter: DeadLetterEntry, key: [UInt8]?) {
-        state.withLock { $0.unanswered.answered() }
-        room.died(letter, key: key)
-    }
+    func died(_ letter: DeadLetterEntry, key: [UInt8]?) { room.died(letter, key: key) }
 
     func held(_ app: String, _ suspension: Suspension?) { state.withLock { $0.suspensions[app] = suspension } }
 
@@ -120,23 +118,66 @@ final class TokenDesk: Sendable {
     func delivered(_ ask: OutgoingAsk, _ word: Delivery.Word) {
         ask.ask.delivery.end(word)
         switch word {
-        case .taken: asks.withLock { $0.taken(ask.name, event: ask.ask.event) }
+        case .taken(let place):
+            asks.withLock { $0.taken(ask.name, event: ask.ask.event, at: place) }
+            if let place { waits(for: place, of: ask.record.topic) }
         case .refused(let problem):
             asks.withLock { $0.ended(ask.name, event: ask.ask.event) }
             room.unsent(ask.ask.event, problem)
         }
     }
 
-    /// Notes that an ask for the subject `key`, sent at `sent`, was not answered while its caller waited.
-    func missed(_ key: [UInt8], sent: UnixTime) {
+    /// Notes that the outcome of an event of `topic` is awaited.
+    func waits(for place: DeliveredPlace, of topic: String) {
+        let (now, partition) = (now(), TopicPartition(topic: topic, partition: place.partition))
+        state.withLock { $0.progress.sent(partition, place.offset, at: now) }
+    }
+
+    /// The partitions whose events workers may not have handled yet, so that their committed offsets matter.
+    var openPartitions: [TopicPartition] {
         let now = now()
-        state.withLock { $0.unanswered.missed(key, sent: sent, at: now) }
+        return state.withLock { $0.progress.open(at: now) }
+    }
+
+    /// Records the offsets that the workers' group committed for `partitions`, and ends the waits for events that
+    /// workers are done with.
+    func committed(_ offsets: [TopicPartition: Int64], of partitions: [TopicPartition]) {
+        let now = now()
+        let handled = state.withLock { state in
+            state.progress.committed(offsets, of: partitions, at: now)
+            return state.progress.handled
+        }
+        if !handled.isEmpty { room.handled(handled) }
+    }
+
+    /// Records that an operator paused the live lane, or ended its pause.
+    func heldLane(_ pause: LanePause?) {
+        let now = now()
+        state.withLock { state in
+            state.lanePause = pause
+            // Workers begin with what was sent during the pause.
+            if pause == nil { state.progress.resume(at: now) }
+        }
+    }
+
+    /// The pause of the live lane; nil while events are taken.
+    var lanePause: LanePause? {
+        let now = now()
+        let pause = state.withLock { $0.lanePause }
+        if pause?.isOver(at: now) == true { heldLane(nil) }
+        return pause?.isOver(at: now) == true ? nil : pause
     }
 
     // MARK: How far they are heard
 
     /// The moment from which no worker answers; nil where one does or it is unknown.
-    var unansweredSince: UnixTime? { state.withLock { $0.unanswered }.since(at: now()) }
+    var unansweredSince: UnixTime? {
+        let now = now()
+        return state.withLock { $0.progress.stuckSince(at: now) }
+    }
+
+    /// Whether workers handled an event since the start.
+    var hasSeenProgress: Bool { state.withLock { $0.progress.hasMoved } }
 
     /// The partitions that are followed, and the time since which no broker answers.
     var tail: TailState { state.withLock { $0.tail } }
@@ -234,6 +275,17 @@ final class TokenDesk: Sendable {
         state.withLock { state in
             state.listeners.compactMap { key, listeners in
                 state.cache.outline(of: key).map { (key, listeners.subject, $0) }
+            }
+        }
+    }
+
+    /// The subjects with open streams and without a live token.
+    var bare: [(key: [UInt8], subject: Subject)] {
+        let now = now().seconds
+        return state.withLock { state in
+            state.listeners.compactMap { key, listeners in
+                if let token = state.cache.outline(of: key), token.expiresAt >= now { return nil }
+                return (key, listeners.subject)
             }
         }
     }

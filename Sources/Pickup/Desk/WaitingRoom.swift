@@ -1,4 +1,5 @@
 import AdapterKit
+import Kafka
 import Pipeline
 import Synchronization
 
@@ -10,6 +11,8 @@ enum Arrival: Sendable {
     case deadLetter(ErrorCode)
     /// The event could not be sent.
     case unsent(Problem)
+    /// A worker is done with the event, and published nothing for it.
+    case handled
     /// Nothing came before the end of the wait.
     case nothing
     /// The gateway is about to stop.
@@ -104,6 +107,15 @@ final class WaitingRoom: Sendable {
             (state.byEvent[event] ?? []).compactMap { Self.take($0, from: &state) }
         }
         for waiter in waiters { waiter.done(.unsent(problem)) }
+    }
+
+    /// Ends the waits for events that workers are done with: those before `offsets`, by partition.
+    func handled(_ offsets: [TopicPartition: Int64]) {
+        let waiters = state.withLock { state in
+            state.waiters.filter { $0.value.event?.isHandled(offsets) == true }.keys
+                .compactMap { Self.take($0, from: &state) }
+        }
+        for waiter in waiters { waiter.done(.handled) }
     }
 
     /// Ends the waits that are over at `now`.

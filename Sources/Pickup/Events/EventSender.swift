@@ -48,10 +48,13 @@ struct EventSender: Sendable {
     /// Sends `asks`. Every call that shares an ask is notified if the brokers do not accept its event.
     func send(_ asks: [OutgoingAsk]) {
         Task {
-            let errors = await producer.current.deliver(asks.map(\.record))
-            for (ask, error) in zip(asks, errors) {
-                desk.delivered(
-                    ask, error.map { .refused(Problem.unavailable("the event was not taken: \($0.code)")) } ?? .taken)
+            let results = await producer.current.deliverPlaced(asks.map(\.record))
+            for (ask, result) in zip(asks, results) {
+                switch result {
+                case .success(let place): desk.delivered(ask, .taken(at: place))
+                case .failure(let error):
+                    desk.delivered(ask, .refused(Problem.unavailable("the event was not taken: \(error.code)")))
+                }
             }
         }
     }

@@ -13,6 +13,8 @@ enum FollowedRecord: Sendable {
     case letter(DeadLetterEntry, key: [UInt8]?)
     /// An app's events wait, or continue.
     case app(ControlRecord)
+    /// The live lane's events wait, or continue.
+    case lane(LanePause?)
     /// A record that does not concern the gateway.
     case other
 
@@ -45,7 +47,11 @@ enum FollowedRecord: Sendable {
         case topics.control:
             let word = try ControlWord(
                 key: record.key, value: record.value, group: configuration.kafka.group, at: now)
-            if case .app(let record) = word { self = .app(record) } else { self = .other }
+            switch word {
+            case .app(let record): self = .app(record)
+            case .lane(let record) where record.lane == .live: self = .lane(record.pause)
+            case .lane, .refusals, nil: self = .other
+            }
         default: self = .other
         }
     }

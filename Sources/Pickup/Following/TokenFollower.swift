@@ -36,6 +36,7 @@ final class TokenFollower: Sendable {
     private let unreadable: UnreadableRecords
     private let state = Mutex(State())
     private let isRenewalDue = Atomic(false)
+    private let outage: FollowingOutage
 
     init(
         _ configuration: Configuration, brokers: String, desk: TokenDesk, past: TopicPast,
@@ -48,6 +49,7 @@ final class TokenFollower: Sendable {
         self.unreadable = unreadable
         self.logger = logger
         self.now = now
+        outage = FollowingOutage(logger)
     }
 
     /// The partitions that are followed live, and the time since which no broker answers.
@@ -59,6 +61,10 @@ final class TokenFollower: Sendable {
     var clockDifference: Int64? { state.withLock { $0.clock }.difference(at: now()) }
     /// The moment from which no worker answers asks; nil where one does or it is unknown.
     var unansweredSince: UnixTime? { desk.unansweredSince }
+    /// The pause of the live lane; nil while its events are taken.
+    var lanePause: LanePause? { desk.lanePause }
+    /// Whether a worker published a token, or handled an ask, since the start.
+    var hasSeenWorkers: Bool { records > 0 || desk.hasSeenProgress }
     /// The number of tokens' records that were read since the start.
     var records: Int { state.withLock { $0.records } }
 
@@ -71,10 +77,7 @@ final class TokenFollower: Sendable {
         while !Task.isCancelled {
             do {
                 try await follow { backoff.reset() }
-            } catch {
-                logger.warning(
-                    "the topics cannot be followed; it is tried again", metadata: [LogKey.kafkaError: "\(error)"])
-            }
+            } catch { outage.failed(error) }
             desk.changeTail { $0.followed = [] }
             // The loop's condition checks for cancellation.
             try? await Task.sleep(for: backoff.pause())
@@ -93,6 +96,7 @@ final class TokenFollower: Sendable {
         do {
             var followed: Set<TopicPartition> = []
             try await look(reader, &followed, isWhole: true)
+            outage.succeeded()
             began()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await self.read(reader) }
@@ -160,11 +164,15 @@ final class TokenFollower: Sendable {
         while !Task.isCancelled {
             try await Task.sleep(for: desk.tail.silentSince == nil ? Self.interval : Self.interval / 4)
             looks += 1
-            do { try await look(reader, &followed, isWhole: looks % 10 == 0) } catch let error as KafkaError {
+            do {
+                try await look(reader, &followed, isWhole: looks % 10 == 0)
+                outage.succeeded()
+            } catch let error as KafkaError {
                 desk.changeTail { $0.silentSince = $0.silentSince ?? now() }
                 if error.isFatal { throw error }
-            } catch is PickupError {
-                // A partition lost its leader meanwhile; the next round finds it.
+            } catch let error as PickupError {
+                // A topic was deleted, or a partition lost its leader; the next round looks again.
+                outage.failed(error)
             }
         }
     }
@@ -178,9 +186,10 @@ final class TokenFollower: Sendable {
         desk.changeTail { $0.silentSince = nil }
         guard present[0].partitionCount > 0, present[0].error?.code.isAboutReading != true else {
             // The topic may have been deleted while it was followed: no token arrives until there is another one.
-            desk.changeTail { ($0.partitions, $0.followed, $0.leaderless) = (nil, [], []) }
+            desk.changeTail { ($0.partitions, $0.followed, $0.leaderless, $0.isMissing) = (nil, [], [], true) }
             throw PickupError("the topic \(topics.tokens) does not exist or may not be read")
         }
+        desk.changeTail { $0.isMissing = false }
         if isWhole {
             let letters = try await reader.metadata(of: topics.deadLetters, within: Self.timeout)
             guard letters.partitionCount > 0 else {
@@ -281,6 +290,7 @@ final class TokenFollower: Sendable {
             case .erased(let key): desk.erased(key)
             case .letter(let letter, let key): desk.died(letter, key: key)
             case .app(let control): desk.held(control.app, control.suspension)
+            case .lane(let pause): desk.heldLane(pause)
             case .other: break
             }
         } catch {

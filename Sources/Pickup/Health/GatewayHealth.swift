@@ -2,6 +2,7 @@ import Access
 import AdapterKit
 import HTTPTransport
 import Logging
+import Pipeline
 import Synchronization
 import Telemetry
 
@@ -17,6 +18,7 @@ final class GatewayHealth: Sendable {
         var workersAbsentSince: UnixTime?
         var isClockWrong = false
         var unansweredSince: UnixTime?
+        var lanePausedSince: UnixTime?
     }
 
     private let follower: TokenFollower
@@ -54,7 +56,9 @@ final class GatewayHealth: Sendable {
         return Readiness(
             Readiness.Facts(
                 isStopping: isStopping, tail: follower.tail, workersAbsentSince: workers.absentSince,
-                unansweredSince: follower.unansweredSince, clockDifference: follower.clockDifference,
+                unansweredSince: follower.unansweredSince,
+                areWorkersUnknown: workers.isGroupUnknown && !follower.hasSeenWorkers, lanePause: follower.lanePause,
+                clockDifference: follower.clockDifference,
                 sessions: sessions.map(\.condition), certificateEnd: end), at: now())
     }
 
@@ -117,7 +121,9 @@ final class GatewayHealth: Sendable {
     }
 
     private func reportAnswers() {
-        let since = follower.unansweredSince
+        let pause = follower.lanePause
+        let since = pause == nil ? follower.unansweredSince : nil
+        reportLane(pause?.since)
         let before = state.withLock { state in
             defer { state.unansweredSince = since }
             return state.unansweredSince
@@ -125,7 +131,25 @@ final class GatewayHealth: Sendable {
         switch (before, since) {
         case (nil, _?):
             logger.error("no worker answers; live tokens that are known are served, and nothing new is minted")
-        case (_?, nil): logger.notice("workers answer again, or nobody asks")
+        case (let start?, nil) where pause == nil:
+            let length = Duration.microseconds(now().microseconds(since: start))
+            logger.notice("workers answer again", metadata: [LogKey.outage: "\(Outage.text(length))"])
+        default: break
+        }
+    }
+
+    private func reportLane(_ since: UnixTime?) {
+        let before = state.withLock { state in
+            defer { state.lanePausedSince = since }
+            return state.lanePausedSince
+        }
+        switch (before, since) {
+        case (nil, _?):
+            logger.error(
+                "an operator paused the live lane; live tokens that are known are served, and nothing new is minted")
+        case (let start?, nil):
+            let length = Duration.microseconds(now().microseconds(since: start))
+            logger.notice("the live lane is not paused any more", metadata: [LogKey.outage: "\(Outage.text(length))"])
         default: break
         }
     }

@@ -1,6 +1,7 @@
 import Access
 import AdapterKit
 import HTTPTransport
+import Pipeline
 
 /// The gateway's readiness to serve devices, and the problems that keep it from that. A value without a clock.
 struct Readiness: Sendable, Equatable {
@@ -12,6 +13,8 @@ struct Readiness: Sendable, Equatable {
         case tokens
         /// A worker is there to mint tokens.
         case workers
+        /// The lane that answers devices is not paused.
+        case lane
         /// The clock agrees with those that date tokens' records.
         case clock
         /// Sessions can be checked.
@@ -32,6 +35,10 @@ struct Readiness: Sendable, Equatable {
         var workersAbsentSince: UnixTime?
         /// The moment from which no worker answers asks; nil where one does or it is unknown.
         var unansweredSince: UnixTime?
+        /// Whether nothing shows that there are workers: brokers do not show their group, and none handled an ask.
+        var areWorkersUnknown = false
+        /// The pause of the live lane; nil while its events are taken.
+        var lanePause: LanePause?
         /// The lead of this clock over the clocks that date tokens' records, in microseconds; nil where they agree or
         /// it is unknown.
         var clockDifference: Int64?
@@ -43,6 +50,8 @@ struct Readiness: Sendable, Equatable {
 
     /// The dependencies, each with its problem; nil where it has none.
     let dependencies: [(dependency: Dependency, problem: String?)]
+    /// The dependencies of which nothing is known. They have no problem.
+    let unknown: Set<Dependency>
 
     /// Whether no dependency has a problem.
     var isReady: Bool { dependencies.allSatisfy { $0.problem == nil } }
@@ -53,6 +62,7 @@ struct Readiness: Sendable, Equatable {
             (.brokers, facts.tail.silentSince.map { "no broker answers since \($0)" }),
             (.tokens, Self.tokens(facts.tail)),
             (.workers, Self.workers(facts)),
+            (.lane, facts.lanePause.map { "an operator paused the live lane at \($0.since)" }),
             (.clock, facts.clockDifference.map(Self.clock)),
         ]
         if !facts.sessions.isEmpty { found.append((.sessions, facts.sessions.lazy.compactMap(Self.problem).first)) }
@@ -61,9 +71,11 @@ struct Readiness: Sendable, Equatable {
         }
         found.append((.gateway, facts.isStopping ? "the gateway is about to stop" : nil))
         dependencies = found
+        unknown = facts.areWorkersUnknown && Self.workers(facts) == nil ? [.workers] : []
     }
 
     private static func tokens(_ tail: TailState) -> String? {
+        if tail.isMissing { return "the token topic does not exist or may not be read" }
         guard let behind = tail.behind else { return "the token topic is not followed" }
         switch behind {
         case 0: return tail.followed.isEmpty ? "no partition of the token topic has a leader" : nil
@@ -74,7 +86,7 @@ struct Readiness: Sendable, Equatable {
 
     private static func workers(_ facts: Facts) -> String? {
         facts.workersAbsentSince.map { "no worker is in the group since \($0)" }
-            ?? facts.unansweredSince.map { "no worker answers since \($0)" }
+            ?? (facts.lanePause == nil ? facts.unansweredSince : nil).map { "no worker answers since \($0)" }
     }
 
     private static func clock(_ difference: Int64) -> String {
@@ -91,6 +103,6 @@ struct Readiness: Sendable, Equatable {
     }
 
     static func == (left: Readiness, right: Readiness) -> Bool {
-        left.dependencies.elementsEqual(right.dependencies) { $0 == $1 }
+        left.dependencies.elementsEqual(right.dependencies) { $0 == $1 } && left.unknown == right.unknown
     }
 }

@@ -7,23 +7,32 @@ import Synchronization
 import Telemetry
 import WorkerConfiguration
 
-/// Asks the coordinator of the workers' group regularly whether the group has members.
+/// Asks the coordinator of the workers' group regularly whether the group has members, and what it committed of the
+/// events that this gateway sent.
 final class WorkerWatch: Sendable {
     private static let interval = Duration.seconds(4)
+    /// The interval between two questions about committed offsets.
+    private static let commitInterval = Duration.seconds(1)
     private static let timeout = Duration.seconds(5)
     /// The pause after a question without an answer: the brokers are away, or they describe no groups.
     private static let pauseAfterFailure = Duration.seconds(15)
 
     private let properties: KafkaProperties
+    private let liveTopic: String
+    private let desk: TokenDesk
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
     private let state = Mutex(WorkerPresence())
     private let isRenewalDue = Atomic(false)
+    private let isReaderRenewalDue = Atomic(false)
 
     init(
-        _ configuration: Configuration, brokers: String, logger: Logger, now: @escaping @Sendable () -> UnixTime
+        _ configuration: Configuration, brokers: String, desk: TokenDesk, logger: Logger,
+        now: @escaping @Sendable () -> UnixTime
     ) {
         properties = KafkaProperties(configuration, bootstrapServers: brokers)
+        liveTopic = configuration.topics.invalidations
+        self.desk = desk
         self.logger = logger
         self.now = now
     }
@@ -31,12 +40,27 @@ final class WorkerWatch: Sendable {
     /// The moment from which no worker is in the group; nil while one is, or while it is unknown.
     var absentSince: UnixTime? { state.withLock { $0 }.absentSince(at: now()) }
 
-    /// Replaces the client, because the files of its certificates changed.
-    func renew() { isRenewalDue.store(true, ordering: .relaxed) }
+    /// Whether the brokers do not describe the group.
+    var isGroupUnknown: Bool { state.withLock { !$0.isKnown } }
+
+    /// Replaces the clients, because the files of their certificates changed.
+    func renew() {
+        isRenewalDue.store(true, ordering: .relaxed)
+        isReaderRenewalDue.store(true, ordering: .relaxed)
+    }
 
     /// Watches until the task is canceled. Brokers that do not answer change nothing: readiness reports them by
     /// themselves.
     func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.watchMembers() }
+            group.addTask { await self.watchCommits() }
+        }
+    }
+
+    // MARK: Members
+
+    private func watchMembers() async {
         let group = properties.group(of: .live)
         // A client of its own: a question makes the client's other work wait.
         var client: KafkaProducer?
@@ -46,7 +70,9 @@ final class WorkerWatch: Sendable {
                 if isRenewalDue.exchange(false, ordering: .relaxed) { await Self.end(&client) }
                 if client == nil { client = try KafkaProducer(properties.producer, logger: logger) }
                 let found = try await client?.consumerGroups([group], within: Self.timeout)[group]
-                state.withLock { $0.record(members: found?.members.count, at: now()) }
+                let reading: WorkerPresence.Reading
+                if let found { reading = .members(found.members.count) } else { reading = await unshown() }
+                state.withLock { $0.record(reading, at: now()) }
             } catch { pause = Self.pauseAfterFailure }
             // The loop's condition checks for cancellation.
             try? await Task.sleep(for: pause)
@@ -54,8 +80,54 @@ final class WorkerWatch: Sendable {
         await Self.end(&client)
     }
 
+    /// Returns the reading of a group that the brokers do not show: an account that may ask for its offsets would also
+    /// see it.
+    private func unshown() async -> WorkerPresence.Reading {
+        guard let reader = try? makeReader() else { return .hidden }
+        let offsets = try? await reader.committed(
+            [TopicPartition(topic: liveTopic, partition: 0)], within: Self.timeout)
+        await reader.close(within: .seconds(1))
+        return offsets == nil ? .hidden : .none
+    }
+
     private static func end(_ client: inout KafkaProducer?) async {
         await client?.close(within: .zero)
         client = nil
+    }
+
+    // MARK: Commits
+
+    /// Asks for committed offsets while events may be unhandled: one question a second, for all calls together.
+    private func watchCommits() async {
+        var reader: KafkaConsumer?
+        while !Task.isCancelled {
+            var pause = Self.commitInterval
+            let partitions = desk.openPartitions
+            do throws(KafkaError) {
+                if isReaderRenewalDue.exchange(false, ordering: .relaxed) { await Self.end(&reader) }
+                if !partitions.isEmpty {
+                    if reader == nil { reader = try makeReader() }
+                    if let offsets = try await reader?.committed(partitions, within: Self.timeout) {
+                        desk.committed(offsets, of: partitions)
+                    }
+                }
+            } catch { pause = Self.interval }
+            // The loop's condition checks for cancellation.
+            try? await Task.sleep(for: pause)
+        }
+        await Self.end(&reader)
+    }
+
+    /// A client that asks for the group's offsets, and is no member of it.
+    private func makeReader() throws(KafkaError) -> KafkaConsumer {
+        // Offsets in a transaction that is open would not be answered: the ones before count.
+        try KafkaConsumer(
+            properties.reader(group: properties.group(of: .live)).merging(["isolation.level": "read_uncommitted"]),
+            reading: [], logger: logger)
+    }
+
+    private static func end(_ reader: inout KafkaConsumer?) async {
+        await reader?.close(within: .zero)
+        reader = nil
     }
 }

@@ -72,6 +72,14 @@ struct Problem: Error {
             retryAfter: first > 0 ? bounded(first, probe) : probe)
     }
 
+    /// Returns the answer while an operator's `pause` of the live lane holds the events of every device.
+    static func paused(_ pause: LanePause, at now: UnixTime) -> Problem {
+        let left = pause.until.map { max(1, Int(clamping: $0.seconds - now.seconds)) } ?? minute
+        return Problem(
+            .serviceUnavailable, "lane_paused", "an operator paused the live lane at \(pause.since)",
+            retryAfter: min(left, minute))
+    }
+
     static func tooManyRequests(_ wait: Duration) -> Problem {
         Problem(
             .tooManyRequests, "too_many_requests", "there were too many requests lately",
@@ -86,6 +94,15 @@ struct Problem: Error {
     /// outcome.
     static let unanswered = Problem(
         .serviceUnavailable, "unanswered", "no worker has answered yet; the token is asked for", retryAfter: 2)
+
+    /// The answer to a caller for whose ask a worker published nothing: it tries again later, or the user got as many
+    /// tokens lately as one may.
+    static let handled = Problem(
+        .serviceUnavailable, "unanswered", "a worker took the ask and has published no token for it yet", retryAfter: 5)
+
+    /// The answer while the token topic is gone: a token that is minted now would not arrive.
+    static let topicMissing = Problem(
+        .serviceUnavailable, "unavailable", "the token topic does not exist or may not be read", retryAfter: 5)
 
     /// The answer before the gateway follows the token topic: a token that is minted now would not arrive.
     static let starting = Problem(

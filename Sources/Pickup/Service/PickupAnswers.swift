@@ -37,7 +37,10 @@ enum PickupAnswers {
             json.member("status", readiness.isReady ? "ready" : "not_ready")
             json.name("dependencies")
             json.beginObject()
-            for (dependency, problem) in readiness.dependencies { json.member(dependency.rawValue, problem ?? "ok") }
+            for (dependency, problem) in readiness.dependencies {
+                let well = readiness.unknown.contains(dependency) ? "not known" : "ok"
+                json.member(dependency.rawValue, problem ?? well)
+            }
             json.endObject()
             json.member("followed_records", Int64(health.followedRecords))
         }

@@ -64,7 +64,13 @@ extension PickupFiles {
 extension PickupService {
     /// Returns the problems of the gateway's files; empty where the configuration has no gateway.
     public static func diagnostics(for configuration: Configuration) -> [Diagnostic] {
-        diagnostics(of: configuration) { session throws(PickupError) in try KeySourceFile.requireKey(in: session) }
+        let diagnostics = diagnostics(of: configuration) { session throws(PickupError) in
+            try KeySourceFile.requireKey(in: session)
+        }
+        guard let pickup = configuration.pickup, let place = pickup.place,
+            let problem = ConnectionLimit(pickup, .raised()).problem
+        else { return diagnostics }
+        return diagnostics + [Diagnostic(.error, at: place, problem)]
     }
 
     /// Returns the reasons why `configuration` cannot be taken over. The content of a file of session keys is none: it

@@ -3,6 +3,7 @@ import Wiring
 import Access
 import AdapterKit
 import Hummingbird
+import HummingbirdCore
 import Logging
 import NIOCore
 import OTLP
@@ -63,7 +64,7 @@ final class PickupMetrics: Sendable {
             labels: ["app"])
         ready = registry.gauge(
             "remint_pickup_ready",
-            "1 while the gateway has what it needs, by dependency: brokers, tokens, workers, clock, sessions, certificate, gateway.",
+            "1 while the gateway has what it needs, by dependency: brokers, tokens, workers, lane, clock, sessions, certificate, gateway.",
             labels: ["dependency"])
         sessionKeysAge = registry.gauge(
             "remint_pickup_session_keys_age_seconds",
@@ -113,7 +114,8 @@ final class PickupMetrics: Sendable {
         streams.set(Double(size.streams))
         tokens.set(Double(size.tokens))
         bytes.set(Double(size.bytes))
-        partitions.set(Double(desk.tail.followed.count))
+        let tail = desk.tail
+        partitions.set(tail.silentSince == nil ? Double(tail.followed.count) : 0)
     }
 
     func set(kafkaCertificateEnd end: UnixTime?) { if let end { kafkaCertificateEnd.set(Double(end.seconds)) } }
@@ -141,7 +143,10 @@ extension PickupMetrics {
                 body: ResponseBody(byteBuffer: ByteBuffer(string: registry.exposition())))
         }
         let application = Application(
-            router: router, server: .arrivals(), configuration: .init(address: .hostname(host, port: port)),
+            router: router, server: .arrivals(),
+            configuration: .init(
+                address: .hostname(host, port: port),
+                availableConnectionsDelegate: MaximumAvailableConnections(OpenFiles.operators, logger: quiet)),
             logger: quiet)
         try await application.run()
     }

@@ -90,7 +90,7 @@ struct PickupResponder: Sendable {
     }
 
     private func requireTokens() throws(Problem) {
-        guard follower.hasBegun else { throw Problem.starting }
+        guard follower.hasBegun else { throw follower.tail.isMissing ? Problem.topicMissing : .starting }
     }
 
     /// Returns an answer, or a wait for it.

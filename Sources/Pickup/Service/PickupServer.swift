@@ -13,6 +13,8 @@ import WorkerConfiguration
 /// The HTTP side of the gateway.
 struct PickupServer: Sendable {
     let pickup: Configuration.Pickup
+    /// The number of connections that may be open.
+    let limit: ConnectionLimit
     let responder: PickupResponder
     /// The certificate and key for TLS; nil for plain text.
     let tls: TLSConfiguration?
@@ -27,9 +29,14 @@ struct PickupServer: Sendable {
     func run(_ drain: PickupDrain) async throws {
         var quiet = logger
         quiet.logLevel = .critical
+        if limit.connections < pickup.connections {
+            logger.notice(
+                "the limit of open files allows fewer connections than pickup.connections",
+                metadata: [LogKey.connections: "\(limit.connections)"])
+        }
         let (metrics, health, responder) = (metrics, responder.health, responder)
         let connections = OpenConnections(
-            places: OpenPlaces(most: pickup.connections), ofAddress: pickup.addressConnections,
+            places: OpenPlaces(most: limit.connections), ofAddress: pickup.addressConnections,
             clients: responder.clients)
         let served = ServedConnections()
         let connection = DeviceConnection(
@@ -38,8 +45,10 @@ struct PickupServer: Sendable {
             respond: { request, body, channel, reply in await responder.respond(to: request, body, on: channel, reply) }
         )
         let server = try accepting(connection, among: connections).server(
-            // A thousand devices may connect at the same moment.
-            configuration: .init(address: .hostname(pickup.host, port: pickup.port), backlog: 4096),
+            // A thousand devices may call in the same moment.
+            configuration: .init(
+                address: .hostname(pickup.host, port: pickup.port), backlog: 4096,
+                availableConnectionsDelegate: MaximumAvailableConnections(limit.accepted, logger: quiet)),
             onServerRunning: { [logger, isReady] channel in
                 let address = Self.text(channel.localAddress)
                 logger.notice("the gateway listens", metadata: [LogKey.pickupAddress: "\(address)"])

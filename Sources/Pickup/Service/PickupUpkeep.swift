@@ -8,6 +8,8 @@ struct PickupUpkeep: Sendable {
     let terms: CurrentTerms
     let health: GatewayHealth
     let metrics: PickupMetrics
+    /// The number of asks a second for users without a known token.
+    let coldRate: Int
     let now: @Sendable () -> UnixTime
 
     private static let tick = Duration.milliseconds(100)
@@ -32,6 +34,7 @@ struct PickupUpkeep: Sendable {
 
     private func keepUp() async {
         var renewals: [String: Renewals] = [:]
+        var bare: [String: BareStreams] = [:]
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
             metrics.set(desk)
@@ -39,6 +42,7 @@ struct PickupUpkeep: Sendable {
             health.report()
             desk.trim()
             await renew(&renewals)
+            await askForBare(&bare)
         }
     }
 
@@ -53,7 +57,7 @@ struct PickupUpkeep: Sendable {
                 connected.map { ($0.key, $0.token) }, at: now)
             {
                 guard let subject = subjects[key] else { continue }
-                let asker = Asker(vouched: [], subject: subject, device: nil, callers: [], sessionEnd: nil)
+                let asker = Self.asker(subject)
                 // If a renewal fails, the next tick tries it again, as long as the device is connected.
                 let life = token.expiresAt - now.seconds + 1
                 guard case .accepted = try? await asks.token(for: asker, app, life: life, within: .zero) else {
@@ -62,6 +66,37 @@ struct PickupUpkeep: Sendable {
                 metrics.renewed(name)
             }
         }
+    }
+}
+
+extension PickupUpkeep {
+    /// The time for which an ask for a connected device may wait for its turn.
+    private static let turn = Duration.seconds(1)
+
+    /// Asks for a token of every subject whose device is connected and that has no live token.
+    private func askForBare(_ streams: inout [String: BareStreams]) async {
+        let (now, apps) = (now(), terms.current.apps)
+        let found = Dictionary(grouping: desk.bare) { TokenTopicKey.app(of: $0.key) ?? "" }
+        var random = SystemRandomNumberGenerator()
+        for (name, app) in apps where found[name] != nil || streams[name] != nil {
+            let subjects = Dictionary((found[name] ?? []).map { ($0.key, $0.subject) }) { first, _ in first }
+            var bare = streams[name] ?? BareStreams()
+            // Half of the budget is left to calls.
+            let due = bare.due(
+                Array(subjects.keys), at: now, isHeld: asks.isHeld(name), rate: max(1, coldRate / 2), using: &random)
+            for key in due {
+                guard let subject = subjects[key] else { continue }
+                do throws(Problem) {
+                    // Nobody waits here: the token goes to the stream.
+                    _ = try await asks.token(for: Self.asker(subject), app, life: 0, within: Self.turn)
+                } catch { bare.refused(key, for: error.retryAfter ?? 1, at: now, using: &random) }
+            }
+            streams[name] = subjects.isEmpty ? nil : bare
+        }
+    }
+
+    fileprivate static func asker(_ subject: Subject) -> Asker {
+        Asker(vouched: [], subject: subject, device: nil, callers: [], sessionEnd: nil)
     }
 }
 

@@ -32,8 +32,11 @@ struct TokenAsks: Sendable {
         var report: [UInt8]?
         var challenge: String?
         let until: ContinuousClock.Instant
-        /// The moment at which the event was sent; nil where none was.
-        var sent: UnixTime?
+        /// The life in seconds that the token of a call without a report must have; nil for a report.
+        var life: Int64?
+        /// Whether the known token may answer a report, where a worker publishes nothing for it: the report does not
+        /// name it.
+        var keepsKnown = false
     }
 
     /// The outcome of an ask.
@@ -99,17 +102,18 @@ struct TokenAsks: Sendable {
         try requireOpen(app)
         let id = ids.fresh()
         let record = sender.record(.reissue(asker.subject), id: id, asker, app)
-        return try await ask(record, id: id, key, challenge: nil, asker, app, within: wait)
+        return try await ask(record, id: id, key, challenge: nil, asker, app, life: life, within: wait)
     }
 
     /// Returns a token above `after`, or a wait of up to `wait` for one.
     ///
-    /// - Throws: `Problem` where the app's events wait and the caller does not.
+    /// - Throws: `Problem` where no token can come, or the app's events wait and the caller does not.
     func newer(
         than after: Int64, _ key: [UInt8], of app: PickupApp, within wait: Duration
     ) throws(Problem) -> Outcome {
         let seconds = now().seconds
         if let token = desk.newest(key), token.version > after, token.expiresAt > seconds { return .token(token) }
+        if let problem = unreachable { throw problem }
         if wait > .zero { return .waits(Wait(app: app.name, key: key, after: after, until: .now + wait)) }
         if let problem = waiting(app.name) { throw problem }
         return .nothing
@@ -147,12 +151,20 @@ struct TokenAsks: Sendable {
         case .unsent(let problem): throw problem
         case .nothing:
             if let problem = waiting(wait.app) { throw problem }
-            guard let event = wait.event else { return .nothing }
-            if event.delivery.word == nil { throw Self.untaken }
-            // A shorter wait gives a worker no time to answer.
-            if let sent = wait.sent, now().microseconds(since: sent) >= Self.leastMissed {
-                desk.missed(wait.key, sent: sent)
+            guard let event = wait.event else {
+                if let problem = unreachable { throw problem }
+                return .nothing
             }
+            if event.delivery.word == nil { throw Self.untaken }
+            return .accepted(event: event.awaited.id, after: wait.after, challenge: wait.challenge)
+        case .handled:
+            if let problem = waiting(wait.app) { throw problem }
+            if var token = knownAnswer(to: wait) {
+                token.challenge = wait.challenge
+                return .token(token)
+            }
+            guard let event = wait.event else { return .nothing }
+            if wait.life != nil { throw Problem.handled }
             return .accepted(event: event.awaited.id, after: wait.after, challenge: wait.challenge)
         case .deadLetter(let code):
             guard let event = wait.event else { return .nothing }
@@ -161,12 +173,36 @@ struct TokenAsks: Sendable {
         }
     }
 
+    /// Returns the known token that answers a call, where a worker was done with its event and published nothing; nil
+    /// where none does.
+    private func knownAnswer(to wait: Wait) -> HeldToken? {
+        let time = now()
+        guard let token = desk.newest(wait.key), token.isLive(at: time) else { return nil }
+        if let life = wait.life { return token.expiresAt - time.seconds >= life ? token : nil }
+        if let report = wait.report { return token.isNamed(in: report) ? nil : token }
+        return wait.keepsKnown || token.version > wait.known ?? wait.after ? token : nil
+    }
+
+    /// The problem of brokers that do not answer, or of a token topic that is gone; nil where events can be answered.
+    private var unreachable: Problem? {
+        let tail = desk.tail
+        if tail.silentSince != nil { return .silent }
+        return tail.isMissing ? .topicMissing : nil
+    }
+
+    /// Returns whether nothing can be asked for `app`: no broker answers, the token topic is gone, or an operator
+    /// paused the app or the live lane.
+    func isHeld(_ app: String) -> Bool {
+        unreachable != nil || desk.lanePause != nil || desk.suspension(of: app)?.cause == .paused
+    }
+
     /// Requires that the app's events may be sent. An app whose events wait gives no token now. Of a suspended app some
     /// asks reach a worker, which picks a probe from them. Where only users who refused wait, all asks do, because only
     /// the worker knows these users.
     private func requireOpen(_ app: PickupApp) throws(Problem) {
-        guard let suspension = desk.suspension(of: app.name) else { return }
         let time = now()
+        if let pause = desk.lanePause { throw Problem.paused(pause, at: time) }
+        guard let suspension = desk.suspension(of: app.name) else { return }
         if suspension.cause == .suspended {
             if suspension.reach == .refusingUsers { return }
             if desk.probes.withLock({ $0.admits(app.name, at: time) }) { return }
@@ -176,7 +212,8 @@ struct TokenAsks: Sendable {
 
     /// Returns the problem of an app whose events wait; nil where they do not.
     private func waiting(_ app: String) -> Problem? {
-        desk.suspension(of: app).map { Problem.waiting($0, probeWait: probeWait, at: now()) }
+        if let pause = desk.lanePause { return Problem.paused(pause, at: now()) }
+        return desk.suspension(of: app).map { Problem.waiting($0, probeWait: probeWait, at: now()) }
     }
 
     // MARK: Asking
@@ -188,9 +225,9 @@ struct TokenAsks: Sendable {
     /// counts as an answer.
     private func ask(
         _ record: ProducerRecord, id: String, _ key: [UInt8], challenge: String?, _ asker: Asker, _ app: PickupApp,
-        _ report: [UInt8]? = nil, within wait: Duration
+        _ report: [UInt8]? = nil, life: Int64? = nil, within wait: Duration
     ) async throws(Problem) -> Outcome {
-        if desk.tail.silentSince != nil { throw Problem.silent }
+        if let problem = unreachable { throw problem }
         let known = desk.newest(key)
         let isCold = known == nil && challenge == nil
         // Of the devices of a user without a known token, one asks.
@@ -220,16 +257,17 @@ struct TokenAsks: Sendable {
             try await requireTaken(ask.delivery, within: Self.leastWait)
             return .accepted(event: ask.event, after: ask.after, challenge: challenge)
         }
-        let awaited = AwaitedEvent(id: ask.event, key: record.key ?? [], app: app.name, topic: record.topic)
+        let awaited = AwaitedEvent(
+            id: ask.event, key: record.key ?? [], app: app.name, topic: record.topic, delivery: ask.delivery,
+            place: ask.place)
+        if let place = ask.place { desk.waits(for: place, of: record.topic) }
         return .waits(
             Wait(
                 app: app.name, key: key, after: ask.after, known: version, event: (awaited, name, ask.delivery),
                 report: isCold ? report : nil,
-                challenge: challenge, until: until, sent: ask.sentAt))
+                challenge: challenge, until: until, life: life,
+                keepsKnown: known.map { known in report.map { !known.isNamed(in: $0) } ?? false } ?? false))
     }
-
-    /// The age from which an unanswered ask counts as a sign of missing workers, in microseconds.
-    private static let leastMissed: Int64 = 3_000_000
 
     private func send(
         _ ask: OutgoingAsk, _ unseen: Int64, _ isCold: Bool, within wait: Duration

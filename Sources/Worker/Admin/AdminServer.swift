@@ -45,7 +45,10 @@ struct AdminServer: Sendable {
         let application = Application(
             router: router,
             server: .arrivals(.init(idleTimeout: Self.idle, httpDecoderConfiguration: limits), tls: tls),
-            configuration: .init(address: .hostname(address.host, port: address.port)),
+            configuration: .init(
+                address: .hostname(address.host, port: address.port),
+                // Connections above this number wait, so that idle ones do not use up the process's files.
+                availableConnectionsDelegate: MaximumAvailableConnections(OpenFiles.operators, logger: quiet)),
             onServerRunning: { channel in
                 logger.notice(
                     "the admin server listens",

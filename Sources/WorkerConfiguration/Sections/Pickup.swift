@@ -260,7 +260,12 @@ extension Configuration.Pickup {
             How long it serves on after SIGTERM, while /health/ready is 503 already, so that load balancers and Kubernetes send \
             devices elsewhere first. worker.shutdown_deadline begins after it.
             """),
-        .integer("connections", \.connections, in: 1...10_000_000, "Connections that may be open at once."),
+        .integer(
+            "connections", \.connections, in: 1...10_000_000,
+            """
+            Connections that may be open at once. Each is an open file, and the gateway needs 768 more. The default gives way \
+            to a lower limit of open files; with another value the gateway does not start under a lower limit.
+            """),
         .integer(
             "address_connections", \.addressConnections, in: 1...10_000_000,
             "Connections that may be open at once from one address."),

@@ -28,7 +28,7 @@ struct CheckCommand: AsyncParsableCommand {
             throw ValidationError("--timeout is a duration such as 15s or 500ms")
         }
         let preflight = Preflight(file: options.config, registry: .remint, source: .system)
-        let gateway = preflight.configuration.map(PickupService.diagnostics) ?? []
+        let gateway = (preflight.configuration.map(PickupService.diagnostics) ?? []) + openFiles
         let notices = preflight.notices
         let isReady = preflight.isReady && gateway.isEmpty && !notices.contains { $0.severity == .error }
         let diagnostics =
@@ -52,6 +52,13 @@ struct CheckCommand: AsyncParsableCommand {
         let isOK = isReady && answers?.allSatisfy(\.isOK) != false
         if json { Terminal.print(report(diagnostics, openedApps, answers, isOK: isOK)) }
         if !isOK { throw ExitCode.failure }
+    }
+
+    /// The limit of open files, where a worker could not run with it.
+    private var openFiles: [Diagnostic] {
+        OpenFiles.raised().problem(OpenFiles.operators, for: "a worker").map {
+            [Diagnostic(.error, at: FileLocation(file: options.config, line: 1, column: 1), $0)]
+        } ?? []
     }
 
     /// - Parameters:

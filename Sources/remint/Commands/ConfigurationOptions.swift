@@ -36,6 +36,15 @@ struct ConfigurationOptions: ParsableArguments {
         return (configuration, files)
     }
 
+    /// Raises the limit of open files.
+    ///
+    /// - Throws: `ExitCode` 1 where `process` could not run with it.
+    func requireFiles(for process: String) throws {
+        guard let problem = OpenFiles.raised().problem(OpenFiles.operators, for: process) else { return }
+        Terminal.error("remint: \(problem)")
+        throw ExitCode.failure
+    }
+
     /// Returns the configured app `name`.
     ///
     /// - Throws: `ValidationError` that names the known ones.

@@ -28,6 +28,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         Heap.keepSmall()
+        try options.requireFiles(for: "a worker")
         let protection = KeyProtection()
         // Before all else, for it would end the process.
         let hangups = await UnixSignalsSequence(trapping: .sighup)

@@ -32,6 +32,7 @@ struct SignerCommand: AsyncParsableCommand {
     var users: [UInt32] = []
 
     func run() async throws {
+        try options.requireFiles(for: "a signer")
         let protection = KeyProtection()
         let preflight = try options.load()
         guard let configuration = preflight.configuration else { throw ExitCode.failure }

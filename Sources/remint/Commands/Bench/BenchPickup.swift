@@ -2,6 +2,7 @@ import ArgumentParser
 import Bench
 import Foundation
 import JOSE
+import Worker
 
 /// `remint bench pickup`.
 struct BenchPickup: AsyncParsableCommand {
@@ -30,7 +31,7 @@ struct BenchPickup: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try OpenFiles.allow(devices + 1000)
+        try DeviceFiles.allow(devices + 1000)
         let app = try BenchApp.named(algorithm)
         let result = try await target.withBroker { broker in
             let stage = try await PickupStage(app, broker)
@@ -116,15 +117,10 @@ struct BenchPickup: AsyncParsableCommand {
     }
 }
 
-/// Raises the limit of open files, for this process and those it starts.
-private enum OpenFiles {
+/// The limit of open files, for this process and those it starts.
+private enum DeviceFiles {
     static func allow(_ count: Int) throws {
-        var limit = rlimit()
-        let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        guard getrlimit(kind, &limit) == 0 else { return }
-        guard limit.rlim_cur < rlim_t(count) else { return }
-        limit.rlim_cur = limit.rlim_max
-        guard setrlimit(kind, &limit) == 0, limit.rlim_cur >= rlim_t(count) else {
+        guard OpenFiles.raised().limit >= count else {
             throw BenchFailed(
                 "\(count) files cannot be open at once; raise the limit (ulimit -n) or take fewer --devices")
         }

@@ -1,0 +1,96 @@
+import AdapterKit
+import Kafka
+
+/// The progress of workers through the events of this gateway, by the offsets that their group committed. A value
+/// without a clock.
+///
+/// Silence proves nothing: a worker publishes nothing for a report that is superseded. But it commits an event when it
+/// is done with it. So an event before the committed offset was handled. Events after it that wait for long, while the
+/// offset of no partition moves, show that no worker answers.
+struct AskProgress: Sendable {
+    /// The events of one partition that were sent within `span`.
+    private struct Group: Sendable {
+        let since: UnixTime
+        /// The highest of their offsets.
+        var last: Int64
+    }
+
+    /// The time within which events count together, in microseconds.
+    private static let span: Int64 = 500_000
+    /// The age from which events are looked for among the committed ones, in microseconds.
+    private static let grace: Int64 = 1_000_000
+    /// The time without progress from which no worker answers, in microseconds: the time that a call waits.
+    private static let patience: Int64 = 10_000_000
+    /// The age from which events are forgotten, in microseconds: their topic may have been created again.
+    private static let memory: Int64 = 600_000_000
+    /// The most groups of a partition; further events count with the last group.
+    private static let mostGroups = 100
+
+    private var groups: [TopicPartition: [Group]] = [:]
+    private var offsets: [TopicPartition: Int64] = [:]
+    private var moved: UnixTime?
+    private var resumed: UnixTime?
+
+    /// The committed offsets as the answer before the last one had them: what a worker published for events before
+    /// them has arrived.
+    private(set) var handled: [TopicPartition: Int64] = [:]
+
+    /// Whether the group committed an event of this gateway, or went on in one of its partitions.
+    var hasMoved: Bool { moved != nil }
+
+    /// Records that an event was accepted by the brokers.
+    mutating func sent(_ partition: TopicPartition, _ offset: Int64, at now: UnixTime) {
+        var found = groups[partition] ?? []
+        if let last = found.indices.last,
+            found.count >= Self.mostGroups || now.microseconds(since: found[last].since) < Self.span
+        {
+            found[last].last = max(found[last].last, offset)
+        } else {
+            found.append(Group(since: now, last: offset))
+        }
+        groups[partition] = found
+    }
+
+    /// Returns the partitions whose committed offsets matter.
+    mutating func open(at now: UnixTime) -> [TopicPartition] {
+        for (partition, found) in groups {
+            let kept = found.filter { now.microseconds(since: $0.since) < Self.memory }
+            groups[partition] = kept.isEmpty ? nil : kept
+        }
+        return groups.filter { $0.value.contains { now.microseconds(since: $0.since) >= Self.grace } }.map(\.key)
+    }
+
+    /// Records the committed offsets of `partitions`; a partition that is missing has none.
+    mutating func committed(_ answer: [TopicPartition: Int64], of partitions: [TopicPartition], at now: UnixTime) {
+        handled = [:]
+        for partition in partitions {
+            let next = answer[partition] ?? 0
+            let before = offsets[partition]
+            if let before { handled[partition] = min(before, next) }
+            offsets[partition] = next
+            // A group leaves once the answer after the one that covers it has come: the calls for it end then.
+            let found = groups[partition] ?? []
+            if before.map({ next > $0 }) ?? found.contains(where: { $0.last < next }) { moved = now }
+            let kept = found.filter { $0.last >= min(before ?? 0, next) }
+            groups[partition] = kept.isEmpty ? nil : kept
+        }
+        // What is not asked for any more says nothing later.
+        for partition in offsets.keys where groups[partition] == nil { offsets[partition] = nil }
+    }
+
+    /// Records that workers were held until `now`.
+    mutating func resume(at now: UnixTime) { resumed = now }
+
+    /// Returns the moment from which no worker answers, at the time `now`; nil where one does or it is unknown.
+    func stuckSince(at now: UnixTime) -> UnixTime? {
+        for time in [moved, resumed] {
+            if let time, now.microseconds(since: time) < Self.patience { return nil }
+        }
+        let waiting = groups.flatMap { partition, found -> [UnixTime] in
+            guard let next = offsets[partition] else { return [] }
+            return found.filter { $0.last >= next }.map(\.since)
+        }
+        guard let oldest = waiting.min(), now.microseconds(since: oldest) >= Self.patience else { return nil }
+        return oldest
+    }
+}
