@@ -30,13 +30,22 @@ struct PickupFrame: Sendable {
 
     /// The answer to what is no call yet: a browser's question whether it may call, and a method that a call has not.
     func ownAnswer(to request: Request, _ call: PickupCall?) -> Answer? {
-        if request.method == .options, request.headers[.origin] != nil { return Answer(.noContent) }
+        if request.method == .options {
+            if request.headers[.origin] != nil { return Answer(.noContent) }
+            // `*` is the whole server (RFC 9110, section 9.3.7).
+            if request.head.path == "*" { return Answer(.noContent, [.allow: "GET, HEAD, OPTIONS, POST"]) }
+            return call.map { Answer(.noContent, [.allow: Self.allowed($0)]) }
+        }
         guard let call, request.method != call.method else { return nil }
         // For each GET call a HEAD request is allowed; the connection leaves the body out.
         if request.method == .head, call.method == .get { return nil }
         var problem = Problem(.methodNotAllowed, "method_not_allowed", "this call has another method")
-        problem.allow = call.method == .get ? "GET, HEAD" : call.method.rawValue
+        problem.allow = Self.allowed(call)
         return problem.answer
+    }
+
+    private static func allowed(_ call: PickupCall) -> String {
+        call.method == .get ? "GET, HEAD, OPTIONS" : "\(call.method.rawValue), OPTIONS"
     }
 
     /// Counts an answer and says which pages may read it.

@@ -1,4 +1,6 @@
 import AdapterKit
+import Synchronization
+import Worker
 
 /// The work beside the calls: it ends waits that are over, renews tokens of connected devices, and forgets expired
 /// tokens.
@@ -32,12 +34,15 @@ struct PickupUpkeep: Sendable {
 
     private func keepUp() async {
         var renewals: [String: Renewals] = [:]
+        var heap = HeapUse()
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
             metrics.set(desk)
             metrics.set(health)
             health.report()
             desk.trim()
+            terms.current.access.arrivals.sweep()
+            heap.note(desk)
             await renew(&renewals)
         }
     }
@@ -62,6 +67,24 @@ struct PickupUpkeep: Sendable {
                 metrics.renewed(name)
             }
         }
+    }
+}
+
+/// The use of the heap by what comes and goes with callers. Its freed memory is given back once most is gone. A value.
+private struct HeapUse {
+    /// The asks and waits below which there is little to give back.
+    private static let least = 5000
+
+    private var peak = 0
+
+    /// Notes what the desk holds now.
+    mutating func note(_ desk: TokenDesk) {
+        let use = desk.asks.withLock { $0.count } + desk.room.count
+        if peak >= Self.least, use < peak / 4 {
+            Heap.giveBack()
+            peak = use
+        }
+        peak = max(peak, use)
     }
 }
 

@@ -253,14 +253,19 @@ extension Configuration.Pickup {
             Refused requests a second from one address. Beyond it the address has to wait, but for sessions that were found good \
             before and API keys.
             """),
-        .integer("total_rate", \.totalRate, in: 1...10_000_000, "Requests a second in all."),
+        .integer(
+            "total_rate", \.totalRate, in: 1...10_000_000,
+            "Requests a second in all, of which a quarter is for API keys and sessions that were found good before."),
         .duration(
             "drain", \.drain, in: .zero...(.seconds(600)),
             """
             How long it serves on after SIGTERM, while /health/ready is 503 already, so that load balancers and Kubernetes send \
             devices elsewhere first. worker.shutdown_deadline begins after it.
             """),
-        .integer("connections", \.connections, in: 1...10_000_000, "Connections that may be open at once."),
+        .integer(
+            "connections", \.connections, in: 1...10_000_000,
+            "Connections that may be open at once; 32 more for health checks. The idle ones of strangers give way to new ones."
+        ),
         .integer(
             "address_connections", \.addressConnections, in: 1...10_000_000,
             "Connections that may be open at once from one address."),
