@@ -1,4 +1,6 @@
+import AdapterKit
 import Foundation
+import Kafka
 import ProgramTestSupport
 import Testing
 
