@@ -362,7 +362,7 @@ struct FetchedKeysTests {
     @Test func `a request for a fetch makes one though the set is fresh, once the cool-down is over`() async throws {
         let scene = try Scene()
         try await scene.run(try scene.published(scene.old)) { scene in
-            #expect(await scene.outcome(scene.old) == "user-1")
+            #expect(await scene.outcome(scene.old) == "u-42")
             scene.clock.advance(by: .seconds(10))
             scene.keys.refresh()
             // The pause of the set's freshness, and that of the cool-down.
@@ -375,20 +375,20 @@ struct FetchedKeysTests {
     @Test func `a file is read at once when that is requested, and a withdrawn key counts no more`() async throws {
         let scene = try Scene()
         try await scene.run(try scene.published(scene.old)) { scene in
-            #expect(await scene.outcome(scene.old) == "user-1")
+            #expect(await scene.outcome(scene.old) == "u-42")
             let thumbprint = try #require(try JWK.thumbprint(of: scene.old.verificationKey))
             scene.keys.refresh(atOnce: true)
             _ = await scene.fetch.next()
             scene.fetch.answer(try scene.published(scene.new))
             while scene.keys.condition.keys != 1 || !scene.keys.isWithdrawn(thumbprint) { await Task.yield() }
-            #expect(await scene.outcome(scene.new) == "user-1")
+            #expect(await scene.outcome(scene.new) == "u-42")
         }
     }
 
     @Test func `new keys with other rules begin with the document of those before, and its age`() async throws {
         let scene = try Scene()
         try await scene.run(try scene.published(scene.old)) { scene in
-            #expect(await scene.outcome(scene.old) == "user-1")
+            #expect(await scene.outcome(scene.old) == "u-42")
             scene.clock.advance(by: .seconds(300))
             func successor(_ algorithms: Set<Algorithm>) -> FetchedKeys {
                 FetchedKeys(

@@ -70,7 +70,7 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         public var isOfProof: Bool {
             switch self {
             case .proofMissing, .proofMalformed, .proofWrongKey, .proofBadSignature, .proofWrongRequest,
-                .proofWrongTime, .proofWrongSession, .proofMismatch, .proofReplayed, .proofWithoutNonce:
+                .proofWrongTime, .proofWrongSession, .proofReplayed, .proofWithoutNonce:
                 true
             default: false
             }

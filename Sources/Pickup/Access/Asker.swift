@@ -139,7 +139,9 @@ struct AskerAccess: Sendable {
                 .unauthorized, isMissing ? "no_session" : "invalid_session",
                 isMissing
                     ? "show a session, or an API key" : "the session does not count here: \(refusal.reason.rawValue)")
-            let scheme = refusal.reason.isOfProof ? "DPoP" : "Bearer"
+            // A session that is bound to another key than the proof's came as DPoP too (RFC 9449, section 7.1).
+            let isProven = refusal.reason.isOfProof || refusal.reason == .proofMismatch
+            let scheme = isProven ? "DPoP" : "Bearer"
             let error =
                 switch refusal.reason {
                 case .proofWithoutNonce: "use_dpop_nonce"
