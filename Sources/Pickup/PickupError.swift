@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import NIOCore
 
 /// The reason why the gateway cannot run.
