@@ -92,9 +92,17 @@ public struct DeviceAccess: Sendable {
     /// Returns whether the issuer has withdrawn the key that signed `session`, as far as it is known.
     public func isWithdrawn(_ session: Session) -> Bool { sessions.contains { $0.isWithdrawn(session) } }
 
-    /// Returns whether the session was verified some time ago and has not ended. It may have been withdrawn since.
-    public func isKnown(_ session: [UInt8], now: UnixTime) -> Bool {
-        verified.isKnown(Self.name(of: session), at: now)
+    /// Returns the caller for `RequestLimits` that a session is which was found good some time ago and has not ended; nil
+    /// for any other session. It may have been withdrawn since.
+    public func knownCaller(_ session: [UInt8], now: UnixTime) -> Caller? {
+        let name = Self.name(of: session)
+        return verified.isKnown(name, at: now) ? .session(fingerprint: name.text) : nil
+    }
+
+    /// Forgets the sessions and proofs that count no more at `now`.
+    public func sweep(now: UnixTime) {
+        verified.sweep(at: now)
+        proofs.sweep(at: now)
     }
 
     private static func name(of session: [UInt8]) -> Fingerprint {

@@ -64,6 +64,47 @@ struct LimitTests {
         #expect(limits.ask([user], at: at(50)) == .allowed)
     }
 
+    @Test func `a quarter of the limit of all is left for known callers, whatever strangers ask`() {
+        var limits = RequestLimits(LimitRules(total: RequestRate(perSecond: 10, burst: 20)), at: start)
+        func strangers(_ count: Int, at ms: Int) -> Int {
+            (0..<count).count { number in
+                limits.ask([.address("\(number)")], isStranger: true, at: at(ms)) == .allowed
+            }
+        }
+        #expect(strangers(1000, at: 0) == 15)
+        #expect((0..<100).count { _ in limits.ask([], at: at(0)) == .allowed } == 5)
+        // Known callers may use all of it, and strangers then get nothing.
+        #expect((0..<100).count { _ in limits.ask([], at: at(1000)) == .allowed } == 10)
+        #expect(strangers(1000, at: 1000) == 0)
+        // What strangers use up in a second of that, known callers have beside.
+        #expect(strangers(1000, at: 100_000) == 15)
+        #expect((0..<100).count { _ in limits.ask([], at: at(100_000)) == .allowed } == 5)
+    }
+
+    @Test func `a quarter of an address's limit is left for its known callers`() {
+        var limits = RequestLimits(at: start)
+        let shared: [Caller] = [.address("a"), .strangers(address: "a")]
+        #expect(taken(1000, of: &limits, shared, at: 0) == 300)
+        #expect(taken(1000, of: &limits, [.address("a")], at: 0) == 100)
+        #expect(taken(1000, of: &limits, [.questions(address: "a")], at: 0) == 400)
+    }
+
+    @Test func `buckets that are full again are forgotten without another request`() {
+        var limits = RequestLimits(at: start)
+        for number in 0..<100 { _ = limits.ask([.device(thumbprint: "\(number)")], at: start) }
+        #expect(limits.count == 100)
+        for seconds in 1...10 { limits.sweep(at: at(seconds * 1000)) }
+        #expect(limits.count == 0)
+    }
+
+    @Test func `a rate's part for strangers admits at least one`() {
+        let rules = LimitRules(total: RequestRate(perSecond: 1, burst: 1))
+        var limits = RequestLimits(rules, at: start)
+        #expect(limits.ask([], isStranger: true, at: start) == .allowed)
+        #expect(limits.ask([], isStranger: true, at: at(1000)) != .allowed)
+        #expect(limits.ask([], isStranger: true, at: at(1400)) == .allowed)
+    }
+
     @Test func `a request that one limit refuses uses up no other`() {
         let rules = LimitRules(total: RequestRate(perSecond: 1, burst: 60))
         var limits = RequestLimits(rules, at: start)

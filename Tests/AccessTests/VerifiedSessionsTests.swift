@@ -45,4 +45,20 @@ struct VerifiedSessionsTests {
         #expect(sessions.session(Fingerprint("24"), at: Self.now) != nil)
         #expect(sessions.session(Fingerprint("0"), at: Self.now) == nil)
     }
+
+    @Test func `a session of long ago is kept by its fingerprint alone, and an ended one is not kept`() {
+        let sessions = VerifiedSessions()
+        let short = Session(
+            issuer: "i", signers: [], audiences: [], users: session.users,
+            expiry: Self.now.advanced(bySeconds: 60), boundKey: nil)
+        for number in 0..<100 {
+            sessions.found(number < 50 ? session : short, as: Fingerprint("\(number)"), at: Self.now)
+        }
+        #expect(sessions.count == 200)
+        sessions.sweep(at: Self.now.advanced(bySeconds: 31))
+        #expect(sessions.count == 100)
+        sessions.sweep(at: Self.now.advanced(bySeconds: 61))
+        #expect(sessions.count == 50)
+        #expect(sessions.isKnown(Fingerprint("0"), at: Self.now.advanced(bySeconds: 61)))
+    }
 }

@@ -33,14 +33,33 @@ import Testing
         #expect(!asks.answered([1], event: "e-1", version: 5, at: Self.now), "it is not answered yet")
     }
 
-    @Test func `memory is bounded`() {
-        var asks = AsksUnderWay(capacity: 10)
+    @Test func `memory is bounded by bytes, whatever the length of names`() {
+        for length in [4, 1200] {
+            var asks = AsksUnderWay(budget: 10_000)
+            for number in 0..<1000 {
+                let name = [UInt8(number >> 8), UInt8(number & 255)] + [UInt8](repeating: 0, count: length)
+                asks.sent(AsksUnderWay.Ask(event: "e", after: 0, sentAt: Self.now), as: name)
+                #expect(asks.bytes <= 10_000)
+                #expect(asks.current(name, version: 0, at: Self.now) != nil)
+            }
+            #expect(asks.count == 10_000 / (length + 2 + 260))
+            asks.sent(AsksUnderWay.Ask(event: "e", after: 0, sentAt: Self.now), as: [1])
+            asks.ended([1], event: "e")
+            #expect(asks.current([1], version: 0, at: Self.now) == nil)
+        }
+    }
+
+    @Test func `asks are forgotten after a minute, whether others are sent or not`() {
+        var asks = AsksUnderWay()
         for number in 0..<100 {
             asks.sent(
                 AsksUnderWay.Ask(event: "e", after: 0, sentAt: Self.now.advanced(bySeconds: Int64(number))),
                 as: [UInt8(number)])
         }
-        #expect(asks.current([99], version: 0, at: Self.now.advanced(bySeconds: 99)) != nil)
-        #expect(asks.current([0], version: 0, at: Self.now.advanced(bySeconds: 1)) == nil)
+        #expect(asks.count == 60)
+        asks.sweep(at: Self.now.advanced(bySeconds: 99 + 59))
+        #expect(asks.count == 1)
+        asks.sweep(at: Self.now.advanced(bySeconds: 99 + 60))
+        #expect(asks.count == 0 && asks.bytes == 0)
     }
 }

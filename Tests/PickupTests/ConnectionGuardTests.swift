@@ -115,4 +115,75 @@ import WorkerConfiguration
         try first.close().wait()
         #expect(try connect().isActive)
     }
+
+    /// Connections of which `most` may be open, each from an address of its own.
+    private struct Crowd {
+        let connections: OpenConnections
+        let reasons: Reasons
+
+        func connect(_ number: Int) throws -> EmbeddedChannel {
+            let channel = EmbeddedChannel()
+            try channel.pipeline.syncOperations.addHandler(
+                ConnectionGuard(among: connections) { [reasons] in reasons.note($0) })
+            let address = try SocketAddress(ipAddress: "192.0.2.\(number % 250 + 1)", port: 1)
+            channel.remoteAddress = address
+            try channel.connect(to: address).wait()
+            return channel
+        }
+    }
+
+    private func ask(_ path: String, _ channel: EmbeddedChannel, status: HTTPResponse.Status? = nil) throws {
+        try channel.writeInbound(
+            HTTPRequestPart.head(HTTPRequest(method: .get, scheme: "http", authority: "a", path: path)))
+        try channel.writeInbound(HTTPRequestPart.end(nil))
+        guard let status else { return }
+        try channel.writeOutbound(HTTPResponsePart.head(HTTPResponse(status: status)))
+        try channel.writeOutbound(HTTPResponsePart.end(nil))
+    }
+
+    @Test func `where no place is left, idle strangers give way first, and calls that wait never`() throws {
+        let connections = OpenConnections(
+            places: OpenPlaces(most: 4), ofAddress: 4,
+            clients: ClientAddresses(trusted: [], header: .forwarded, connections: ProxiedConnections()))
+        let crowd = Crowd(connections: connections, reasons: reasons)
+        let known = try crowd.connect(0)
+        try ask("/v1/apps/a/token", known, status: .ok)
+        let waiting = try crowd.connect(1)
+        try ask("/v1/apps/a/token?wait=30", waiting)
+        let (refused, silent) = (try crowd.connect(2), try crowd.connect(3))
+        try ask("/v1/apps/a/token", refused, status: .unauthorized)
+        // The silent one waits for its client for a longer time than the refused one.
+        let fifth = try crowd.connect(4)
+        #expect(fifth.isActive && !silent.isActive && refused.isActive)
+        let sixth = try crowd.connect(5)
+        #expect(sixth.isActive && !refused.isActive)
+        // Among nothing but known and waiting ones, the known ones that are idle give way.
+        try ask("/v1/apps/a/token?wait=30", fifth)
+        try ask("/v1/apps/a/token?wait=30", sixth)
+        let seventh = try crowd.connect(6)
+        #expect(seventh.isActive && !known.isActive && waiting.isActive)
+        try ask("/v1/apps/a/token?wait=30", seventh)
+        // Now nobody gives way: a connection may check the gateway's health, and nothing else.
+        let probe = try crowd.connect(7)
+        try ask("/health/ready", probe, status: .ok)
+        #expect(probe.isActive)
+        let other = try crowd.connect(8)
+        try ask("/v1/apps/a/token", other)
+        #expect(!other.isActive && reasons.noted == [.tooMany])
+        #expect(waiting.isActive && fifth.isActive && sixth.isActive && seventh.isActive)
+    }
+
+    @Test func `health checks keep a place, however many silent connections come`() throws {
+        let connections = OpenConnections(
+            places: OpenPlaces(most: 1), ofAddress: 1000,
+            clients: ClientAddresses(trusted: [], header: .forwarded, connections: ProxiedConnections()))
+        let crowd = Crowd(connections: connections, reasons: reasons)
+        let waiting = try crowd.connect(0)
+        try ask("/v1/apps/a/token?wait=30", waiting)
+        let silent = try (1...200).map { try crowd.connect($0) }
+        #expect(silent.count { $0.isActive } == OpenConnections.healthPlaces)
+        let probe = try crowd.connect(201)
+        try ask("/health/live", probe, status: .ok)
+        #expect(probe.isActive && waiting.isActive)
+    }
 }

@@ -45,9 +45,12 @@ import Testing
         #expect(second.hasSuffix("\r\n\r\ndata: x\n\n"))
     }
 
-    @Test func `a client that waits for 100 Continue is told to send its body at once`() throws {
+    @Test func `a client that waits for 100 Continue is told to send its body once that is wanted`() throws {
         let connection = try WireConnection()
         try connection.send("POST / HTTP/1.1", "Host: a", "Expect: 100-continue", "Content-Length: 2")
+        #expect(try connection.bytes().isEmpty, "a caller that is refused by its head sends no body")
+        connection.wantBody()
+        connection.wantBody()
         #expect(try connection.bytes() == "http/1.1 100 continue\r\n\r\n")
         try connection.channel.writeInbound(ByteBuffer(string: "{}"))
         try connection.answer("{}", headers: Self.ok)
@@ -57,9 +60,19 @@ import Testing
     @Test func `a body that is too large is not asked for, and its connection ends with the answer`() throws {
         let connection = try WireConnection()
         try connection.send("POST / HTTP/1.1", "Host: a", "Expect: 100-continue", "Content-Length: 65537")
+        connection.wantBody()
         #expect(try connection.bytes().isEmpty)
         try connection.answer("{}", headers: Self.ok)
         #expect(try connection.bytes().contains("connection: close"))
+    }
+
+    @Test func `an answer in place of 100 Continue ends the connection`() throws {
+        let connection = try WireConnection()
+        try connection.send("POST / HTTP/1.1", "Host: a", "Expect: 100-continue", "Content-Length: 2")
+        try connection.answer("{}", headers: Self.ok)
+        connection.wantBody()
+        let bytes = try connection.bytes()
+        #expect(bytes.contains("connection: close") && !bytes.contains("100 continue"), "\(bytes)")
     }
 
     @Test func `100 Continue waits for the answer before it`() throws {
@@ -68,6 +81,7 @@ import Testing
             "GET / HTTP/1.1", "Host: a", "", "POST / HTTP/1.1", "Host: a", "Expect: 100-continue", "Content-Length: 2")
         #expect(try connection.bytes().isEmpty)
         try connection.answer("{}", headers: Self.ok)
+        connection.wantBody()
         #expect(try connection.bytes().hasSuffix("{}http/1.1 100 continue\r\n\r\n"))
     }
 
@@ -94,7 +108,10 @@ import Testing
 
     @Test(arguments: [
         (String(repeating: "x", count: 2000), "GET / HTTP/1.1", "431"), ("a", "GET / HTTP/2.7", "505"),
-        ("a", "GET\u{1} / HTTP/1.1", "400"), ("a", "hello", "400"),
+        ("a", "GET\u{1} / HTTP/1.1", "400"), ("a", "hello", "400"), ("a", "BREW / HTTP/1.1", "501"),
+        ("a", "CONNECT a:1 HTTP/1.1", "501"), ("a", "GET /\(String(repeating: "x", count: 9000)) HTTP/1.1", "414"),
+        ("", "GET / HTTP/1.1", "400"), ("a b", "GET / HTTP/1.1", "400"), ("a:b", "GET / HTTP/1.1", "400"),
+        ("[::1", "GET / HTTP/1.1", "400"), ("a/b", "GET / HTTP/1.1", "400"), ("u@a", "GET / HTTP/1.1", "400"),
     ])
     func `a request that cannot be read is answered with the reason`(_ host: String, _ line: String, _ status: String)
         throws
@@ -104,6 +121,21 @@ import Testing
         let answer = try connection.bytes()
         #expect(answer.hasPrefix("http/1.1 \(status) "), "\(answer)")
         #expect(answer.contains("application/problem+json"))
+        #expect(answer.contains("\r\ndate: ") && answer.contains("connection: close"))
+    }
+
+    @Test func `a line without a carriage return is no HTTP`() throws {
+        let connection = try WireConnection()
+        _ = try? connection.channel.writeInbound(ByteBuffer(string: "GET / HTTP/1.1\nHost: a\n\n"))
+        let answer = try connection.bytes()
+        #expect(answer.hasPrefix("http/1.1 400 "), "\(answer)")
+    }
+
+    @Test(arguments: ["a", "a:80", "a:", "example.com:8443", "[::1]", "[::1]:80", "127.0.0.1:1", "xn--a.de", "a_b%41"])
+    func `a host with or without a port is served`(_ host: String) throws {
+        let connection = try WireConnection()
+        try connection.send("GET / HTTP/1.1", "Host: \(host)")
+        #expect(try connection.heads().count == 1)
     }
 
     @Test(arguments: ["Connection: close", "Connection: TE, Close", "Connection: Upgrade\r\nUpgrade: h2c"])

@@ -22,7 +22,7 @@ struct WireConnection {
                 HTTPRequestDecoder(
                     leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .drop,
                     limitConfiguration: limits)))
-        try pipeline.addHandler(HTTP1Rules(gate, isStopping: { isStopping }))
+        try pipeline.addHandler(HTTP1Rules(gate, isStopping: { isStopping }, date: { "Thu, 01 Jan 1970 00:00:00 GMT" }))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     }
 
@@ -38,6 +38,9 @@ struct WireConnection {
         }
         return heads
     }
+
+    /// The responder wants the body of the request.
+    func wantBody() { channel.pipeline.triggerUserOutboundEvent(HTTP1Rules.BodyWanted(), promise: nil) }
 
     func setWritable(_ isWritable: Bool) {
         channel.isWritable = isWritable

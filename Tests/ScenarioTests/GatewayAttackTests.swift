@@ -178,6 +178,47 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
+        @Test func `strangers of many addresses leave known callers their part of the limit of all`() async throws {
+            let keys = try AttackKeys()
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(
+                shop, issuer: keys.customers, limits: ["total_rate: 100", "user_rate: 1000", "caller_rate: 1000"],
+                more: ["trusted_proxies: [127.0.0.1]"])
+            let path = "/v1/apps/braze-ios/token"
+            let known = try keys.session("known")
+            #expect(try await gateway.call(path, session: known).status == 200)
+            let backend = ["X-Api-Key": Gateway.apiKey, "Remint-Vouched": #"{"user":"known"}"#]
+            let flood = Flood()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for lane in 0..<4 {
+                    group.addTask {
+                        let forged = try keys.session("victim-\(lane)", by: keys.stranger)
+                        var number = 0
+                        while !flood.isOver {
+                            number += 1
+                            let address = ["X-Forwarded-For": "10.\(lane).\(number / 250 % 250).\(number % 250)"]
+                            flood.add(try await gateway.call(path, session: forged, headers: address).status)
+                        }
+                    }
+                }
+                await flood.slowed(100)
+                for round in 0..<20 {
+                    let address = ["X-Forwarded-For": "203.0.113.\(round + 1)"]
+                    let device = try await gateway.call(path, session: known, headers: address)
+                    #expect(device.status == 200, "\(device.text)")
+                    let trusted = try await gateway.call(path, headers: backend)
+                    #expect(trusted.status == 200, "\(trusted.text)")
+                }
+                flood.end()
+                try await group.waitForAll()
+            }
+            await gateway.stop()
+            worker.terminate()
+            await worker.waitForEnd()
+            await shop.broker.close()
+        }
+
         @Test func `a caller's word about its address counts from a trusted proxy alone`() async throws {
             let keys = try AttackKeys()
             let shop = try await Shop.open()

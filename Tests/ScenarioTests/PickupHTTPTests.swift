@@ -52,7 +52,22 @@ extension DeviceScenarios {
             let elsewhere = try await Self.exchange(
                 gateway, "HEAD /v1/apps/onesignal-shop/reports HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
             #expect(elsewhere.hasPrefix("HTTP/1.1 405 ") && elsewhere.hasSuffix("\r\n\r\n"), "\(elsewhere)")
-            #expect(elsewhere.lowercased().contains("allow: post"))
+            #expect(elsewhere.lowercased().contains("allow: post, options"))
+            for (target, allowed) in [
+                ("*", "get, head, options, post"), (token, "get, head, options"),
+                ("/v1/apps/onesignal-shop/reports", "post, options"),
+            ] {
+                let options = try await Self.exchange(
+                    gateway, "OPTIONS \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                #expect(options.hasPrefix("HTTP/1.1 204 "), "\(options)")
+                #expect(options.lowercased().contains("allow: \(allowed)\r\n"), "\(options)")
+            }
+            let stranger = try await Self.exchange(
+                gateway,
+                "POST /v1/apps/onesignal-shop/reports HTTP/1.1\r\nHost: a\r\nX-Api-Key: \(String(repeating: "k", count: 40))\r\n"
+                    + "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+            #expect(stranger.hasPrefix("HTTP/1.1 401 "), "no body is asked for: \(stranger)")
+            #expect(stranger.contains(#""code":"invalid_api_key""#), "\(stranger)")
 
             // A tag that a proxy made weak, in a list.
             let tag = try #require(try await gateway.call(token, session: session).headers["etag"])
@@ -70,11 +85,17 @@ extension DeviceScenarios {
             let announced = try await Self.exchange(
                 gateway, "\(report)Expect: 100-continue\r\nContent-Length: 20000000\r\n\r\n")
             #expect(announced.hasPrefix("HTTP/1.1 413 "), "\(announced)")
-            let expected = try await Self.exchange(
-                gateway,
-                "\(report)Expect: 100-continue\r\nContent-Length: 20\r\nConnection: close\r\n\r\n{\"externalId\":\"ann\"}"
+            let waiting = try #require(RawConnection.open(to: gateway.address))
+            let body = #"{"externalId":"ann"}"#
+            RawConnection.send(
+                Array("\(report)Expect: 100-continue\r\nContent-Length: \(body.utf8.count)\r\n\r\n".utf8), over: waiting
             )
-            #expect(expected.hasPrefix("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 20"), "\(expected)")
+            let continuing = RawConnection.receive(from: waiting) { $0.contains("\r\n\r\n") }
+            #expect(continuing == "HTTP/1.1 100 Continue\r\n\r\n")
+            RawConnection.send(Array(body.utf8), over: waiting)
+            let expected = RawConnection.receive(from: waiting) { $0.contains("\r\n\r\n") }
+            #expect(expected.hasPrefix("HTTP/1.1 20"), "\(expected)")
+            close(waiting)
 
             // Heads that are refused.
             let large = String(repeating: "x", count: 20_000)
@@ -91,11 +112,16 @@ extension DeviceScenarios {
                     "400"
                 ),
                 ("\(report)Transfer-Encoding: chunked\r\n\r\nnonsense\r\n", "400"),
+                ("GET /\(large) HTTP/1.1\r\nHost: a\r\n\r\n", "414"),
+                ("GET /health/live HTTP/1.1\r\nHost:\r\n\r\n", "400"),
+                ("GET /health/live HTTP/1.1\r\nHost: a b\r\n\r\n", "400"),
+                ("GET /health/live HTTP/1.1\nHost: a\n\n", "400"), ("BREW / HTTP/1.1\r\nHost: a\r\n\r\n", "501"),
+                ("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", "501"),
                 ("GET /health/live HTTP/3.0\r\nHost: a\r\n\r\n", "505"), ("nonsense\r\n\r\n", "400"),
             ] {
                 let answer = try await Self.exchange(gateway, request)
                 #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(request.prefix(60)): \(answer)")
-                #expect(answer.contains("application/problem+json"))
+                #expect(answer.contains("application/problem+json") && answer.lowercased().contains("\r\ndate: "))
             }
 
             // Requests that do not wait for answers.

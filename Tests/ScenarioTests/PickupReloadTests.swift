@@ -1,7 +1,7 @@
 import AdapterKit
 import CertificateTestSupport
 import Foundation
-import JOSE
+@_spi(Signing) import JOSE
 import Kafka
 import ProgramTestSupport
 import StubServer
@@ -132,6 +132,68 @@ extension DeviceScenarios {
             }
             await gateway.stop()
             #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
+            await shop.broker.close()
+        }
+
+        @Test func `a key that its file does not have any more counts no more, at once and on SIGHUP`() async throws {
+            let shop = try await Shop.open()
+            let (old, next) = (
+                try SigningKey.generate(.es256, keyID: "session-1"), try SigningKey.generate(.es256, keyID: "session-2")
+            )
+            let gateway = try await Gateway.start(shop, issuer: old)
+            let keys = shop.folder.appending(path: "sessions.json")
+            func publish(_ published: SigningKey...) throws {
+                let copy = keys.appendingPathExtension("new")
+                try Data(try JWK.setJSON(of: published.map(\.verificationKey))).write(to: copy)
+                try #require(rename(copy.path, keys.path) == 0)
+            }
+            func status(_ key: SigningKey) async throws -> Int {
+                try await gateway.call(
+                    "/v1/apps/onesignal-shop/token?after=0&wait=0", session: try gateway.session("ann", by: key)
+                ).status
+            }
+            #expect(try await status(old) == 204)
+            let stream = try await Self.stream("onesignal-shop", try gateway.session("ann", by: old), gateway)
+
+            try publish(next)
+            try #require(await gateway.program.wrote("remint.configuration.keys=pickup.session.jwks"))
+            while try await status(next) != 204 { try await Task.sleep(for: .milliseconds(20)) }
+            // Within the cool-down it may be a key that is yet to come.
+            let oldStatus = try await status(old)
+            #expect(oldStatus == 401 || oldStatus == 503)
+            #expect(await stream.wrote("event: reconnect"), "\(stream.errorText)")
+
+            try publish(old)
+            gateway.program.send(SIGHUP)
+            while try await status(old) != 204 { try await Task.sleep(for: .milliseconds(20)) }
+            // Within the cool-down it may be a key that is yet to come.
+            let nextStatus = try await status(next)
+            #expect(nextStatus == 401 || nextStatus == 503)
+            stream.kill()
+            await stream.waitForEnd()
+            await gateway.stop()
+            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
+            await shop.broker.close()
+        }
+
+        @Test func `a change of an issuer's section keeps its known keys while the issuer is down`() async throws {
+            let shop = try await Shop.open()
+            let gateway = try await Gateway.start(shop)
+            let session = try gateway.session("ann")
+            let path = "/v1/apps/onesignal-shop/token?after=0&wait=0"
+            #expect(try await gateway.call(path, session: session).status == 204)
+            // The place of the keys cannot be read as a key set from here on.
+            let keys = shop.folder.appending(path: "sessions.json")
+            try Data("no key set".utf8).write(to: keys)
+            let text = try String(contentsOf: gateway.file, encoding: .utf8)
+            try Self.write(
+                text.replacing("cool_down: 1s }", with: "cool_down: 2s, algorithms: [ES256, RS256] }"), gateway)
+            try #require(await gateway.program.wrote("pickup.session.cool_down"), "\(gateway.program.errorText)")
+            try #require(await gateway.program.wrote("the session issuer's keys cannot be fetched"))
+            let other = try gateway.session("bob")
+            #expect(try await gateway.call(path, session: other).status == 204)
+            #expect(try await gateway.call("/health/ready").text.contains(#""sessions":"ok""#))
+            await gateway.stop()
             await shop.broker.close()
         }
 

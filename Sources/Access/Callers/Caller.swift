@@ -6,8 +6,14 @@ public enum Caller: Sendable, Hashable {
     case device(thumbprint: String)
     /// A backend with an API key, by the key's name.
     case backend(name: String)
+    /// A session that was verified before, by its fingerprint as text.
+    case session(fingerprint: String)
     /// A remote address or network, as text.
     case address(String)
+    /// The unknown callers of a remote address or network, as text.
+    case strangers(address: String)
+    /// The requests of a remote address or network that only ask for what is allowed, as text.
+    case questions(address: String)
     /// The refused requests of a remote address or network, as text.
     case refused(address: String)
 }

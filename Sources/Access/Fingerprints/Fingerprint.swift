@@ -6,6 +6,9 @@ struct Fingerprint: Sendable, Hashable {
     private let high: UInt64
     private let low: UInt64
 
+    /// The fingerprint in hexadecimal digits, as a name.
+    var text: String { String(high, radix: 16) + "-" + String(low, radix: 16) }
+
     /// The fingerprint of several texts, of which no other list has the same.
     init(_ parts: String...) {
         var bytes: [UInt8] = []

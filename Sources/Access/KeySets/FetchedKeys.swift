@@ -46,6 +46,8 @@ public final class FetchedKeys: KeySource {
         var cache: KeySetCache
         var isRunning = false
         var problem: KeySetError?
+        /// The latest document that is a key set, even one without a usable key; nil before the first.
+        var document: KeySetDocument?
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextWaiter = 0
 
@@ -63,6 +65,9 @@ public final class FetchedKeys: KeySource {
     private let state: Mutex<State>
     /// The requests for a fetch. One is kept at most, because there is never more than one fetch to make.
     private let wishes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    /// The requests for a fetch of a set that may be fresh: the latest fetch then, and whether the cool-down counts.
+    private let refreshes = AsyncStream.makeStream(
+        of: (after: Int, atOnce: Bool).self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
     ///   - algorithms: The algorithms that the set's keys may verify with.
@@ -72,8 +77,9 @@ public final class FetchedKeys: KeySource {
     ///   - ended: A function called after each fetch. It gets the reason if the fetch returned no key: the fetch's own
     ///     error, or a `KeySetError`. All but `KeySetError.noUsableKey` are failures, which leave the earlier keys
     ///     unchanged.
+    ///   - other: Keys of the same place, fetched by other rules; the new ones begin with what they know. Nil for none.
     public init(
-        algorithms: Set<Algorithm>, times: KeySetTimes = KeySetTimes(),
+        algorithms: Set<Algorithm>, times: KeySetTimes = KeySetTimes(), after other: FetchedKeys? = nil,
         now: @escaping @Sendable () -> ContinuousClock.Instant,
         pause: @escaping @Sendable (Duration) async throws -> Void,
         fetch: @escaping @Sendable () async throws -> KeySetDocument,
@@ -84,7 +90,17 @@ public final class FetchedKeys: KeySource {
         self.pause = pause
         self.fetch = fetch
         self.ended = ended
-        state = Mutex(State(cache: KeySetCache(times)))
+        state = Mutex(other?.successor(algorithms, times) ?? State(cache: KeySetCache(times)))
+    }
+
+    /// Returns the state of keys that go on from here with other rules.
+    private func successor(_ algorithms: Set<Algorithm>, _ times: KeySetTimes) -> State {
+        let (cache, document) = state.withLock { ($0.cache, $0.document) }
+        let set = document.flatMap { try? KeySet(parsing: $0.bytes, algorithms: algorithms) }
+        var next = State(
+            cache: KeySetCache(times, after: cache, holding: set, maxAge: document?.maxAge), document: document)
+        if document != nil, set == nil { next.problem = .noUsableKey }
+        return next
     }
 
     /// The current condition of the set.
@@ -170,12 +186,21 @@ public final class FetchedKeys: KeySource {
 
     // MARK: Fetching
 
+    /// Requests a fetch, whether the set is fresh or not.
+    ///
+    /// - Parameter atOnce: whether the cool-down does not count, as for a file, which costs its owner nothing.
+    public func refresh(atOnce: Bool = false) {
+        let last = state.withLock { $0.cache.latestFetch }
+        refreshes.continuation.yield((last, atOnce))
+    }
+
     /// Fetches the set, and again whenever it is due or requested, until its task is canceled. To be called once.
     public func run() async {
         state.withLock { $0.isRunning = true }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.keepFresh() }
             group.addTask { await self.grantWishes() }
+            group.addTask { await self.grantRefreshes() }
         }
         let waiters = state.withLock { state in
             state.isRunning = false
@@ -199,6 +224,20 @@ public final class FetchedKeys: KeySource {
         }
     }
 
+    private func grantRefreshes() async {
+        for await (last, atOnce) in refreshes.stream {
+            while case let step = refreshStep(after: last, atOnce: atOnce), step != .done {
+                guard case .wait(let time) = step else { wish(); break }
+                do { try await pause(time) } catch { return }
+            }
+        }
+    }
+
+    private func refreshStep(after last: Int, atOnce: Bool) -> KeySetCache.Refresh {
+        let now = now()
+        return state.withLock { $0.cache.refresh(after: last, atOnce: atOnce, at: now) }
+    }
+
     private func retry(after wait: Duration) async {
         do { try await pause(wait) } catch { return }
         let now = now()
@@ -215,18 +254,19 @@ public final class FetchedKeys: KeySource {
     }
 
     private func fetchOnce() async {
-        var (set, maxAge, failure) = (KeySet?.none, Duration?.none, (any Error)?.none)
+        var (set, document, failure) = (KeySet?.none, KeySetDocument?.none, (any Error)?.none)
         do {
-            let document = try await fetch()
-            set = try KeySet(parsing: document.bytes, algorithms: algorithms)
-            maxAge = document.maxAge
+            let fetched = try await fetch()
+            document = fetched
+            set = try KeySet(parsing: fetched.bytes, algorithms: algorithms)
         } catch { failure = error }
         // A fetch that ends with the task tells nothing of the issuer.
         if set != nil || !Task.isCancelled { ended(failure) }
         let now = now()
-        let waiters = state.withLock { [set, maxAge, problem = failure as? KeySetError] state in
+        let waiters = state.withLock { [set, document, problem = failure as? KeySetError] state in
+            if set != nil || problem == .noUsableKey { state.document = document }
             if let set {
-                state.cache.fetched(set, maxAge: maxAge, at: now)
+                state.cache.fetched(set, maxAge: document?.maxAge, at: now)
             } else if problem == .noUsableKey {
                 state.cache.withdrew(at: now)
             } else {

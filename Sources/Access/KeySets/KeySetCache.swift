@@ -46,7 +46,7 @@ struct KeySetCache: Sendable {
         let usableUntil: Instant
     }
 
-    private let times: KeySetTimes
+    private var times: KeySetTimes
     private var held: Held?
     /// Fetches are numbered from 1.
     private var lastFetch = 0
@@ -62,6 +62,26 @@ struct KeySetCache: Sendable {
     private(set) var fetchedAt: Instant?
 
     init(_ times: KeySetTimes) { self.times = times }
+
+    /// A cache with `times` that goes on with what `other`, a cache of the same place, knows.
+    ///
+    /// - Parameters:
+    ///   - set: the keys of the latest document that came to `other`, by the rules of now; nil where none is usable.
+    ///   - maxAge: the time for which that document declares itself fresh.
+    init(_ times: KeySetTimes, after other: KeySetCache, holding set: KeySet?, maxAge: Duration?) {
+        self = other
+        self.times = times
+        // The fetch that is under way is the other cache's.
+        underWaySince = nil
+        guard let fetchedAt else { return }
+        held = set.map { set in
+            let freshUntil = fetchedAt.advanced(by: times.lifetime(maxAge))
+            return Held(
+                set: set, generation: lastFetch, freshUntil: freshUntil,
+                usableUntil: freshUntil.advanced(by: times.staleFor))
+        }
+        withdrawals = set == nil ? max(withdrawals, 1) : 0
+    }
 
     /// The set there is.
     var set: KeySet? { held?.set }
@@ -119,6 +139,28 @@ struct KeySetCache: Sendable {
         dropTooOld(at: now)
         if let held, now < held.freshUntil { return false }
         return begin(at: now)
+    }
+
+    /// The next step to a fetch that was requested while fetch `last` was the latest one.
+    enum Refresh: Sendable, Equatable {
+        /// A fetch has begun, which the caller makes.
+        case fetch
+        /// A fetch began after the request.
+        case done
+        /// None may begin before this time has passed.
+        case wait(Duration)
+    }
+
+    /// The number of the latest fetch.
+    var latestFetch: Int { lastFetch }
+
+    /// Begins a fetch after fetch `last`, whether the set is fresh or not.
+    ///
+    /// - Parameter atOnce: whether the cool-down does not count.
+    mutating func refresh(after last: Int, atOnce: Bool, at now: Instant) -> Refresh {
+        if lastFetch > last { return .done }
+        if atOnce, underWaySince == nil { nextFetch = nil }
+        return begin(at: now) ? .fetch : .wait(wait(at: now))
     }
 
     /// Records that the fetch returned a set, which declares itself fresh for `maxAge`.

@@ -8,7 +8,8 @@ public struct LimitRules: Sendable {
     public var backend: RequestRate
     /// The rates of backends that have their own, by their names.
     public var backends: [String: RequestRate] = [:]
-    /// The rate of one remote address, which many devices of one network may share.
+    /// The rate of one remote address, which many devices of one network may share. Unknown callers may use three
+    /// quarters of it, and of `total`: the rest is for callers who were verified before.
     public var address: RequestRate
     /// The rate of refused requests from one remote address; beyond it, unknown callers are refused unread.
     public var refused: RequestRate
@@ -40,9 +41,10 @@ public struct LimitRules: Sendable {
     /// Returns the rate for `caller`.
     func rate(of caller: Caller) -> RequestRate {
         switch caller {
-        case .user, .device: self.caller
+        case .user, .device, .session: self.caller
         case .backend(let name): backends[name] ?? backend
-        case .address: address
+        case .address, .questions: address
+        case .strangers: address.strangersPart
         case .refused: refused
         }
     }
@@ -50,6 +52,7 @@ public struct LimitRules: Sendable {
     /// The time without a request after which every bucket is full, in nanoseconds.
     var longestRest: Int64 {
         let backend = backends.values.reduce(backend.credit) { max($0, $1.credit) }
-        return max(subject.credit, caller.credit, backend, address.credit, refused.credit)
+        return max(
+            subject.credit, caller.credit, backend, address.credit, address.strangersPart.credit, refused.credit)
     }
 }

@@ -23,6 +23,11 @@ public final class OpenPlaces: Sendable {
     /// The number of places in use.
     public var count: Int { taken.withLock { $0.all } }
 
+    /// Returns whether each of `holders` may have one more place, however many are left in all.
+    public func admits(_ holders: [Holder]) -> Bool {
+        taken.withLock { taken in holders.allSatisfy { taken.held[$0.name, default: 0] < $0.most } }
+    }
+
     /// Takes a place for all of `holders` together.
     ///
     /// - Returns: the place, which is free again when the value is gone; nil where none is left in all, or for one of

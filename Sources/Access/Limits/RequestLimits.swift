@@ -18,6 +18,8 @@ public struct RequestLimits: Sendable {
     private let rules: LimitRules
     private let origin: ContinuousClock.Instant
     private var total = Int64.min
+    /// The bucket of all unknown callers' requests, which are in `total` too.
+    private var strangers = Int64.min
     private var younger: [Fingerprint: Int64] = [:]
     private var older: [Fingerprint: Int64] = [:]
     private var turn: Int64 = 0
@@ -34,18 +36,24 @@ public struct RequestLimits: Sendable {
     /// Asks for one request of all `callers`, for `subject` where one is known. The request takes from every bucket or
     /// from none: a request that one limit refuses uses up no other.
     ///
-    /// - Parameter hasArrived: whether an earlier question counted the request in the bucket for all already.
+    /// - Parameters:
+    ///   - hasArrived: whether another question counts the request in the bucket for all.
+    ///   - isStranger: whether the request is an unknown caller's, for whom a part of each shared bucket is left.
     public mutating func ask(
-        _ callers: [Caller], subject: String? = nil, hasArrived: Bool = false, at now: ContinuousClock.Instant
+        _ callers: [Caller], subject: String? = nil, hasArrived: Bool = false, isStranger: Bool = false,
+        at now: ContinuousClock.Instant
     ) -> Answer {
         let now = nanoseconds(at: now)
         takeTurns(at: now)
         var buckets = callers.map { (name: Self.name(of: $0), rate: rules.rate(of: $0)) }
         if let subject { buckets.append((Fingerprint("subject", subject), rules.subject)) }
         var wait = hasArrived ? 0 : Self.wait(total, rules.total, now)
+        let isStranger = isStranger && !hasArrived
+        if isStranger { wait = max(wait, Self.wait(strangers, rules.total.strangersPart, now)) }
         for bucket in buckets { wait = max(wait, Self.wait(fullAt(bucket.name), bucket.rate, now)) }
         guard wait <= 0 else { return .later(.nanoseconds(wait)) }
         if !hasArrived { total = Self.taken(total, rules.total, now) }
+        if isStranger { strangers = Self.taken(strangers, rules.total.strangersPart, now) }
         for bucket in buckets { younger[bucket.name] = Self.taken(fullAt(bucket.name), bucket.rate, now) }
         return .allowed
     }
@@ -54,6 +62,9 @@ public struct RequestLimits: Sendable {
     public func wait(of caller: Caller, at now: ContinuousClock.Instant) -> Duration {
         .nanoseconds(Self.wait(fullAt(Self.name(of: caller)), rules.rate(of: caller), nanoseconds(at: now)))
     }
+
+    /// Forgets the buckets that are full again at `now`.
+    public mutating func sweep(at now: ContinuousClock.Instant) { takeTurns(at: nanoseconds(at: now)) }
 
     // MARK: Buckets
 
@@ -81,7 +92,10 @@ public struct RequestLimits: Sendable {
         case .user(let issuer, let user): Fingerprint("user", issuer, user)
         case .device(let thumbprint): Fingerprint("device", thumbprint)
         case .backend(let name): Fingerprint("backend", name)
+        case .session(let fingerprint): Fingerprint("session", fingerprint)
         case .address(let address): Fingerprint("address", address)
+        case .strangers(let address): Fingerprint("strangers", address)
+        case .questions(let address): Fingerprint("questions", address)
         case .refused(let address): Fingerprint("refused", address)
         }
     }

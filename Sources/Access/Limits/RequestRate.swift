@@ -5,6 +5,14 @@ public struct RequestRate: Sendable, Hashable {
     /// Nanoseconds that may be owed: the cost of `burst` requests.
     let credit: Int64
 
+    private init(cost: Int64, credit: Int64) { (self.cost, self.credit) = (cost, credit) }
+
+    /// Three quarters of the rate and of the burst: the part that unknown callers may use of a shared limit.
+    var strangersPart: RequestRate {
+        // With a third more for each request the same credit is for three quarters of them. At least one is possible.
+        RequestRate(cost: cost + cost / 3, credit: max(credit, cost + cost / 3))
+    }
+
     /// A rate.
     ///
     /// - Parameters:

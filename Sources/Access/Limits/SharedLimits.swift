@@ -15,11 +15,23 @@ public final class SharedLimits: Sendable {
 
     /// Asks for one request of all `callers`, for `subject` where one is known.
     ///
-    /// - Parameter hasArrived: whether an earlier question counted the request in the bucket for all already.
+    /// - Parameters:
+    ///   - hasArrived: whether another question counts the request in the bucket for all.
+    ///   - isStranger: whether the request is an unknown caller's, for whom a part of each shared bucket is left.
     @discardableResult
-    public func ask(_ callers: [Caller], subject: String? = nil, hasArrived: Bool = false) -> RequestLimits.Answer {
+    public func ask(
+        _ callers: [Caller], subject: String? = nil, hasArrived: Bool = false, isStranger: Bool = false
+    ) -> RequestLimits.Answer {
         let now = now()
-        return limits.withLock { $0.ask(callers, subject: subject, hasArrived: hasArrived, at: now) }
+        return limits.withLock {
+            $0.ask(callers, subject: subject, hasArrived: hasArrived, isStranger: isStranger, at: now)
+        }
+    }
+
+    /// Forgets the buckets that are full again.
+    public func sweep() {
+        let now = now()
+        limits.withLock { $0.sweep(at: now) }
     }
 
     /// Returns how long `caller` has to wait for its next request, without taking one; zero or less if it has not.

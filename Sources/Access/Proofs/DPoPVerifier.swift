@@ -21,6 +21,9 @@ public final class DPoPVerifier: Sendable {
     /// The number of remembered proofs.
     public var remembered: Int { memory.withLock { $0.count } }
 
+    /// Forgets the proofs that cannot be used again at `now`.
+    func sweep(at now: UnixTime) { memory.withLock { $0.sweep(at: now) } }
+
     /// Checks every part of `proof`, and that it was not used yet. It remembers nothing: a proof is valid until it is
     /// used.
     ///

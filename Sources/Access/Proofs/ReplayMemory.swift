@@ -45,6 +45,9 @@ struct ReplayMemory: Sendable {
     /// Returns whether the name was used and could be used again.
     func isKnown(_ name: Fingerprint) -> Bool { younger.names.contains(name) || older.names.contains(name) }
 
+    /// Forgets the proofs that cannot be used again at `now`.
+    mutating func sweep(at now: UnixTime) { takeTurns(at: now) }
+
     mutating func use(_ name: Fingerprint, of key: Fingerprint, at now: UnixTime) -> Verdict {
         takeTurns(at: now)
         guard !isKnown(name) else { return .used }

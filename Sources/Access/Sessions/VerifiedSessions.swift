@@ -4,25 +4,63 @@ import Synchronization
 /// Sessions that were found good a moment ago, so that a device which asks often costs one signature check a while; and those
 /// found good before, which are told from sessions that nobody has seen yet.
 ///
-/// Of a session its fingerprint is kept, never the token.
+/// Of a session its fingerprint is kept, never the token; of one found good before, the fingerprint and the end alone.
 final class VerifiedSessions: Sendable {
     /// The lifetime of an entry, in seconds.
     static let life: Int64 = 30
-    private let capacity: Int
-    private let known = Mutex<(younger: [Fingerprint: Entry], older: [Fingerprint: Entry])>(([:], [:]))
 
     private struct Entry {
         let session: Session
         let until: UnixTime
     }
 
-    /// Remembers about `capacity` sessions.
+    /// Two generations, of which the older is forgotten when they take turns.
+    private struct Generations<Value> {
+        var younger: [Fingerprint: Value] = [:]
+        var older: [Fingerprint: Value] = [:]
+
+        var count: Int { younger.count + older.count }
+
+        subscript(name: Fingerprint) -> Value? { younger[name] ?? older[name] }
+
+        mutating func insert(_ value: Value, as name: Fingerprint, within capacity: Int) {
+            if younger.count >= capacity { takeTurns() }
+            younger[name] = value
+        }
+
+        mutating func remove(_ name: Fingerprint) {
+            younger[name] = nil
+            older[name] = nil
+        }
+
+        mutating func takeTurns() { (younger, older) = ([:], younger) }
+
+        mutating func keep(_ isKept: (Value) -> Bool) {
+            younger = younger.filter { isKept($0.value) }
+            older = older.filter { isKept($0.value) }
+        }
+    }
+
+    private struct State {
+        var recent = Generations<Entry>()
+        /// The ends of sessions that were found good.
+        var ends = Generations<UnixTime>()
+        var swept = UnixTime(seconds: 0)
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    /// Remembers about `capacity` sessions, and a fifth of them whole.
     init(capacity: Int = 50_000) { self.capacity = capacity }
+
+    /// The number of sessions that are remembered, whole or by their fingerprints.
+    var count: Int { state.withLock { $0.recent.count + $0.ends.count } }
 
     /// Returns the session `name`, if it was verified and has not ended since.
     func session(_ name: Fingerprint, at now: UnixTime) -> Session? {
-        known.withLock { known in
-            guard let entry = known.younger[name] ?? known.older[name] else { return nil }
+        state.withLock { state in
+            guard let entry = state.recent[name] else { return nil }
             // A clock that was set back must not make an entry live longer.
             let left = entry.until.microseconds(since: now)
             return (1...Self.life * 1_000_000).contains(left) ? entry.session : nil
@@ -31,25 +69,33 @@ final class VerifiedSessions: Sendable {
 
     /// Returns whether the session `name` was verified, recently or earlier, and has not ended.
     func isKnown(_ name: Fingerprint, at now: UnixTime) -> Bool {
-        known.withLock { known in
-            (known.younger[name] ?? known.older[name]).map { now < $0.session.expiry } ?? false
-        }
+        state.withLock { state in state.ends[name].map { now < $0 } ?? false }
     }
 
     /// Removes the session called `name`, which was refused since.
     func forget(_ name: Fingerprint) {
-        known.withLock { known in
-            known.younger[name] = nil
-            known.older[name] = nil
+        state.withLock { state in
+            state.recent.remove(name)
+            state.ends.remove(name)
         }
     }
 
     /// Records a verified session.
     func found(_ session: Session, as name: Fingerprint, at now: UnixTime) {
         let until = min(session.expiry, now.advanced(bySeconds: Self.life))
-        known.withLock { known in
-            if known.younger.count >= capacity { known = ([:], known.younger) }
-            known.younger[name] = Entry(session: session, until: until)
+        state.withLock { state in
+            state.recent.insert(Entry(session: session, until: until), as: name, within: max(1, capacity / 5))
+            state.ends.insert(session.expiry, as: name, within: capacity)
+        }
+    }
+
+    /// Forgets what counts no more at `now`, twice in a lifetime of an entry.
+    func sweep(at now: UnixTime) {
+        state.withLock { state in
+            guard now.microseconds(since: state.swept).magnitude >= UInt64(Self.life * 500_000) else { return }
+            state.swept = now
+            state.recent.keep { now < $0.until }
+            state.ends.keep { now < $0 }
         }
     }
 }

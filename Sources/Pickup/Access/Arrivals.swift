@@ -2,11 +2,20 @@ import Access
 import AdapterKit
 import Formats
 
-/// The limits that are checked before any credential of a request: those of its address, and of all requests together.
+/// The limits on requests: those of their addresses, of all requests together, and of each caller.
 ///
-/// An address with many refused requests has to wait, but for known callers: a session that was verified before, or an
-/// API key. A flood of forged sessions uses up neither the address's requests nor all callers' requests.
+/// A caller is known by a session that was verified before, or by an API key; everybody else is a stranger. A quarter of
+/// each shared limit is for known callers, so strangers cannot use it up. A known caller's own limits come first, and a
+/// request that they refuse counts in no shared one. An address with many refused requests has to wait, but for known
+/// callers.
 struct Arrivals: Sendable {
+    /// A request that was admitted so far, with the shared limits that it still has to be counted in.
+    struct Admitted: Sendable {
+        fileprivate let shared: [Caller]
+        /// Whether it was counted in the limits of its address and of all requests.
+        fileprivate let isCounted: Bool
+    }
+
     let devices: DeviceAccess?
     let backends: APIKeys
     let limits: SharedLimits
@@ -14,32 +23,51 @@ struct Arrivals: Sendable {
     /// Called with the reason of each refusal.
     let refused: @Sendable (String) -> Void
 
-    /// Counts a request with `credentials` from `address`.
-    ///
-    /// A backend is limited by its own rate, not by its address's.
+    /// Counts a request with `credentials` from `address`: a stranger's in the shared limits, a known caller's in that
+    /// caller's own.
     ///
     /// - Throws: `Problem` where there were too many requests.
-    func admit(_ credentials: ShownCredentials, from address: IPAddress?) throws(Problem) {
+    @discardableResult
+    func admit(_ credentials: ShownCredentials, from address: IPAddress?) throws(Problem) -> Admitted {
         let name = address.map { $0.network.description }
-        if let name {
-            let wait = limits.wait(of: .refused(address: name))
-            if wait > .zero, !isKnown(credentials) {
-                refused("too_many_refused")
-                throw Problem.tooManyRequests(wait)
-            }
+        if let backend = credentials.apiKey.flatMap({ backends.key($0) }) {
+            try settle(limits.ask([.backend(name: backend.name)], hasArrived: true))
+            return Admitted(shared: [], isCounted: false)
         }
-        let caller: [Caller] =
-            if let backend = credentials.apiKey.flatMap({ backends.key($0) }) {
-                [.backend(name: backend.name)]
-            } else { name.map { [.address($0)] } ?? [] }
-        try ask(caller)
+        // With an API key, a session does not count.
+        if credentials.apiKey == nil, let session = credentials.device?.session,
+            let caller = devices?.knownCaller(session, now: now())
+        {
+            try settle(limits.ask([caller], hasArrived: true))
+            return Admitted(shared: name.map { [.address($0)] } ?? [], isCounted: false)
+        }
+        guard let name else {
+            try settle(limits.ask([], isStranger: true))
+            return Admitted(shared: [], isCounted: true)
+        }
+        let wait = limits.wait(of: .refused(address: name))
+        if wait > .zero {
+            refused("too_many_refused")
+            throw Problem.tooManyRequests(wait)
+        }
+        try settle(limits.ask([.address(name), .strangers(address: name)], isStranger: true))
+        return Admitted(shared: [], isCounted: true)
     }
 
-    /// Counts one more request of `callers` for `subject`, which was admitted.
+    /// Counts one more request of `callers` for `subject`, with the shared limits that it was not counted in before.
     ///
     /// - Throws: `Problem` where there were too many requests.
-    func ask(_ callers: [Caller], subject: String) throws(Problem) {
-        try settle(limits.ask(callers, subject: subject, hasArrived: true))
+    func ask(_ callers: [Caller], subject: String, _ admitted: Admitted) throws(Problem) {
+        try settle(limits.ask(callers + admitted.shared, subject: subject, hasArrived: admitted.isCounted))
+    }
+
+    /// Counts a request from `address` that only asks for what is allowed, or uses another method. It has a limit of its
+    /// own: a browser asks before every call, and so do those of known callers behind an address of strangers.
+    ///
+    /// - Throws: `Problem` where there were too many.
+    func question(from address: IPAddress?) throws(Problem) {
+        guard let address else { return }
+        try settle(limits.ask([.questions(address: address.network.description)], hasArrived: true))
     }
 
     /// Notes that a request from `address` was refused.
@@ -48,17 +76,15 @@ struct Arrivals: Sendable {
         limits.ask([.refused(address: address.network.description)], hasArrived: true)
     }
 
-    private func ask(_ callers: [Caller]) throws(Problem) { try settle(limits.ask(callers)) }
+    /// Forgets what counts no more.
+    func sweep() {
+        limits.sweep()
+        devices?.sweep(now: now())
+    }
 
     private func settle(_ answer: RequestLimits.Answer) throws(Problem) {
         guard case .later(let wait) = answer else { return }
         refused("too_many_requests")
         throw Problem.tooManyRequests(wait)
-    }
-
-    private func isKnown(_ credentials: ShownCredentials) -> Bool {
-        if let key = credentials.apiKey { return backends.key(key) != nil }
-        guard let session = credentials.device?.session else { return false }
-        return devices?.isKnown(session, now: now()) ?? false
     }
 }

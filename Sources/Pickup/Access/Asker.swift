@@ -51,16 +51,16 @@ struct AskerAccess: Sendable {
         within wait: @autoclosure () -> Duration
     ) async throws(Problem) -> (asker: Asker, app: PickupApp) {
         let credentials = ShownCredentials(request, allowsQuery: allowsQuery)
-        try arrivals.admit(credentials, from: address)
+        let admitted = try arrivals.admit(credentials, from: address)
         do {
             if let key = credentials.apiKey {
                 _ = try backends.verify(key, for: name)
                 guard let app = apps[name] else { throw AccessRefusal.appNotOpened }
                 let asker = backend(request, app)
-                try limit(asker, app)
+                try limit(asker, app, admitted)
                 return (asker, app)
             }
-            return try await device(credentials.device, request, name, within: wait())
+            return try await device(credentials.device, request, name, admitted, within: wait())
         } catch let error as Problem { throw error } catch {
             let refusal = error as? AccessRefusal ?? AccessRefusal.noSession
             refused(refusal.reason.rawValue)
@@ -69,8 +69,9 @@ struct AskerAccess: Sendable {
         }
     }
 
-    private func limit(_ asker: Asker, _ app: PickupApp) throws(Problem) {
-        try arrivals.ask(asker.callers, subject: String(decoding: asker.subject.key(app: app.name), as: UTF8.self))
+    private func limit(_ asker: Asker, _ app: PickupApp, _ admitted: Arrivals.Admitted) throws(Problem) {
+        try arrivals.ask(
+            asker.callers, subject: String(decoding: asker.subject.key(app: app.name), as: UTF8.self), admitted)
     }
 
     private func backend(_ request: Request, _ app: PickupApp) -> Asker {
@@ -83,7 +84,8 @@ struct AskerAccess: Sendable {
     }
 
     private func device(
-        _ credentials: DeviceCredentials?, _ request: Request, _ name: String, within wait: Duration
+        _ credentials: DeviceCredentials?, _ request: Request, _ name: String, _ admitted: Arrivals.Admitted,
+        within wait: Duration
     ) async throws -> (asker: Asker, app: PickupApp) {
         guard let devices, let url = ComparableURL(publicURL + request.uri.path) else {
             throw AccessRefusal.noSession
@@ -100,7 +102,7 @@ struct AskerAccess: Sendable {
             vouched: vouched, subject: subject, device: device.thumbprint ?? deviceName(request),
             callers: device.callers(as: user), sessionEnd: device.session.expiry,
             isWithdrawn: { [session = device.session] in devices.isWithdrawn(session) })
-        try limit(asker, app)
+        try limit(asker, app, admitted)
         try devices.use(device, now: time)
         return (asker, app)
     }
@@ -126,13 +128,20 @@ struct AskerAccess: Sendable {
                 .malformedEvent,
                 "the session is valid, but its user's id is longer than \(SessionRules.longestUser) bytes, the most that Remint allows"
             )
+        case .unauthorised where refusal.reason == .unknownAPIKey:
+            var problem = Problem(
+                .unauthorized, "invalid_api_key", "this API key is unknown here; see pickup.api_keys")
+            problem.challenge = "Bearer realm=\"remint\""
+            return problem
         case .unauthorised:
             let isMissing = refusal.reason == .noSession
             var problem = Problem(
                 .unauthorized, isMissing ? "no_session" : "invalid_session",
                 isMissing
                     ? "show a session, or an API key" : "the session does not count here: \(refusal.reason.rawValue)")
-            let scheme = refusal.reason.isOfProof ? "DPoP" : "Bearer"
+            // A session that is bound to another key than the proof's came as DPoP too (RFC 9449, section 7.1).
+            let isProven = refusal.reason.isOfProof || refusal.reason == .proofMismatch
+            let scheme = isProven ? "DPoP" : "Bearer"
             let error =
                 switch refusal.reason {
                 case .proofWithoutNonce: "use_dpop_nonce"

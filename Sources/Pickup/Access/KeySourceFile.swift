@@ -11,6 +11,7 @@ import WorkerConfiguration
 struct KeySourceFile: Sendable {
     let keys: FetchedKeys
     private let session: Configuration.Pickup.Session
+    private let journal: FetchJournal
 
     /// The longest time of a fetch, from the connection to the last byte.
     static let timeout = Duration.seconds(5)
@@ -21,17 +22,22 @@ struct KeySourceFile: Sendable {
     /// The keys of `session`, not fetched yet.
     ///
     /// - Parameters:
+    ///   - other: a source of the same place, fetched in another way; the new one begins with what it knows. Nil for
+    ///     none.
     ///   - timeout: the longest time of a fetch.
     ///   - authorities: the authorities that the issuer's certificate is checked against; nil for the system's.
     init(
-        _ session: Configuration.Pickup.Session, timeout: Duration = KeySourceFile.timeout,
+        _ session: Configuration.Pickup.Session, after other: KeySourceFile? = nil,
+        timeout: Duration = KeySourceFile.timeout,
         trusting authorities: TrustedAuthorities? = nil, logger: Logger
     ) {
         self.session = session
-        let journal = FetchJournal(session, logger)
+        let journal = FetchJournal(session, after: other?.journal, logger)
+        self.journal = journal
         keys = FetchedKeys(
             algorithms: session.algorithms,
             times: KeySetTimes(coolDown: session.coolDown, patience: Self.patience.upperBound),
+            after: other?.keys,
             now: { .now },
             pause: { try await Task.sleep(for: $0) },
             fetch: { try await Self.fetch(session, trusting: authorities, within: timeout) },
@@ -47,6 +53,12 @@ struct KeySourceFile: Sendable {
     func isOf(_ other: Configuration.Pickup.Session) -> Bool {
         session.keySet == other.keySet && session.algorithms == other.algorithms && session.coolDown == other.coolDown
     }
+
+    /// Returns whether the keys of `other` are in the same place.
+    func isAtPlace(of other: Configuration.Pickup.Session) -> Bool { session.keySet == other.keySet }
+
+    /// Requests a fetch of the keys: from a file at once, from an issuer once the cool-down allows it.
+    func refresh() { keys.refresh(atOnce: session.keySetFile != nil) }
 
     /// Fetches keys on request, until the task is canceled.
     func run() async { await keys.run() }
@@ -99,7 +111,7 @@ struct KeySourceFile: Sendable {
         _ session: Configuration.Pickup.Session, trusting authorities: TrustedAuthorities?, within limit: Duration
     ) async throws(PickupError) -> KeySetDocument {
         let place = session.keySet
-        guard place.contains("://") else { return KeySetDocument(bytes: try document(of: session), maxAge: nil) }
+        guard session.keySetFile == nil else { return KeySetDocument(bytes: try document(of: session), maxAge: nil) }
         // Checked again here, where the request is made: keys that came in plain text may be anybody's.
         guard let url = try? EndpointURL(parsing: String(place.prefix { $0 != "?" })), url.isEncrypted || url.isLoopback
         else { throw PickupError("pickup.\(session.name).jwks must be an https URL, or a file") }
@@ -118,6 +130,11 @@ struct KeySourceFile: Sendable {
     }
 }
 
+extension Configuration.Pickup.Session {
+    /// The file of the issuer's keys; nil where they are at a URL.
+    var keySetFile: String? { keySet.contains("://") ? nil : keySet }
+}
+
 /// Logs that the issuer's keys cannot be fetched, or that none is usable: once in each outage and for each reason, and
 /// once at its end.
 private final class FetchJournal: Sendable {
@@ -128,12 +145,15 @@ private final class FetchJournal: Sendable {
         var lacking = Outage()
     }
 
-    private let state = Mutex(State())
-    private let epoch = ContinuousClock.now
+    private let state: Mutex<State>
+    private let epoch: ContinuousClock.Instant
     private let session: Configuration.Pickup.Session
     private let logger: Logger
 
-    init(_ session: Configuration.Pickup.Session, _ logger: Logger) {
+    /// - Parameter other: the journal of the same place that goes on in this one; nil for none.
+    init(_ session: Configuration.Pickup.Session, after other: FetchJournal?, _ logger: Logger) {
+        state = Mutex(other?.state.withLock { $0 } ?? State())
+        epoch = other?.epoch ?? .now
         self.session = session
         self.logger = logger
     }

@@ -12,6 +12,11 @@ struct EntityTags: Sendable, Equatable {
     /// Returns whether one of the tags matches the strong tag `tag`.
     func contain(_ tag: String) -> Bool { isAny || tags.contains(Substring(tag)) }
 
+    /// The versions of tokens that the tags name.
+    var versions: [Int64] {
+        tags.compactMap { tag in Int64(tag.dropFirst().dropLast()) }
+    }
+
     private mutating func read(_ value: Substring) {
         var rest = value
         while true {

@@ -1,7 +1,9 @@
 import AdapterKit
+import DequeModule
 import Kafka
 
-/// The asks for tokens on their way to a worker. One subject and device has one at a time. A value without a clock.
+/// The asks for tokens on their way to a worker. One subject and device has one at a time. An ask is forgotten after a
+/// minute, and the oldest ones earlier where all together exceed their memory. A value without a clock.
 struct AsksUnderWay: Sendable {
     /// An ask that was sent.
     struct Ask: Sendable, Equatable {
@@ -22,11 +24,22 @@ struct AsksUnderWay: Sendable {
 
     /// The age up to which an unanswered ask counts as late rather than lost, in microseconds.
     private static let patience: Int64 = 15_000_000
-    private let capacity: Int
+    /// The age up to which the repetition of a report is recognized, in microseconds.
+    private static let memory: Int64 = 60_000_000
+    /// The memory of an ask beside its name, in bytes.
+    private static let overhead = 260
+    private let budget: Int
     private var asks: [[UInt8]: Ask] = [:]
+    /// The asks by age, and those that are gone since.
+    private var order: Deque<(name: [UInt8], sentAt: UnixTime)> = []
+    /// The memory of all asks, in bytes.
+    private(set) var bytes = 0
 
-    /// Remembers at most `capacity` asks.
-    init(capacity: Int = 200_000) { self.capacity = capacity }
+    /// Remembers asks of at most `budget` bytes.
+    init(budget: Int = 8 << 20) { self.budget = budget }
+
+    /// The number of asks.
+    var count: Int { asks.count }
 
     /// Returns the ask of `name` that is under way and that `version` does not answer; nil where another ask may be
     /// sent.
@@ -43,16 +56,17 @@ struct AsksUnderWay: Sendable {
     /// repeated because its answer was lost on the way.
     func answered(_ name: [UInt8], event: String, version: Int64, at now: UnixTime) -> Bool {
         guard let ask = asks[name], ask.event == event, version > ask.after else { return false }
-        return (0..<Self.patience * 4).contains(now.microseconds(since: ask.sentAt))
+        return (0..<Self.memory).contains(now.microseconds(since: ask.sentAt))
     }
 
     /// Notes that an ask was sent.
     mutating func sent(_ ask: Ask, as name: [UInt8]) {
-        if asks.count >= capacity {
-            asks = asks.filter { ask.sentAt.microseconds(since: $0.value.sentAt) < Self.patience }
-            if asks.count >= capacity { asks = [:] }
-        }
+        remove(name)
         asks[name] = ask
+        bytes += name.count + Self.overhead
+        order.append((name, ask.sentAt))
+        sweep(at: ask.sentAt)
+        while bytes > budget, let oldest = order.popFirst() { removeIfSent(oldest) }
     }
 
     /// Notes that the brokers accepted the event `event` of an ask at `place`. Its delivery then needs no object of its own.
@@ -65,6 +79,25 @@ struct AsksUnderWay: Sendable {
     /// Notes that the event `event` of an ask could not be sent, or ended without a token; the next ask may follow at
     /// once.
     mutating func ended(_ name: [UInt8], event: String) {
-        if asks[name]?.event == event { asks[name] = nil }
+        if asks[name]?.event == event { remove(name) }
+    }
+
+    /// Forgets the asks that nobody joins or repeats any more at `now`.
+    mutating func sweep(at now: UnixTime) {
+        while let oldest = order.first, !(0..<Self.memory).contains(now.microseconds(since: oldest.sentAt)) {
+            order.removeFirst()
+            removeIfSent(oldest)
+        }
+        if order.count > asks.count * 2 + 64 { order = Deque(order.filter { asks[$0.name]?.sentAt == $0.sentAt }) }
+        // A table keeps the memory of its largest size.
+        if asks.capacity > asks.count * 8 + 1024 { asks = Dictionary(uniqueKeysWithValues: asks.map { ($0, $1) }) }
+    }
+
+    private mutating func removeIfSent(_ ask: (name: [UInt8], sentAt: UnixTime)) {
+        if asks[ask.name]?.sentAt == ask.sentAt { remove(ask.name) }
+    }
+
+    private mutating func remove(_ name: [UInt8]) {
+        if asks.removeValue(forKey: name) != nil { bytes -= name.count + Self.overhead }
     }
 }

@@ -224,10 +224,11 @@ final class TokenDesk: Sendable {
         state.withLock { $0.suspensions[app] }.flatMap { $0.isOver(at: now()) ? nil : $0 }
     }
 
-    /// Forgets tokens that ended.
+    /// Forgets tokens that ended, and asks that nobody joins any more.
     func trim() {
         let now = now()
         state.withLock { $0.cache.trim(at: now) }
+        asks.withLock { $0.sweep(at: now) }
     }
 
     // MARK: Streams

@@ -47,7 +47,8 @@ final class ColdAsks: Sendable {
             name: ask.name, ask: ask.ask)
         let turn = state.withLock { state in
             let now = ContinuousClock.now
-            let turn = state.budget.turn(at: now, within: wait)
+            // Where the queue is full, an ask is sent now or never.
+            let turn = state.budget.turn(at: now, within: state.queue.hasRoom ? wait : .zero)
             if case .after(let delay) = turn { state.queue.append(QueuedAsks.Ask(ask: cold, due: now + delay)) }
             return turn
         }

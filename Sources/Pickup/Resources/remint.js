@@ -27,7 +27,11 @@ globalThis.remint = { connect: ({ url, app, session, apply, device, onProblem = 
     const timer = setTimeout(end, (due - now()) * 1000)
     pauses.add(look)
   })
-  const wait = (response, tries) => +response?.headers.get('Retry-After') || Math.min(2 ** tries, 60) / 4
+  // Seconds, or a date (RFC 9110, section 10.2.3).
+  const wait = (response, tries) => {
+    const after = response?.headers.get('Retry-After')
+    return +after || Math.max(0, (Date.parse(after) - Date.now()) / 1000) || Math.min(2 ** tries, 60) / 4
+  }
 
   // The session is in a header alone: addresses get into logs. A call that hangs is one that failed.
   const call = async (path, request, seconds) => {

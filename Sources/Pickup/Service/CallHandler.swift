@@ -61,13 +61,22 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
         let fields = head.headerFields
         let number = turn.begin(isLast: fields[.connection] == "close")
         let hasBody = fields.contains(.contentLength) || fields.contains(.transferEncoding)
-        let arriving = hasBody ? ArrivingBody() : .none
-        body = hasBody ? arriving : nil
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        let isExpecting = fields.contains(.expect)
+        let wanted: @Sendable () -> Void = {
+            if isExpecting { handler.eventLoop.execute { handler.value.wantBody(of: number) } }
+        }
+        let arriving = hasBody ? ArrivingBody(wanted: wanted) : ArrivingBody.none
+        body = hasBody ? arriving : nil
         let reply: Reply = { answer in handler.eventLoop.execute { handler.value.write(answer, to: number) } }
         let (respond, channel) = (respond, context.channel)
         // A task, because the body is still arriving.
         Task { await respond(Request(head: head, body: RequestBody(buffer: ByteBuffer())), arriving, channel, reply) }
+    }
+
+    private func wantBody(of number: Int) {
+        guard let context, turn.current == number else { return }
+        context.triggerUserOutboundEvent(HTTP1Rules.BodyWanted(), promise: nil)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

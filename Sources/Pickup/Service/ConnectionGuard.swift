@@ -1,9 +1,11 @@
 import Access
+import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
 /// Closes connections that waste resources: a request's head or body does not arrive in time, the client sends more
-/// than a report can have or does not read its answers, or too many connections are open.
+/// than a report can have or does not read its answers, or too many connections are open. While it waits for its client,
+/// a connection gives way to another one that finds no place.
 ///
 /// A timer of idleness only sees that bytes arrive. A client that sends one now and then would hold a connection for
 /// ever.
@@ -27,7 +29,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let limits: Limits
     private let connections: OpenConnections?
-    private var place: OpenPlace?
+    private var taken: OpenConnections.Taken?
+    /// Whether a known caller was served on the connection.
+    private var isKnown = false
+    /// Whether the request that was read last may be a known caller's.
+    private var isCall = false
     private let dropped: @Sendable (Reason) -> Void
     private var deadline: Scheduled<Void>?
     private var readingDeadline: Scheduled<Void>?
@@ -43,6 +49,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case unread = "unread_answers"
         case tooManyRequests = "too_many_pipelined_requests"
         case tooMany = "too_many"
+        case gaveWay = "gave_way"
         case proxyHeader = "proxy_header"
     }
 
@@ -69,15 +76,18 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         if let connections {
-            place = connections.take(context.channel)
-            if place == nil { return drop(.tooMany, context) }
+            taken = connections.take(context.channel)
+            if taken == nil { return drop(.tooMany, context) }
+            isKnown = connections.isTrusted(context.channel)
+            waitForClient(context)
         }
         context.fireChannelActive()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         cancelDeadlines()
-        place = nil
+        taken?.idle.remove(context.channel)
+        taken = nil
         context.fireChannelInactive()
     }
 
@@ -93,7 +103,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head:
+        case .head(let head):
+            if taken?.isForHealth == true, head.path?.hasPrefix("/health/") != true {
+                return drop(.tooMany, context)
+            }
+            isCall = head.method != .options && head.path?.hasPrefix("/v1/") == true
             (bytes, isReading, isAnswering) = (0, true, true)
             expect(.bodyTimeout, within: limits.body, context)
         case .body(let buffer):
@@ -102,13 +116,19 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             isReading = false
             deadline?.cancel()
+            taken?.idle.remove(context.channel)
             expectHead(context)
         }
         context.fireChannelRead(data)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .end = unwrapOutboundIn(data) {
+        switch unwrapOutboundIn(data) {
+        case .head(let head):
+            // A call that was served has passed every check of its caller.
+            if isCall, (200..<400).contains(head.status.code) { isKnown = true }
+        case .body: break
+        case .end:
             isAnswering = false
             expectHead(context)
         }
@@ -118,7 +138,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// Starts to wait for the next head once the request and its answer have ended. An answer may come before the
     /// body's end, whose own time limit then stays.
     private func expectHead(_ context: ChannelHandlerContext) {
-        if !isReading, !isAnswering { expect(.headTimeout, within: limits.head, context) }
+        guard !isReading, !isAnswering else { return }
+        expect(.headTimeout, within: limits.head, context)
+        waitForClient(context)
+    }
+
+    /// Notes that the connection gives way to another one until a whole request has arrived.
+    private func waitForClient(_ context: ChannelHandlerContext) {
+        if let taken { taken.idle.wait(context.channel, taken.place, isKnown: isKnown) }
     }
 
     private func expect(_ missing: Reason, within time: TimeAmount, _ context: ChannelHandlerContext) {

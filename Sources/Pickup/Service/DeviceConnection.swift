@@ -24,6 +24,8 @@ struct DeviceConnection: ServerChildChannel {
     let isStopping: @Sendable () -> Bool
     /// Called with the reason of each closed connection.
     let dropped: @Sendable (ConnectionGuard.Reason) -> Void
+    /// Called with the status of each request that is not served.
+    let refused: @Sendable (Int) -> Void
     let respond: CallHandler.Respond
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Opened> {
@@ -53,7 +55,8 @@ struct DeviceConnection: ServerChildChannel {
                 HTTPRequestDecoder(
                     leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .drop,
                     limitConfiguration: limits)))
-        try pipeline.addHandler(HTTP1Rules(gate, isStopping: isStopping))
+        try pipeline.addHandler(
+            HTTP1Rules(gate, isStopping: isStopping, date: { [date] in date.text }, refused: refused))
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
         try pipeline.addHandler(ConnectionGuard(among: connections, dropped: dropped))
         try pipeline.addHandler(ClientDeparture())

@@ -18,6 +18,8 @@ final class GatewayReloader: Sendable {
     /// Called with the terms that were taken over.
     private let replaced: @Sendable (PickupTerms) -> Void
     private let files: Mutex<[String: FileRevision?]>
+    /// The files as they were at the start.
+    private let startFiles: [String: FileRevision?]
 
     init(
         _ started: Configuration, origin: ConfigurationOrigin, terms: CurrentTerms, maker: TermsMaker,
@@ -32,40 +34,48 @@ final class GatewayReloader: Sendable {
         self.logLevel = logLevel
         self.journal = journal
         self.replaced = replaced
-        files = Mutex(Self.revisions(of: started.pickup, started.pickup))
+        startFiles = Self.revisions(of: Self.named(started.pickup, started))
+        files = Mutex(startFiles)
     }
 
     /// The gateway's own files as they were when they were last used.
     var ownFiles: [String: FileRevision?] { files.withLock { $0 } }
 
-    /// Returns the files that a gateway reads once beside the configuration: the keys of seals as `pickup` names them
-    /// now, and the certificate's as they were named at the start.
-    private static func revisions(
-        of pickup: Configuration.Pickup?, _ started: Configuration.Pickup?
-    ) -> [String: FileRevision?] {
-        let certificate = started?.certificate.map { [$0.chain, $0.key] } ?? []
-        let paths = (pickup?.sealKeys ?? []) + certificate
-        return Dictionary(paths.map { ($0, FileRevision(of: $0)) }) { first, _ in first }
+    private static func named(
+        _ pickup: Configuration.Pickup?, _ started: Configuration
+    ) -> [PickupFiles.Named] {
+        pickup.flatMap { pickup in started.pickup.map { PickupFiles.all(of: pickup, started: $0) } } ?? []
     }
 
-    /// Reads the configuration again and takes it over.
+    private static func revisions(of files: [PickupFiles.Named]) -> [String: FileRevision?] {
+        Dictionary(files.map { ($0.path, FileRevision(of: $0.path)) }) { first, _ in first }
+    }
+
+    /// Reads the configuration again and takes it over, and requests the session issuers' keys: a key that was withdrawn
+    /// must not count on, whether the configuration changed or not.
     ///
     /// - Returns: the files that it was read from, and the gateway's own.
     func reload() -> [String: FileRevision?] {
         let (new, diagnostics, read) = origin.readAlone()
-        let own = Self.revisions(of: new?.pickup ?? terms.current.configuration.pickup, started.pickup)
-        take(new, diagnostics, own)
+        let named = Self.named(new?.pickup ?? terms.current.configuration.pickup, started)
+        let own = Self.revisions(of: named)
+        take(new, diagnostics, named, own)
+        for source in terms.current.sources { source.refresh() }
         return read.merging(own) { first, _ in first }
     }
 
-    private func take(_ new: Configuration?, _ diagnostics: [Diagnostic], _ own: [String: FileRevision?]) {
+    private func take(
+        _ new: Configuration?, _ diagnostics: [Diagnostic], _ named: [PickupFiles.Named],
+        _ own: [String: FileRevision?]
+    ) {
         let diagnostics = diagnostics + (new.map(PickupService.reloadDiagnostics) ?? [])
         guard let new, !diagnostics.contains(where: { $0.severity == .error }) else {
             return journal.refuse(diagnostics)
         }
         let running = terms.current
         let plan = GatewayReloadPlan(started: started, running: running.configuration, new: new)
-        let changes = plan.changes + changedFiles(own, new)
+        let known = ownFiles
+        let changes = plan.changes + Self.changed(named.filter { !$0.needsRestart }, from: known, to: own)
         do throws(PickupError) {
             let next = try maker.terms(plan.configuration, after: running)
             try certificate?.reload()
@@ -73,17 +83,20 @@ final class GatewayReloader: Sendable {
             files.withLock { $0 = own }
             replaced(next)
         } catch { return journal.refuse(error.description) }
-        journal.leave(plan.needsRestart)
+        journal.leave(
+            plan.needsRestart + Self.changed(named.filter(\.needsRestart), from: startFiles, to: own))
         if let level = Logger.Level(rawValue: new.log.level) { logLevel?.set(level) }
         changes.isEmpty ? journal.passOver() : journal.apply(changes)
     }
 
-    /// Returns the keys whose files have changed since their last use, although their names are the same.
-    private func changedFiles(_ own: [String: FileRevision?], _ new: Configuration) -> [String] {
-        let known = ownFiles
-        func isChanged(_ path: String) -> Bool { known[path].map { $0 != own[path] } ?? false }
-        let certificate = started.pickup?.certificate.map { [$0.chain, $0.key] } ?? []
-        return ((new.pickup?.sealKeys ?? []).contains(where: isChanged) ? ["pickup.seal_keys"] : [])
-            + (certificate.contains(where: isChanged) ? ["pickup.tls"] : [])
+    /// Returns the keys whose files have changed, although their names are the same.
+    private static func changed(
+        _ files: [PickupFiles.Named], from before: [String: FileRevision?], to now: [String: FileRevision?]
+    ) -> [String] {
+        var keys: [String] = []
+        for file in files where before[file.path].map({ $0 != now[file.path] }) ?? false {
+            if !keys.contains(file.key) { keys.append(file.key) }
+        }
+        return keys
     }
 }

@@ -54,6 +54,30 @@ enum PickupFiles {
 }
 
 extension PickupFiles {
+    /// A file that a gateway reads beside its configuration.
+    struct Named {
+        /// The configuration's key that names it.
+        let key: String
+        let path: String
+        /// Whether a change counts from the next start on.
+        var needsRestart = false
+    }
+
+    /// Returns every file that `pickup` names.
+    ///
+    /// - Parameter started: the gateway's section at the start, which names the certificate and the secret in use.
+    static func all(of pickup: Configuration.Pickup, started: Configuration.Pickup) -> [Named] {
+        let seals = pickup.sealKeys.map { Named(key: "pickup.seal_keys", path: $0) }
+        let certificate = started.certificate.map { [$0.chain, $0.key] } ?? []
+        let keySets = pickup.sessions.compactMap { session in
+            session.keySetFile.map { Named(key: "pickup.\(session.name).jwks", path: $0) }
+        }
+        let secret = started.nonceSecret.map {
+            Named(key: "pickup.proof_nonce_secret", path: $0, needsRestart: true)
+        }
+        return seals + certificate.map { Named(key: "pickup.tls", path: $0) } + keySets + (secret.map { [$0] } ?? [])
+    }
+
     /// Returns the time when the certificate in the file `chain` expires; nil where there is none.
     static func certificateEnd(in chain: String?) -> UnixTime? {
         let certificates = chain.flatMap { try? NIOSSLCertificate.fromPEMFile($0) }
@@ -92,7 +116,7 @@ extension PickupService {
         check { () throws(PickupError) in _ = try PickupFiles.sealKeys(pickup) }
         check { () throws(PickupError) in _ = try PickupFiles.nonces(pickup) }
         check { () throws(PickupError) in _ = try PickupFiles.tls(pickup) }
-        for session in pickup.sessions where !session.keySet.contains("://") {
+        for session in pickup.sessions where session.keySetFile != nil {
             check { () throws(PickupError) in try keySet(session) }
         }
         check { () throws(PickupError) in try DeviceApps(configuration, pickup).requireOne() }

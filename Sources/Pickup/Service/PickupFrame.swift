@@ -31,13 +31,22 @@ struct PickupFrame: Sendable {
     /// Returns the answer to a request that reaches no call: a browser's preflight request, or a method that the call
     /// does not have.
     func ownAnswer(to request: Request, _ call: PickupCall?) -> Answer? {
-        if request.method == .options, request.headers[.origin] != nil { return Answer(.noContent) }
+        if request.method == .options {
+            if request.headers[.origin] != nil { return Answer(.noContent) }
+            // `*` is the whole server (RFC 9110, section 9.3.7).
+            if request.head.path == "*" { return Answer(.noContent, [.allow: "GET, HEAD, OPTIONS, POST"]) }
+            return call.map { Answer(.noContent, [.allow: Self.allowed($0)]) }
+        }
         guard let call, request.method != call.method else { return nil }
         // For each GET call a HEAD request is allowed; the connection leaves the body out.
         if request.method == .head, call.method == .get { return nil }
         var problem = Problem(.methodNotAllowed, "method_not_allowed", "this call has another method")
-        problem.allow = call.method == .get ? "GET, HEAD" : call.method.rawValue
+        problem.allow = Self.allowed(call)
         return problem.answer
+    }
+
+    private static func allowed(_ call: PickupCall) -> String {
+        call.method == .get ? "GET, HEAD, OPTIONS" : "\(call.method.rawValue), OPTIONS"
     }
 
     /// Counts an answer, and names the pages that may read it.

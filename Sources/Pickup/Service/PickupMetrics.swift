@@ -46,7 +46,7 @@ final class PickupMetrics: Sendable {
             "remint_pickup_refusals_total", "Callers refused, by reason.", labels: ["reason"])
         drops = registry.counter(
             "remint_pickup_dropped_connections_total",
-            "Connections closed: a head or a body came late or had no end, answers were not read, or more are open than may be.",
+            "Connections closed: a head or a body came late or had no end, answers were not read, more are open than may be, or another one took the place of one that waited for its client.",
             labels: ["reason"])
         calls = registry.histogram(
             "remint_pickup_recovery_seconds", "From a report to the token that answers it, in one call.",
@@ -148,7 +148,9 @@ extension PickupMetrics {
                 address: .hostname(host, port: port),
                 availableConnectionsDelegate: MaximumAvailableConnections(OpenFiles.operators, logger: quiet)),
             logger: quiet)
-        try await application.run()
+        do { try await application.run() } catch {
+            throw PickupError.listening(at: host, port, named: "pickup.metrics", error)
+        }
     }
 }
 

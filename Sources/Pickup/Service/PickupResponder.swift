@@ -1,3 +1,4 @@
+import Access
 import AdapterKit
 import Formats
 import HTTPTypes
@@ -15,6 +16,7 @@ struct PickupResponder: Sendable {
 
     let terms: CurrentTerms
     let streams: StreamPlaces
+    let reports = ReportPlaces()
     let clients: ClientAddresses
     let asks: TokenAsks
     let follower: TokenFollower
@@ -63,13 +65,18 @@ struct PickupResponder: Sendable {
             answer = Problem.unavailable("the call could not be answered").answer
         }
         reply(frame.finish(answer, to: asked, call))
+        // Whatever of it still comes is not read.
+        body.discard()
     }
 
     @concurrent
     private func begin(
         _ request: Request, _ body: ArrivingBody, _ call: PickupCall?, _ address: IPAddress?, _ channel: any Channel
     ) async throws -> Step {
-        if let answer = frame.ownAnswer(to: request, call) { return .answered(answer) }
+        if let answer = frame.ownAnswer(to: request, call) {
+            try access.arrivals.question(from: address)
+            return .answered(answer)
+        }
         switch call {
         case .reports(let name): return try await report(request, body, name, address)
         case .token(let name): return try await token(request, name, address)
@@ -114,6 +121,8 @@ struct PickupResponder: Sendable {
         let left = Self.left(of: .seconds(wait ?? 0), since: start)
         try Self.requirePlain(request)
         _ = try app.subject(vouchedBy: asker.vouched)
+        let place = try reports.take(asker, app)
+        defer { place.release() }
         let report: ByteBuffer
         do { report = try await body.collect() } catch is NIOTooManyBytesError { throw Self.tooLarge }
         let outcome = try await asks.answer(Array(buffer: report), of: asker, app, within: left)
@@ -158,10 +167,11 @@ struct PickupResponder: Sendable {
         let subject = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
         let known = EntityTags(request.headers[values: .ifNoneMatch])
+        let floor = ShownVersion.floor(known.versions, at: now())
         if parameters.after != nil || parameters.challenge != nil {
             let key = parameters.challenge.map { Subject(user: subject.user ?? "", challenge: $0) } ?? subject
             let outcome = try asks.newer(
-                than: parameters.after ?? 0, key.key(app: app.name), of: app,
+                than: max(parameters.after ?? 0, floor - 1), key.key(app: app.name), of: app,
                 within: Self.left(of: parameters.wait ?? .zero, since: start))
             return try step(outcome) { outcome throws(Problem) in try answer(outcome, key, app, unless: known) }
         }
@@ -169,7 +179,9 @@ struct PickupResponder: Sendable {
         // With more than half of a lifetime each call would ask for a new token.
         let life = min(parameters.life, app.lifetime / 2)
         let left = Self.left(of: wait, since: start)
-        return try step(try await asks.token(for: asker, app, life: life, within: left)) { outcome throws(Problem) in
+        return try step(
+            try await asks.token(for: asker, app, life: life, notBelow: floor, within: left)
+        ) { outcome throws(Problem) in
             if case .accepted = outcome, wait > .zero { throw Problem.unanswered }
             return try answer(outcome, subject, app, unless: known)
         }

@@ -37,11 +37,12 @@ struct PickupServer: Sendable {
         let (metrics, health, responder) = (metrics, responder.health, responder)
         let connections = OpenConnections(
             places: OpenPlaces(most: limit.connections), ofAddress: pickup.addressConnections,
-            clients: responder.clients)
+            clients: responder.clients, gaveWay: { metrics.dropped(.gaveWay) })
         let served = ServedConnections()
         let connection = DeviceConnection(
             connections: connections, served: served, date: AnswerDate(now: responder.now),
             isStopping: { health.isStopping }, dropped: { metrics.dropped($0) },
+            refused: { metrics.answered("other", $0) },
             respond: { request, body, channel, reply in await responder.respond(to: request, body, on: channel, reply) }
         )
         let server = try accepting(connection, among: connections).server(
@@ -54,7 +55,9 @@ struct PickupServer: Sendable {
                 logger.notice("the gateway listens", metadata: [LogKey.pickupAddress: "\(address)"])
                 isReady(address)
             }, eventLoopGroup: EventLoopGroupProvider.singleton.eventLoopGroup, logger: quiet)
-        try await drain.run(before: Serving(server: server, served: served), logger: quiet)
+        do { try await drain.run(before: Serving(server: server, served: served), logger: quiet) } catch {
+            throw PickupError.listening(at: pickup.host, pickup.port, named: "pickup.listen", error)
+        }
     }
 
     /// Returns the channel that accepts connections, with the handlers before HTTP.

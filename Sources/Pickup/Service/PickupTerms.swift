@@ -96,7 +96,9 @@ struct TermsMaker: Sendable {
             PickupApp(app, pickup, topic: app.topics.first ?? configuration.topics.invalidations)
         }
         let sources = pickup.sessions.map { session in
-            before?.sources.first { $0.isOf(session) } ?? KeySourceFile(session, logger: logger)
+            before?.sources.first { $0.isOf(session) }
+                ?? KeySourceFile(
+                    session, after: before?.sources.first { $0.isAtPlace(of: session) }, logger: logger)
         }
         let isLimitedAlike = before?.configuration.pickup.map { $0.limits == pickup.limits } ?? false
         let limits = isLimitedAlike ? before?.limits : nil

@@ -1,4 +1,6 @@
 import AdapterKit
+import Synchronization
+import Worker
 
 /// The work beside the calls: it ends waits that are over, renews tokens of connected devices, and forgets expired
 /// tokens.
@@ -35,12 +37,15 @@ struct PickupUpkeep: Sendable {
     private func keepUp() async {
         var renewals: [String: Renewals] = [:]
         var bare: [String: BareStreams] = [:]
+        var heap = HeapUse()
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
             metrics.set(desk)
             metrics.set(health)
             health.report()
             desk.trim()
+            terms.current.access.arrivals.sweep()
+            heap.note(desk)
             await renew(&renewals)
             await askForBare(&bare)
         }
@@ -97,6 +102,24 @@ extension PickupUpkeep {
 
     fileprivate static func asker(_ subject: Subject) -> Asker {
         Asker(vouched: [], subject: subject, device: nil, callers: [], sessionEnd: nil)
+    }
+}
+
+/// The use of the heap by what comes and goes with callers. Its freed memory is given back once most is gone. A value.
+private struct HeapUse {
+    /// The asks and waits below which there is little to give back.
+    private static let least = 5000
+
+    private var peak = 0
+
+    /// Notes what the desk holds now.
+    mutating func note(_ desk: TokenDesk) {
+        let use = desk.asks.withLock { $0.count } + desk.room.count
+        if peak >= Self.least, use < peak / 4 {
+            Heap.giveBack()
+            peak = use
+        }
+        peak = max(peak, use)
     }
 }
 

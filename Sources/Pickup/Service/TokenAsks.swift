@@ -28,15 +28,14 @@ struct TokenAsks: Sendable {
         /// The event whose dead letter ends the wait too, its name among the asks under way, and its delivery; nil
         /// where only the next token is awaited.
         var event: (awaited: AwaitedEvent, name: [UInt8], delivery: Delivery)?
-        /// The report, where the token that it names may come out of the topic's past; that token is no answer.
-        var report: [UInt8]?
+        /// The tokens that the report names, which are no answers: this gateway may read them only now.
+        var named: NamedTokens?
         var challenge: String?
         let until: ContinuousClock.Instant
         /// The life in seconds that the token of a call without a report must have; nil for a report.
         var life: Int64?
-        /// Whether the known token may answer a report, where a worker publishes nothing for it: the report does not
-        /// name it.
-        var keepsKnown = false
+        /// The version that the caller has; no older token is an answer.
+        var floor: Int64 = 0
     }
 
     /// The outcome of an ask.
@@ -94,15 +93,18 @@ struct TokenAsks: Sendable {
 
     /// Returns a live token with at least `life` seconds left; where there is none, asks for one.
     ///
+    /// - Parameter floor: the version that the caller has; no older token is returned.
     /// - Throws: `Problem`.
-    func token(for asker: Asker, _ app: PickupApp, life: Int64, within wait: Duration) async throws(Problem) -> Outcome
-    {
+    func token(
+        for asker: Asker, _ app: PickupApp, life: Int64, notBelow floor: Int64 = 0, within wait: Duration
+    ) async throws(Problem) -> Outcome {
         let key = asker.subject.key(app: app.name)
-        if let token = desk.live(key, life: life) { return .token(token) }
+        if let token = desk.live(key, life: life), token.version >= floor { return .token(token) }
         try requireOpen(app)
         let id = ids.fresh()
         let record = sender.record(.reissue(asker.subject), id: id, asker, app)
-        return try await ask(record, id: id, key, challenge: nil, asker, app, life: life, within: wait)
+        return try await ask(
+            record, id: id, key, challenge: nil, asker, app, life: life, notBelow: floor, within: wait)
     }
 
     /// Returns a token above `after`, or a wait of up to `wait` for one.
@@ -125,7 +127,7 @@ struct TokenAsks: Sendable {
             for: wait.key, after: wait.after, known: wait.known, event: wait.event?.awaited, until: wait.until,
             unless: { arrival(for: wait) }
         ) { arrival in
-            if case .token(let token) = arrival, let report = wait.report, token.isNamed(in: report) {
+            if case .token(let token) = arrival, wait.named?.contain(token) == true {
                 var next = wait
                 next.after = max(wait.after, token.version)
                 next.known = token.version
@@ -177,10 +179,10 @@ struct TokenAsks: Sendable {
     /// where none does.
     private func knownAnswer(to wait: Wait) -> HeldToken? {
         let time = now()
-        guard let token = desk.newest(wait.key), token.isLive(at: time) else { return nil }
+        guard let token = desk.newest(wait.key), token.isLive(at: time), token.version >= wait.floor else { return nil }
         if let life = wait.life { return token.expiresAt - time.seconds >= life ? token : nil }
-        if let report = wait.report { return token.isNamed(in: report) ? nil : token }
-        return wait.keepsKnown || token.version > wait.known ?? wait.after ? token : nil
+        if let named = wait.named { return named.contain(token) ? nil : token }
+        return token.version > wait.known ?? wait.after ? token : nil
     }
 
     /// The problem of brokers that do not answer, or of a token topic that is gone; nil where events can be answered.
@@ -222,18 +224,21 @@ struct TokenAsks: Sendable {
     ///
     /// Where no token of the subject is known, there may still be one that was published before this gateway began to
     /// follow, or that it forgot. The event states so, a worker answers it with a newer token, and no older token
-    /// counts as an answer.
+    /// counts as an answer. A token below `floor`, the version that the caller has, counts as unknown: this gateway lags,
+    /// or follows another topic than the gateway that handed out that version. A worker that knows the version mints
+    /// nothing.
     private func ask(
         _ record: ProducerRecord, id: String, _ key: [UInt8], challenge: String?, _ asker: Asker, _ app: PickupApp,
-        _ report: [UInt8]? = nil, life: Int64? = nil, within wait: Duration
+        _ report: [UInt8]? = nil, life: Int64? = nil, notBelow floor: Int64 = 0, within wait: Duration
     ) async throws(Problem) -> Outcome {
         if let problem = unreachable { throw problem }
-        let known = desk.newest(key)
+        let newest = desk.newest(key)
+        let known = newest.flatMap { $0.version >= floor ? $0 : nil }
         let isCold = known == nil && challenge == nil
         // Of the devices of a user without a known token, one asks.
         let device = isCold && report == nil ? "" : asker.device ?? ""
         let name = key + [0] + Array(device.utf8)
-        let version = known?.version ?? 0
+        let version = max(newest?.version ?? 0, floor - 1)
         let time = now()
         if var known, known.isLive(at: time), report.map({ !known.isNamed(in: $0) }) ?? true,
             desk.asks.withLock({ $0.answered(name, event: id, version: version, at: time) })
@@ -241,11 +246,12 @@ struct TokenAsks: Sendable {
             known.challenge = challenge
             return .token(known)
         }
-        let unseen = isCold ? desk.unseen(of: key) : 0
+        let unseen =
+            isCold ? max(newest == nil ? desk.unseen(of: key) : 0, min(floor, time.microseconds) - 1, 0) : 0
         let fresh = AsksUnderWay.Ask(event: id, after: max(version, unseen), sentAt: time)
         // Looked up and noted together: of two asks at the same time one is sent.
         let current = desk.asks.withLock { asks in
-            let current = asks.current(name, version: version, unseen: unseen, at: time)
+            let current = asks.current(name, version: newest?.version ?? 0, unseen: unseen, at: time)
             if current == nil { asks.sent(fresh, as: name) }
             return current
         }
@@ -255,7 +261,7 @@ struct TokenAsks: Sendable {
         guard wait > .zero else {
             // A caller that does not wait learns whether the brokers accepted the event, which takes a round trip.
             try await requireTaken(ask.delivery, within: Self.leastWait)
-            return .accepted(event: ask.event, after: ask.after, challenge: challenge)
+            return .accepted(event: ask.event, after: max(ask.after, floor - 1), challenge: challenge)
         }
         let awaited = AwaitedEvent(
             id: ask.event, key: record.key ?? [], app: app.name, topic: record.topic, delivery: ask.delivery,
@@ -263,10 +269,9 @@ struct TokenAsks: Sendable {
         if let place = ask.place { desk.waits(for: place, of: record.topic) }
         return .waits(
             Wait(
-                app: app.name, key: key, after: ask.after, known: version, event: (awaited, name, ask.delivery),
-                report: isCold ? report : nil,
-                challenge: challenge, until: until, life: life,
-                keepsKnown: known.map { known in report.map { !known.isNamed(in: $0) } ?? false } ?? false))
+                app: app.name, key: key, after: max(ask.after, floor - 1), known: version,
+                event: (awaited, name, ask.delivery), named: report.map { NamedTokens(in: $0) }, challenge: challenge,
+                until: until, life: life, floor: floor))
     }
 
     private func send(

@@ -72,13 +72,13 @@ struct TokenStream: Sendable {
     private func run(_ writer: AnswerWriter, _ tokens: AsyncStream<HeldToken>) async throws {
         let end = ContinuousClock.now + .seconds(Int.random(in: Self.ages))
         let first = asks.desk.live(key, life: 0)
-        // The device's version may be of another time than the known token: the stream states its start.
-        var version = max(lastEvent <= (first?.version ?? .max) ? lastEvent : 0, 0)
+        // A version that no worker can have given does not count: the stream states its start.
+        var version = ShownVersion.floor([lastEvent], at: now())
         try await write(
             "retry: \(Int.random(in: 1000...4000))\nevent: ready\ndata: {\"after\":\(version)}\n\n", to: writer)
         if let first, first.version > version {
             try await send(first, &version, to: writer)
-        } else if first == nil {
+        } else if first.map({ $0.version < version }) ?? true {
             try await ask(&version, to: writer)
         }
         try await follow(tokens, until: end, &version, to: writer)
@@ -116,7 +116,7 @@ struct TokenStream: Sendable {
     @concurrent
     private func ask(_ version: inout Int64, to writer: AnswerWriter) async throws {
         do {
-            switch try await asks.token(for: asker, app, life: 0, within: Self.heartbeat) {
+            switch try await asks.token(for: asker, app, life: 0, notBelow: version, within: Self.heartbeat) {
             case .token(let token): try await send(token, &version, to: writer)
             case .waits(let wait):
                 guard let delivery = wait.event?.delivery else { return }

@@ -31,10 +31,16 @@ final class ArrivingBody: Sendable {
     }()
 
     private let limit: Int
+    /// Called when the body is wanted: its client may wait for the word to send it.
+    private let wanted: @Sendable () -> Void
     private let state = Mutex(State())
 
     /// A body of at most `limit` bytes.
-    init(limit: Int = RequestHead.bodyLimit) { self.limit = limit }
+    ///
+    /// - Parameter wanted: called once the body is wanted, on any thread.
+    init(limit: Int = RequestHead.bodyLimit, wanted: @escaping @Sendable () -> Void = {}) {
+        (self.limit, self.wanted) = (limit, wanted)
+    }
 
     // MARK: The connection's side
 
@@ -48,6 +54,16 @@ final class ArrivingBody: Sendable {
             } else {
                 state.bytes.writeImmutableBuffer(more)
             }
+        }
+    }
+
+    /// Drops the bytes, and those that still come: the request was answered without them.
+    func discard() {
+        // Every request without a body has the same one.
+        guard limit > 0 else { return }
+        change { state in
+            state.bytes = ByteBuffer()
+            state.end = .failed(ChannelError.inputClosed)
         }
     }
 
@@ -74,7 +90,8 @@ final class ArrivingBody: Sendable {
     ///
     /// - Throws: `NIOTooManyBytesError` where it is longer than the limit, or the connection's error.
     func collect() async throws -> ByteBuffer {
-        try await withCheckedThrowingContinuation { continuation in
+        wanted()
+        return try await withCheckedThrowingContinuation { continuation in
             let outcome = state.withLock { state in
                 let outcome = state.outcome
                 if outcome == nil { state.reader = continuation }

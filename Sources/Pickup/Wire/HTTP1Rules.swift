@@ -14,9 +14,14 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     /// The time for which a refused client may go on sending before its connection is reset.
     private static let lingering = TimeAmount.seconds(5)
 
+    /// The event that the body of the request is wanted, which was decided by its head.
+    struct BodyWanted: Sendable {}
+
     /// A request that is not answered yet.
     private struct Open {
         let request: RequestHead
+        /// Whether the client was told to send the body.
+        var isContinuing = false
         /// Whether the request's answer has begun.
         var isAnswering = false
     }
@@ -33,10 +38,19 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     private let gate: RequestGate
     /// Returns whether the process is about to stop, so that clients must use another connection.
     private let isStopping: @Sendable () -> Bool
+    /// Returns the date of an answer.
+    private let date: @Sendable () -> String
+    /// Called with the status of each request that is not served.
+    private let refused: @Sendable (Int) -> Void
 
-    init(_ gate: RequestGate, isStopping: @escaping @Sendable () -> Bool = { false }) {
+    init(
+        _ gate: RequestGate, isStopping: @escaping @Sendable () -> Bool = { false },
+        date: @escaping @Sendable () -> String, refused: @escaping @Sendable (Int) -> Void = { _ in }
+    ) {
         self.gate = gate
         self.isStopping = isStopping
+        self.date = date
+        self.refused = refused
     }
 
     // MARK: Requests
@@ -50,7 +64,6 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
             open = Open(request: rules)
             isReading = true
             gate.began(bodyLength: rules.bodyLength)
-            if rules.expectsContinue, rules.isBodyWelcome { sayContinue(context) }
             // The server's library knows only this word.
             if !rules.keepsAlive { head.headers.replaceOrAdd(name: "connection", value: "close") }
             context.fireChannelRead(wrapInboundOut(.head(head)))
@@ -65,16 +78,27 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
         guard !isRefusing else { return }
-        guard let open else { return refuse(RequestHead.Fault(error), context) }
+        let fault = RequestHead.Fault(error, in: gate.lines)
+        guard let open else { return refuse(fault, context) }
         if open.isAnswering {
             // An answer that came before its request's end cannot be followed by another one.
             isClosing = true
             gate.end()
         } else {
-            refuse(RequestHead.Fault(error), context)
+            refuse(fault, context)
         }
         // Readers of the body must not take it for complete.
         context.fireErrorCaught(error)
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is BodyWanted else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        promise?.succeed(())
+        guard let open, open.request.expectsContinue, open.request.isBodyWelcome, !open.isContinuing,
+            !open.isAnswering, isReading, !isRefusing
+        else { return }
+        self.open?.isContinuing = true
+        sayContinue(context)
     }
 
     private func sayContinue(_ context: ChannelHandlerContext) {
@@ -85,12 +109,13 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     /// Answers a request that is not served, and ends the connection after the client had time to read the answer.
     private func refuse(_ fault: RequestHead.Fault, _ context: ChannelHandlerContext) {
         isRefusing = true
+        refused(fault.problem.status.code)
         let body = fault.problem.text
         let head = HTTPResponseHead(
             version: .http1_1, status: HTTPResponseStatus(statusCode: fault.problem.status.code),
             headers: [
                 "content-type": "application/problem+json", "content-length": "\(body.count)",
-                "cache-control": "no-store", "connection": "close",
+                "cache-control": "no-store", "connection": "close", "date": date(),
             ])
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
@@ -137,7 +162,7 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
         var head = head
         // The client may never send a body that it was not asked for, and the bytes that follow cannot be distinguished
         // from it.
-        let isBodyLeft = isReading && request.expectsContinue && !request.isBodyWelcome
+        let isBodyLeft = isReading && request.expectsContinue && open?.isContinuing != true
         let isEndless = request.isOld && !request.isHead && !head.headers.contains(name: "content-length")
         if request.isOld { head.version = .http1_0 }
         // Where the client asked for the end of the connection, the library ends it.

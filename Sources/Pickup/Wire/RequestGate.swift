@@ -95,6 +95,9 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Requests
 
+    /// The lines of the request, as far as they were taken.
+    var lines: RequestLines { turns.lines }
+
     /// Notes that a head was decoded, of a request whose body has `length` bytes; nil for a chunked one.
     func began(bodyLength length: Int?) { turns.began(bodyLength: length) }
 

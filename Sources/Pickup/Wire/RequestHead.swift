@@ -9,7 +9,7 @@ struct RequestHead: Sendable, Equatable {
 
     /// The fault of a request that is not served.
     enum Fault: Sendable, Equatable {
-        /// The request has no `Host` field or several (RFC 9112, section 3.2).
+        /// The request has no `Host` field or several, or its value is no host (RFC 9112, section 3.2).
         case host
         /// The expectation is not `100-continue` (RFC 9110, section 10.1.1).
         case expectation
@@ -22,13 +22,20 @@ struct RequestHead: Sendable, Equatable {
         case framing
         /// The header fields are too large in all (RFC 6585, section 5).
         case tooLarge
+        /// The request line is too long (RFC 9110, section 15.5.15).
+        case longTarget
+        /// The method is none that HTTP's registry has, or would make the connection a tunnel (RFC 9110, section 9.1).
+        case method
         /// The bytes are no request.
         case malformed
 
         /// The answer.
         var problem: Problem {
             switch self {
-            case .host: Problem(.badRequest, "invalid_request", "a request has exactly one Host field")
+            case .host:
+                Problem(
+                    .badRequest, "invalid_request", "a request has exactly one Host field, with the host that it is for"
+                )
             case .expectation:
                 Problem(.expectationFailed, "invalid_request", "of expectations, 100-continue alone is met")
             case .version:
@@ -45,15 +52,25 @@ struct RequestHead: Sendable, Equatable {
                 Problem(
                     .requestHeaderFieldsTooLarge, "header_too_large",
                     "the request line and the header fields have at most 16,384 bytes and 100 fields")
+            case .longTarget:
+                Problem(
+                    HTTPResponse.Status(code: 414, reasonPhrase: "URI Too Long"), "target_too_long",
+                    "the request line has at most 8,192 bytes")
+            case .method: Problem(.notImplemented, "unknown_method", "the gateway does not know this method")
             case .malformed: Problem(.badRequest, "invalid_request", "this is no HTTP request")
             }
         }
 
-        /// The fault for an error of the decoder.
-        init(_ error: HTTPParserError) {
+        /// The longest request line, in bytes, where the head is too large.
+        private static let longestLine = 8 << 10
+
+        /// The fault for an error of the decoder in a request with these lines.
+        init(_ error: HTTPParserError, in lines: RequestLines) {
             switch error {
-            case .headerOverflow: self = .tooLarge
-            case .invalidVersion: self = .version
+            case .headerOverflow: self = lines.firstLength > Self.longestLine ? .longTarget : .tooLarge
+            // The decoder takes a line feed after the version for a part of it.
+            case .invalidVersion: self = lines.hasBareLineFeed ? .malformed : .version
+            case .invalidMethod: self = lines.hasRequestLine ? .method : .malformed
             default: self = .malformed
             }
         }
@@ -75,6 +92,26 @@ struct RequestHead: Sendable, Equatable {
     /// The length of the body, in bytes; nil for a chunked one.
     let bodyLength: Int?
 
+    /// Returns whether `value` is a host with or without a port (RFC 3986, section 3.2.2).
+    private static func isHost(_ value: String) -> Bool {
+        let bytes = Array(value.utf8)
+        let port = bytes.lastIndex(of: UInt8(ascii: ":"))
+        let isLiteral = bytes.first == UInt8(ascii: "[")
+        let end = isLiteral ? bytes.lastIndex(of: UInt8(ascii: "]")).map { $0 + 1 } ?? 0 : port ?? bytes.count
+        guard end > 0, end == bytes.count || bytes[end] == UInt8(ascii: ":") else { return false }
+        let name = isLiteral ? bytes[1..<(end - 1)] : bytes[..<end]
+        let isName = name.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            case UInt8(ascii: ":"): isLiteral
+            default: "-._~%!$&'()*+,;=".utf8.contains(byte)
+            }
+        }
+        return !name.isEmpty && isName && bytes[end...].dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+    }
+
     /// The demands of `head`.
     init(_ head: HTTPRequestHead) {
         isHead = head.method == .HEAD
@@ -89,7 +126,11 @@ struct RequestHead: Sendable, Equatable {
         let codings = head.headers[canonicalForm: "transfer-encoding"].map { $0.lowercased() }
         let isCoded = head.headers.contains(name: "transfer-encoding")
         let length = head.headers.first(name: "content-length")
-        if isOld ? hosts > 1 : hosts != 1 {
+        if head.method == .CONNECT {
+            fault = .method
+        } else if isOld ? hosts > 1 : hosts != 1 {
+            fault = .host
+        } else if let host = head.headers.first(name: "host"), !Self.isHost(host) {
             fault = .host
         } else if isCoded, isOld || length != nil || codings.firstIndex(of: "chunked") != codings.count - 1 {
             fault = .framing

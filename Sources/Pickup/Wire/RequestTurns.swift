@@ -24,6 +24,8 @@ struct RequestTurns: Sendable {
     private var isAnswering = false
     /// Whether the last byte that was taken began a line.
     private var isAtLineStart = false
+    /// The lines since the last request began, as far as they were taken.
+    private(set) var lines = RequestLines()
     /// Whether the client reads its answers.
     var isWritable = true
 
@@ -68,9 +70,10 @@ struct RequestTurns: Sendable {
 
     /// Returns the number of bytes up to the end of the first empty line, or of all.
     private mutating func lineBytes() -> Int {
-        var isAtLineStart = isAtLineStart
+        var (isAtLineStart, lines) = (isAtLineStart, lines)
         let count = bytes.withUnsafeReadableBytes { bytes in
             for (index, byte) in bytes.enumerated() {
+                lines.take(byte)
                 switch byte {
                 case UInt8(ascii: "\n") where isAtLineStart:
                     isAtLineStart = false
@@ -82,7 +85,7 @@ struct RequestTurns: Sendable {
             }
             return bytes.count
         }
-        self.isAtLineStart = isAtLineStart
+        (self.isAtLineStart, self.lines) = (isAtLineStart, lines)
         return count
     }
 
@@ -92,6 +95,7 @@ struct RequestTurns: Sendable {
     mutating func began(bodyLength length: Int?) {
         guard stage != .over else { return }
         isAnswering = true
+        lines = RequestLines()
         stage = length.map { $0 > 0 ? .body($0) : .lines } ?? .lines
     }
 

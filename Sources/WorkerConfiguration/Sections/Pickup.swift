@@ -253,7 +253,9 @@ extension Configuration.Pickup {
             Refused requests a second from one address. Beyond it the address has to wait, but for sessions that were found good \
             before and API keys.
             """),
-        .integer("total_rate", \.totalRate, in: 1...10_000_000, "Requests a second in all."),
+        .integer(
+            "total_rate", \.totalRate, in: 1...10_000_000,
+            "Requests a second in all, of which a quarter is for API keys and sessions that were found good before."),
         .duration(
             "drain", \.drain, in: .zero...(.seconds(600)),
             """
@@ -263,8 +265,9 @@ extension Configuration.Pickup {
         .integer(
             "connections", \.connections, in: 1...10_000_000,
             """
-            Connections that may be open at once. Each is an open file, and the gateway needs 768 more. The default gives way \
-            to a lower limit of open files; with another value the gateway does not start under a lower limit.
+            Connections that may be open at once; 32 more for health checks. The idle ones of strangers give way to new ones. Each is \
+            an open file, and the gateway needs 768 more. The default gives way to a lower limit of open files; with another \
+            value the gateway does not start under a lower limit.
             """),
         .integer(
             "address_connections", \.addressConnections, in: 1...10_000_000,

@@ -16,9 +16,11 @@ struct PickupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pickup", abstract: "Serves devices: one call from a rejected token to its replacement.",
         discussion: """
-            Runs until SIGTERM or SIGINT and for pickup.drain after it, as many beside each other as one likes: it keeps nothing that is not on the token topic.
-            Section pickup of the configuration says where it listens and whose sessions count. On SIGHUP, and where the configuration
-            or a file that it names changes, it goes on by what they say now, and streams stay open; what needs a restart is said.
+            Runs until SIGTERM or SIGINT, and for pickup.drain after it. Any number may run beside each other: a gateway keeps nothing \
+            that is not on the token topic.
+            Section pickup of the configuration says where it listens and whose sessions count. On SIGHUP, and where the \
+            configuration or a file that it names changes, it goes on by what they say now, and streams stay open. A change that \
+            needs a restart is logged.
             """)
 
     @OptionGroup var options: ConfigurationOptions

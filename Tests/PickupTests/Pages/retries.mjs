@@ -26,7 +26,7 @@ const faults = [
   (response) => problem(response, 503, { 'retry-after': '3' }),
   (response) => response.destroy(),
   (response) => { response.writeHead(429, { 'retry-after': '2', 'content-type': 'text/html' }); response.end('<html>') },
-  (response) => problem(response, 502),
+  (response) => problem(response, 503, { 'retry-after': new Date(Date.now() + 6000).toUTCString() }),
 ]
 const calls = new Map(), due = new Map(), early = [], urls = []
 let isDown = false, streams = 0, lastEvents = []
@@ -46,7 +46,8 @@ const server = createServer((request, response) => {
       const fault = faults[(shift + number) % faults.length]
       const write = response.writeHead.bind(response)
       response.writeHead = (status, headers) => {
-        due.set(user, Date.now() + 1000 * Number(headers['retry-after'] ?? 0))
+        const after = headers['retry-after'] ?? '0'
+        due.set(user, isNaN(after) ? Date.parse(after) : Date.now() + 1000 * Number(after))
         return write(status, headers)
       }
       return fault(response)

@@ -212,7 +212,7 @@ extension AttackKeys {
             "GET /v1/apps/braze-ios/token HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(try session("victim"))\r\n\r\n"
         let bearer = "Authorization: Bearer \(try session())"
         let head = "POST /v1/apps/braze-ios/reports HTTP/1.1\r\nHost: tokens.example\r\nCONTROL\r\n"
-        let refused: Set<Int> = [0, 400, 401, 403, 408, 413, 422, 431, 501, 503, 505]
+        let refused: Set<Int> = [0, 400, 401, 403, 408, 413, 414, 422, 431, 501, 503, 505]
         func row(_ name: String, _ raw: String) -> GatewayAttack { GatewayAttack(name, refused, raw: raw) }
         var rows: [GatewayAttack] = []
         rows.append(

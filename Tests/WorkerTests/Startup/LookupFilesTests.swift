@@ -146,8 +146,8 @@ private struct AskingAdapter: Adapter {
     @Test func `the summary counts the apps that ask`() throws {
         #expect(
             try preflight("mode: verify, key: k").summary
-                == "2 apps, 1 with look-ups, 1 key rings, delivery exactly_once")
-        #expect(try preflight("mode: off").summary == "2 apps, 1 key rings, delivery exactly_once")
+                == "2 apps, 1 with look-ups, 1 key ring, delivery exactly_once")
+        #expect(try preflight("mode: off").summary == "2 apps, 1 key ring, delivery exactly_once")
         #expect(try preflight("mode: verify").summary == nil)
     }
 

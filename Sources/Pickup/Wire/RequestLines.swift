@@ -1,0 +1,39 @@
+/// What the decoder does not say of the bytes that it refuses: the form of a request's lines. A value.
+struct RequestLines: Sendable, Equatable {
+    /// The length of the first line, in bytes.
+    private(set) var firstLength = 0
+    /// Whether a line ended without a carriage return.
+    private(set) var hasBareLineFeed = false
+    private var isInFirst = true
+    private var isAfterReturn = false
+    private var spaces = 0
+    /// Whether the bytes before the first space are letters, digits and dashes, as every method's.
+    private var isMethod = true
+
+    /// Whether the first line has the form of a request's, whatever its method.
+    var hasRequestLine: Bool { spaces >= 2 && isMethod }
+
+    /// Takes the next byte of a line.
+    mutating func take(_ byte: UInt8) {
+        if byte == UInt8(ascii: "\n") {
+            if !isAfterReturn { hasBareLineFeed = true }
+            if isInFirst { firstLength += 1 }
+            // Empty lines before a request do not count.
+            if firstLength > 2 { isInFirst = false } else { firstLength = 0 }
+        } else if isInFirst {
+            firstLength += 1
+            if byte == UInt8(ascii: " ") { spaces += 1 }
+            if spaces == 0, !Self.isOfMethod(byte) { isMethod = false }
+        }
+        isAfterReturn = byte == UInt8(ascii: "\r")
+    }
+
+    private static func isOfMethod(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "\r"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import AdapterKit
+import Foundation
+import Kafka
+import ProgramTestSupport
+import Testing
+
+extension DeviceScenarios {
+    /// A gateway may lag behind the one that served a device before.
+    @Suite(.timeLimit(.minutes(10))) struct PickupLagTests {
+        /// A path of braze-ios's token.
+        private static let path = "/v1/apps/braze-ios/token"
+
+        @Test func `a device that shows a newer version gets no older token`() async throws {
+            let shop = try await Shop.open()
+            let worker = try await shop.startWorker()
+            let gateway = try await Gateway.start(shop)
+            let session = try gateway.session("ann")
+            let first = try await gateway.call(Self.path, session: session)
+            let version = try #require(first.body?["version"]?.integer, "\(first.text)")
+            let same = try await gateway.call(Self.path, session: session, headers: ["If-None-Match": "\"\(version)\""])
+            #expect(same.status == 304, "\(same.text)")
+            // No worker's clock is a day ahead: such a version is nobody's, and its caller is served.
+            let impossible = version + 86_400_000_000
+            let served = try await gateway.call(
+                Self.path, session: session, headers: ["If-None-Match": "\"\(impossible)\""])
+            #expect(served.body?["version"]?.integer == version, "\(served.text)")
+
+            // As if another gateway had handed out the next version: one that no worker knows is followed by a newer one.
+            let shown = version + 1
+            let held = try await gateway.call(
+                Self.path + "?wait=0", session: session, headers: ["If-None-Match": "\"\(shown)\""])
+            #expect(held.status == 202, "\(held.text)")
+            #expect(held.body?["after"]?.integer == version, "\(held.text)")
+            let next = try await gateway.call(
+                Self.path, session: session, headers: ["If-None-Match": "\"5\", W/\"\(shown)\""])
+            #expect(next.status == 200, "\(next.text)")
+            let newer = try #require(next.body?["version"]?.integer, "\(next.text)")
+            #expect(newer > shown)
+            let path = Self.path + "?after=0&wait=0"
+            let nothing = try await gateway.call(
+                path, session: session, headers: ["If-None-Match": "\"\(newer + 1)\""])
+            #expect(nothing.status == 204, "\(nothing.text)")
+
+            // A stream goes on from the version that its device has.
+            let stream = try Program(
+                "curl",
+                [
+                    "-sN", "--max-time", "60", "-o", "/dev/stderr", "-H", "Authorization: Bearer \(session)",
+                    "-H", "Last-Event-ID: \(newer + 1)", "http://\(gateway.address)\(Self.path)/stream",
+                ])
+            try #require(await stream.wrote("event: token"), "\(stream.errorText)")
+            #expect(stream.errorText.contains(#"data: {"after":\#(newer + 1)}"#), "\(stream.errorText)")
+            #expect(!stream.errorText.contains("id: \(newer)\n"), "\(stream.errorText)")
+            stream.kill()
+            await stream.waitForEnd()
+
+            worker.terminate()
+            await worker.waitForEnd()
+            // Nobody mints a newer one now.
+            let latest = try await gateway.call(Self.path, session: session)
+            let last = try #require(latest.body?["version"]?.integer, "\(latest.text)")
+            let late = try await gateway.call(
+                Self.path + "?wait=1", session: session, headers: ["If-None-Match": "\"\(last + 1)\""])
+            #expect(late.status == 503, "\(late.text)")
+            #expect(late.headers["retry-after"] != nil)
+            await gateway.stop()
+            await shop.broker.close()
+        }
+    }
+}
