@@ -94,7 +94,7 @@ import WorkerTestSupport
         var progress = ReissueProgress(job: "job", input: "users")
         var rows = ["a", "b"].map { name in
             ReissueJob.Item(
-                row: UserRow(line: 1, user: .success(Array(#"{"registered":"\(name)"}"#.utf8))), app: nil)
+                row: UserRow(line: 1, user: .success(Array(#"{"registered":"\#(name)"}"#.utf8))), app: nil)
         }[...]
         let lane = FailingLane()
         let job = ReissueJob(

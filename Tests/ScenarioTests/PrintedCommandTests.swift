@@ -18,6 +18,11 @@ extension KeyScenarios {
                 try #require(demo.status == 0, "\(demo.errorText)")
                 try FileManager.default.createSymbolicLink(
                     atPath: folder.url.appending(path: "remint").path, withDestinationPath: Repository.remint)
+                let configuration = folder.url.appending(path: "my shop/remint.yaml")
+                let demoText = try String(contentsOf: configuration, encoding: .utf8)
+                try #require(demoText.contains("bootstrap_servers: embedded"))
+                try Data(demoText.replacing("bootstrap_servers: embedded", with: "bootstrap_servers: 127.0.0.1:1").utf8)
+                    .write(to: configuration)
                 // An id from before ids were names.
                 let listing = folder.url.appending(path: "my shop/keys/braze-ios/keyring.json")
                 let text = try String(contentsOf: listing, encoding: .utf8)
