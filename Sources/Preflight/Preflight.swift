@@ -125,8 +125,10 @@ public struct Preflight: Sendable {
         guard let path = key.path else { return [] }
         let directory = KeyRingDirectory(path: path)
         guard let listing = try? directory.readListing() else { return [] }
-        return directory.revivedVersions(in: listing).map {
-            Diagnostic(.warning, at: key.place, "keys.\(key.name): \($0.description)")
+        return RemintCommand.$invocation.withValue(.init(config: key.place.file, ring: key.name)) {
+            directory.revivedVersions(in: listing).map {
+                Diagnostic(.warning, at: key.place, "keys.\(key.name): \($0.description)")
+            }
         }
     }
 
@@ -177,9 +179,9 @@ public struct Preflight: Sendable {
     private static func remedy(for error: KeyRingError, of key: Configuration.Key) -> String {
         guard let path = key.path, error.file == KeyRingDirectory(path: path).listing, !KeyFile.exists(error.file)
         else { return "" }
-        let options = "--key \(key.name) --config \(key.place.file)"
-        return
-            ". Create the ring: remint keys generate \(options); or, where the key exists: remint keys import \(options)"
+        return RemintCommand.$invocation.withValue(.init(config: key.place.file, ring: key.name)) {
+            ". Create the ring: \(RemintCommand("keys generate")); or, where the key exists: \(RemintCommand("keys import"))"
+        }
     }
 
     /// Returns the errors of an app whose tokens a signer with the ring's policy would refuse to sign.

@@ -42,9 +42,13 @@ struct RepeatedKeys {
     }
 
     private static func compromised(_ version: Stored, _ revoked: Stored) -> Diagnostic {
-        Diagnostic(
-            .error, at: version.ring.place,
-            "keys.\(version.ring.name): the version \(version.name(in: version.ring)) holds the key of \(revoked.name(in: version.ring)), which is compromised; run: remint rotate revoke --key \(version.ring.name) --key-version \(version.version.id)"
+        let ring = version.ring
+        let command = RemintCommand.$invocation.withValue(.init(config: ring.place.file)) {
+            RemintCommand("rotate revoke", ring: ring.name, "--key-version", version.version.id).description
+        }
+        return Diagnostic(
+            .error, at: ring.place,
+            "keys.\(ring.name): the version \(version.name(in: ring)) holds the key of \(revoked.name(in: ring)), which is compromised; run: \(command)"
         )
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Kafka
+import Keyring
 import Operations
 
 /// The command line.
@@ -24,6 +25,15 @@ struct Remint: AsyncParsableCommand {
 
     /// Runs the program. Exit codes: 0 done, 1 wrong request or failed check, 2 usage, 75 try again later.
     static func main() async {
+        let command: any ParsableCommand
+        do { command = try parseAsRoot() } catch { end(with: error) }
+        let invocation = (command as? any AdvisingCommand)?.invocation ?? RemintCommand.Invocation()
+        // The text of an error may name commands too.
+        await RemintCommand.$invocation.withValue(invocation) { await run() }
+    }
+
+    /// Parses the command again, because a parsed one cannot be sent to the task's scope of `invocation`.
+    private static func run() async {
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
@@ -32,17 +42,19 @@ struct Remint: AsyncParsableCommand {
                 try command.run()
             }
             end(EXIT_SUCCESS)
-        } catch let error as KafkaError {
-            Terminal.error("remint: \(error)")
-            end(75)
-        } catch let error as ReissueHeld {
-            Terminal.error("remint: \(error)")
-            end(75)
         } catch {
-            let code = exitCode(for: error), message = fullMessage(for: error)
-            if !message.isEmpty { code.isSuccess ? Terminal.print(message) : Terminal.error(message) }
-            end(code == .validationFailure ? 2 : code.rawValue)
+            end(with: error)
         }
+    }
+
+    private static func end(with error: any Error) -> Never {
+        if error is KafkaError || error is ReissueHeld {
+            Terminal.error("remint: \(error)")
+            end(75)
+        }
+        let code = exitCode(for: error), message = fullMessage(for: error)
+        if !message.isEmpty { code.isSuccess ? Terminal.print(message) : Terminal.error(message) }
+        end(code == .validationFailure ? 2 : code.rawValue)
     }
 
     /// Ends the process without its libraries' own clean-up. Kafka clients that did not close in time still free

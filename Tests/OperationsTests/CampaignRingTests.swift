@@ -52,6 +52,33 @@ import WorkerTestSupport
         #expect(try shop.state(of: "a") == .active)
     }
 
+    @Test func `an abort leaves a version that was imported under the campaign's id as it was`() throws {
+        let shop = try Shop()
+        let rotation = try shop.campaign.prepare(nil, why: nil)
+        var editor = try shop.ring.editor()
+        try editor.add(
+            SigningKey.generate(.hs256), id: rotation.to, encoding: .hex, at: shop.ring.now(), as: "import")
+        _ = consume editor
+        _ = try shop.campaign.prepare(nil, why: nil)
+        try shop.campaign.addMissingKey(of: rotation, rsaBits: 2048)
+        _ = try shop.campaign.abort()
+        #expect(try shop.state(of: rotation.to) == .prepared)
+    }
+
+    @Test func `a revocation is made while a campaign generates its key`() throws {
+        let shop = try Shop()
+        let rotation = try shop.campaign.prepare(nil, why: nil)
+        let error = #expect(throws: RotationError.self) {
+            try shop.campaign.addMissingKey(of: rotation) { _, _ in
+                _ = try shop.campaign.revoke(try shop.campaign.revocation(of: "a", promoting: nil), why: nil)
+                return try SigningKey.generate(.hs256)
+            }
+        }
+        #expect(error?.description.contains("took over") == true, "\(error?.description ?? "")")
+        #expect(try shop.state(of: "a") == .revoked && shop.state(of: "imp") == .active)
+        #expect(try shop.state(of: rotation.to) == nil)
+    }
+
     @Test func `a campaign without a record of its key's origin judges by the version's age`() throws {
         let old = Rotation(id: "old", from: "a", to: "b", at: Self.time)
         func version(_ id: String, after seconds: Int64) -> ListedVersion {

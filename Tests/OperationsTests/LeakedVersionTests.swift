@@ -72,7 +72,7 @@ import WorkerTestSupport
         let stopped = await #expect(throws: CampaignStopped.self) { try await shop.reissue() }
         let text = stopped?.description ?? ""
         for words in [
-            "5 live tokens are of b (2) and a (3) left in the ledger", "a: 3 can be re-issued", "rotate reissue",
+            "5 live tokens of b (2) and a (3) are left in the ledger", "a: 3 can be re-issued", "rotate reissue",
         ] {
             #expect(text.contains(words), "\(text)")
         }
@@ -82,6 +82,22 @@ import WorkerTestSupport
         #expect(shop.cluster.live("a") == 0 && shop.cluster.live("b") == 0 && shop.cluster.live("c") == 5)
     }
 
+    @Test func `the outcomes are those of users who still hold a token`() async throws {
+        let shop = try Shop()
+        shop.issue(3, "a")
+        try shop.revoke("a", promoting: "b")
+        shop.cluster.mood = .defers
+        let first = await #expect(throws: CampaignStopped.self) { try await shop.reissue() }
+        #expect(first?.description.contains(": 3 deferred (key_unavailable);") == true, "\(first?.description ?? "")")
+        for user in shop.cluster.holders(of: "a").sorted(by: { $0.lexicographicallyPrecedes($1) }).prefix(2) {
+            shop.cluster.issue(user, "b", eventID: "live")
+        }
+        let second = await #expect(throws: CampaignStopped.self) { try await shop.reissue() }
+        let text = second?.description ?? ""
+        #expect(text.contains("1 live token of a is left"), "\(text)")
+        #expect(text.contains(": 1 deferred (key_unavailable);"), "\(text)")
+    }
+
     @Test func `a revocation is not over while an open transaction hides a part of the ledger`() async throws {
         let shop = try Shop()
         shop.issue(2, "a")
@@ -89,7 +105,7 @@ import WorkerTestSupport
         shop.cluster.hidden = { Self.hidden }
         let stopped = await #expect(throws: CampaignStopped.self) { try await shop.reissue() }
         let text = stopped?.description ?? ""
-        for words in ["0 live tokens are of a left in the ledger as far as it can be read", Self.hidden.description] {
+        for words in ["0 live tokens of a are left in the ledger as far as it can be read", Self.hidden.description] {
             #expect(text.contains(words), "\(text)")
         }
         #expect(try shop.campaign.load().phase != .reissued)

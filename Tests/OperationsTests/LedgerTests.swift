@@ -196,6 +196,13 @@ import Testing
         #expect(found.unknownRing == 2 && found.waiting == 3 && found.live == 6)
         #expect(found.unreadable == 1 && found.strangers == 1 && !found.isClear)
         #expect(
+            found.remedies(reissue: "COMMAND") == [
+                "for the tokens that can be re-issued: COMMAND",
+                "for those that answer a challenge: wait until they end",
+                "for those of apps that are not configured: configure gone again and re-issue them, or wait until they end",
+                "for those that name no ring: configure their ring again, or wait until they end",
+            ])
+        #expect(
             found.reasons
                 == "2 can be re-issued; 1 answers a challenge, which only its device can renew; 1 is of the app gone, which is not configured; 2 name no ring of this configuration with that version; 1 record of the token topic cannot be read; 1 record of the token topic is no token"
         )

@@ -86,4 +86,28 @@ import WorkerTestSupport
         #expect(lane.events.count == 17)
         #expect(lane.events.prefix(7).allSatisfy { !$0.isResent } && lane.events.dropFirst(7).allSatisfy(\.isResent))
     }
+
+    @Test func `a rest between waves ends within seconds of the step that pauses the job`() async throws {
+        let folder = try TemporaryFolder()
+        let files = ReissueFiles(state: "\(folder.path)/job.json")
+        let configuration = try CampaignSequenceTests.configuration()
+        var progress = ReissueProgress(job: "job", input: "users")
+        var rows = ["a", "b"].map { name in
+            ReissueJob.Item(
+                row: UserRow(line: 1, user: .success(Array(#"{"registered":"\#(name)"}"#.utf8))), app: nil)
+        }[...]
+        let lane = FailingLane()
+        let job = ReissueJob(
+            configuration: configuration, app: configuration.apps.first { $0.name == "push" }, files: files,
+            pace: ReissuePace(rate: nil, wave: 1, rest: 60), total: 2, lane: { lane }, display: NoDisplay(),
+            now: { UnixTime(seconds: 1_800_000_000) }, mayGoOn: { lane.events.isEmpty })
+        let start = ContinuousClock.now
+        let end = try await job.run(&progress) {
+            defer { rows = [] }
+            return rows.isEmpty ? nil : Array(rows)
+        }
+        #expect(end == .paused && lane.events.count == 1 && progress.sent == 1)
+        #expect(try files.load()?.sent == 1)
+        #expect(ContinuousClock.now - start < .seconds(30))
+    }
 }

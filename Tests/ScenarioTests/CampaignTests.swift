@@ -85,7 +85,7 @@ extension CampaignScenarios {
             if trouble == .keyUnreadable {
                 // The first canary's users got tokens of the old version meanwhile: the ledger knows, and the next round asks again.
                 #expect(again.status == 1)
-                #expect(again.errorText.contains("2 live tokens are of"), "\(again.errorText)")
+                #expect(again.errorText.contains("2 live tokens of"), "\(again.errorText)")
                 #expect(again.errorText.contains("workers answered with another version"), "\(again.errorText)")
                 try await operatorOf.does("reissue", brokers: true)
             } else {
@@ -213,7 +213,7 @@ extension CampaignScenarios {
                 "reissue", ["--rate", "0", "--answer-within", "5s"], brokers: true)
             // The first four are noted as sent, and were not: the ledger knows.
             #expect(first.status == 1, "\(first.outputText)")
-            #expect(first.errorText.contains("4 live tokens are of \(versions[0]) left"), "\(first.errorText)")
+            #expect(first.errorText.contains("4 live tokens of \(versions[0]) are left"), "\(first.errorText)")
             try await operatorOf.does("reissue", "--rate", "0", brokers: true)
             let status = try await operatorOf.status()
             #expect(status["live_old"] as? Int == 0 && status["phase"] as? String == "reissued", "\(status)")

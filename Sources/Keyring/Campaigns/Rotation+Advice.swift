@@ -4,18 +4,18 @@ extension Rotation {
     /// The next command.
     package var next: String {
         switch phase {
-        case .prepared where kind == .revocation: "remint rotate revoke --key-version \(from)"
-        case .prepared: "remint rotate promote"
+        case .prepared where kind == .revocation: RemintCommand("rotate revoke", "--key-version", from).description
+        case .prepared: RemintCommand("rotate promote").description
         case .promoted where pause != nil, .canary where pause != nil, .waves where pause != nil:
-            "remint rotate resume, then: remint rotate reissue"
-        case .promoted, .canary, .waves: "remint rotate reissue"
-        case .reissued: "remint rotate retire"
-        case .retired, .aborted: "remint rotate prepare"
+            "\(RemintCommand("rotate resume")), then: \(RemintCommand("rotate reissue"))"
+        case .promoted, .canary, .waves: RemintCommand("rotate reissue").description
+        case .reissued: RemintCommand("rotate retire").description
+        case .retired, .aborted: RemintCommand("rotate prepare").description
         }
     }
 
     /// The command that goes on towards the campaign's end, and the one that goes back, where there is one.
     package var ways: String {
-        kind == .rotation && !phase.isOver ? "\(next), or end it with: remint rotate abort" : next
+        kind == .rotation && !phase.isOver ? "\(next), or end it with: \(RemintCommand("rotate abort"))" : next
     }
 }

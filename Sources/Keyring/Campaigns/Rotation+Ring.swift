@@ -27,7 +27,7 @@ extension Rotation {
         if new == .retired || new == .revoked, let new {
             let end =
                 old == .retired
-                ? revocation(of: to, in: listing) : "end the campaign with: remint rotate abort"
+                ? revocation(of: to, in: listing) : "end the campaign with: \(RemintCommand("rotate abort"))"
             throw disagreement("\(to) is \(new.rawValue); \(end)")
         }
         switch signer {
@@ -47,12 +47,12 @@ extension Rotation {
     /// Returns the commands that settle which of the two versions signs: a missing version cannot, and a retired one
     /// neither.
     private func settlement(_ old: KeyVersion.State, _ new: KeyVersion.State?) -> String {
-        let promote = "make \(to) sign with: remint rotate promote --now"
+        let promote = "make \(to) sign with: \(RemintCommand("rotate promote", "--now"))"
         return switch (old, new) {
         case (.retired, nil): Self.startOver
-        case (_, nil): "end the campaign with: remint rotate abort"
+        case (_, nil): "end the campaign with: \(RemintCommand("rotate abort"))"
         case (.retired, _): promote
-        default: "\(promote), or end the campaign with: remint rotate abort"
+        default: "\(promote), or end the campaign with: \(RemintCommand("rotate abort"))"
         }
     }
 
@@ -67,10 +67,11 @@ extension Rotation {
 
     /// Returns the command that revokes `version`; where no version can sign then, with one that must be made first.
     private func revocation(of version: String, in listing: KeyRingListing) -> String {
-        let command = "remint rotate revoke --key-version \(version)"
+        let command = RemintCommand("rotate revoke", "--key-version", version).description
         let other = listing.state(of: version == from ? to : from)
         if listing.active.map({ $0.id != version }) ?? (other == .prepared || other == .passive) { return command }
-        return "generate or import a version ID, then: \(command) --promote ID"
+        return
+            "generate or import a version ID, then: \(RemintCommand("rotate revoke", "--key-version", version, "--promote", "ID"))"
     }
 
     private func derivedRevocation(
@@ -78,12 +79,13 @@ extension Rotation {
     ) throws(RotationError) -> Rotation {
         guard old == .revoked else {
             throw disagreement(
-                "\(from) is \(old.rawValue) and not revoked; go on with: remint rotate revoke --key-version \(from)")
+                "\(from) is \(old.rawValue) and not revoked; go on with: \(RemintCommand("rotate revoke", "--key-version", from))"
+            )
         }
         guard signer == to else {
             let successor = signer ?? "ID"
             throw disagreement(
-                "\(signer.map { "\($0) signs" } ?? "no version signs"); go on with: remint rotate revoke --key-version \(from) --promote \(successor)"
+                "\(signer.map { "\($0) signs" } ?? "no version signs"); go on with: \(RemintCommand("rotate revoke", "--key-version", from, "--promote", successor))"
             )
         }
         var rotation = self
@@ -91,7 +93,9 @@ extension Rotation {
         return rotation
     }
 
-    private static let startOver = "move rotation.json away and begin anew with: remint rotate prepare"
+    private static var startOver: String {
+        "move rotation.json away and begin anew with: \(RemintCommand("rotate prepare"))"
+    }
 
     private func disagreement(_ reason: String) -> RotationError {
         RotationError("the campaign \(id) from \(from) to \(to) is \(phase.rawValue), but in the ring \(reason)")
@@ -110,13 +114,14 @@ extension Rotation {
         let version = versions.first ?? from
         let remedy =
             switch change {
-            case .promote where version == to: "remint rotate promote"
+            case .promote where version == to: RemintCommand("rotate promote").description
             case .promote where kind == .revocation && version == from: next
-            case .promote where kind == .revocation: "remint rotate revoke --key-version \(from) --promote \(version)"
-            case .promote: "remint rotate abort"
-            case .retire where version == to: kind == .revocation ? next : "remint rotate abort"
-            case .retire: "remint rotate retire"
-            case .revoke: "remint rotate revoke --key-version \(version)"
+            case .promote where kind == .revocation:
+                RemintCommand("rotate revoke", "--key-version", from, "--promote", version).description
+            case .promote: RemintCommand("rotate abort").description
+            case .retire where version == to: kind == .revocation ? next : RemintCommand("rotate abort").description
+            case .retire: RemintCommand("rotate retire").description
+            case .revoke: RemintCommand("rotate revoke", "--key-version", version).description
             }
         throw RotationError(
             "the ring has an open campaign, \(id) from \(from) to \(to) (\(phase.rawValue)); use: \(remedy)")

@@ -52,8 +52,8 @@ package struct Rotation: Sendable, Equatable {
     package let by: String?
     /// The operator's reason; nil where none was given.
     package let why: String?
-    /// Whether the campaign generates the key of its new version; nil for one from before campaigns said so.
-    package let isOfOwnKey: Bool?
+    /// Whether the campaign generated the key of its new version; nil for one from before campaigns said so.
+    package internal(set) var isOfOwnKey: Bool?
     /// The phase that the campaign has reached.
     package internal(set) var phase: Phase
     /// The reason for its pause; nil if it is not paused.
@@ -93,6 +93,9 @@ package struct Rotation: Sendable, Equatable {
         return isOfOwnKey ?? version.created.map { $0 >= begun } ?? false
     }
 
+    /// Notes that the campaign generated the key of its new version.
+    package mutating func generatedKey() { isOfOwnKey = true }
+
     /// Notes that the new version signs.
     ///
     /// - Throws: `RotationError` where the campaign is over.
@@ -107,9 +110,11 @@ package struct Rotation: Sendable, Equatable {
     /// - Throws: `RotationError` before the promotion, while it is paused, and where the campaign is over.
     package mutating func reissuing(isCautious: Bool) throws(RotationError) {
         try requireOpen("reissue")
-        if let pause { throw RotationError("the campaign is paused: \(pause); go on with: remint rotate resume") }
+        if let pause {
+            throw RotationError("the campaign is paused: \(pause); go on with: \(RemintCommand("rotate resume"))")
+        }
         switch phase {
-        case .prepared: throw RotationError("\(to) does not sign yet; first: remint rotate promote")
+        case .prepared: throw RotationError("\(to) does not sign yet; first: \(RemintCommand("rotate promote"))")
         case .promoted: phase = isCautious && kind == .rotation ? .canary : .waves
         case .reissued: phase = .waves
         case .canary, .waves, .retired, .aborted: break
@@ -186,7 +191,9 @@ package struct Rotation: Sendable, Equatable {
     package mutating func retired() throws(RotationError) {
         guard phase != .retired else { return }
         try requireOpen("retire")
-        guard phase != .prepared else { throw RotationError("\(from) still signs; first: remint rotate promote") }
+        guard phase != .prepared else {
+            throw RotationError("\(from) still signs; first: \(RemintCommand("rotate promote"))")
+        }
         phase = .retired
         pause = nil
     }
@@ -194,7 +201,7 @@ package struct Rotation: Sendable, Equatable {
     private func requireOpen(_ step: String) throws(RotationError) {
         guard !phase.isOver else {
             throw RotationError(
-                "the campaign from \(from) to \(to) is \(phase.rawValue), so there is nothing to \(step); begin another with: remint rotate prepare"
+                "the campaign from \(from) to \(to) is \(phase.rawValue), so there is nothing to \(step); begin another with: \(RemintCommand("rotate prepare"))"
             )
         }
     }

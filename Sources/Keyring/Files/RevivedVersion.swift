@@ -15,10 +15,10 @@ public struct RevivedVersion: Sendable, Equatable {
 
     private var remedy: String {
         switch (ended, state) {
-        case (.revoked, .active): "remint rotate revoke --key-version \(id) --promote ID"
-        case (.revoked, _): "remint rotate revoke --key-version \(id)"
-        case (_, .active): "remint keys promote ID, then remint keys retire \(id)"
-        default: "remint keys retire \(id)"
+        case (.revoked, .active): RemintCommand("rotate revoke", "--key-version", id, "--promote", "ID").description
+        case (.revoked, _): RemintCommand("rotate revoke", "--key-version", id).description
+        case (_, .active): "\(RemintCommand("keys promote", "ID")), then \(RemintCommand("keys retire", id))"
+        default: RemintCommand("keys retire", id).description
         }
     }
 }

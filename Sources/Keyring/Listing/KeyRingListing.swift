@@ -168,7 +168,7 @@ public struct KeyRingListing: Sendable, Equatable {
         guard version.state.successors.contains(state) else {
             let remedy =
                 switch (version.state, state) {
-                case (.active, .retired): "; promote another version first: remint keys promote ID"
+                case (.active, .retired): "; promote another version first: \(RemintCommand("keys promote", "ID"))"
                 case (_, .active): "; generate or import a new one"
                 default: ""
                 }

@@ -31,13 +31,10 @@ package struct CampaignHoldings: Sendable, Equatable {
     /// The version whose last token ends last.
     package var last: VersionHoldings { all.max { ($0.lastEnd ?? 0) < ($1.lastEnd ?? 0) } ?? first }
 
-    /// The number of tokens and the verb, such as `1 live token is`.
-    package var subject: String { live == 1 ? "1 live token is" : "\(live) live tokens are" }
-
     /// The tokens left in the ledger, as a part of a sentence.
     package var left: String {
-        let of = live == 1 ? "1 live token of \(names) is" : "\(live) live tokens of \(names) are"
-        return "\(of) left in the ledger" + (hidden == nil ? "" : " as far as it can be read")
+        live.of("live token of \(names) is left in the ledger", "live tokens of \(names) are left in the ledger")
+            + (hidden == nil ? "" : " as far as it can be read")
     }
 
     /// The versions whose tokens these are, such as `2026-05`, or `2026-05 (3) and 2025-11 (2)`.

@@ -1,4 +1,5 @@
 package import AdapterKit
+package import Kafka
 
 /// Tokens of one key of one app.
 package struct LedgerHolding: Sendable, Equatable {
@@ -51,6 +52,9 @@ package struct LedgerHoldings: Sendable {
     /// Records that claim to be replacement tokens and cannot be read.
     package private(set) var unreadable = 0
 
+    /// The first record that is no token or cannot be read; nil where there is none.
+    package private(set) var firstDoubtful: RecordPosition?
+
     /// The offsets that open transactions hid of the topic.
     package var hidden: HiddenOffsets?
 
@@ -67,12 +71,28 @@ package struct LedgerHoldings: Sendable {
 
     /// Adds the tokens of `table` at `now` that `filter` matches.
     package mutating func add(_ table: LedgerTable, matching filter: LedgerFilter, at now: UnixTime) {
+        add(table, matching: filter, at: now, but: { _ in false })
+    }
+
+    /// Adds the tokens of `table` but those of the subjects that `isLeftOut` excludes.
+    mutating func add(
+        _ table: LedgerTable, matching filter: LedgerFilter, at now: UnixTime, but isLeftOut: (SubjectHash) -> Bool
+    ) {
         subjectCount += table.subjectCount
         strangers += table.strangers
         unreadable += table.unreadable
-        table.each { label, end, isChallengeBound in
+        table.each(but: isLeftOut) { label, end, isChallengeBound in
             guard filter.matches(label, expiresAt: end) else { return }
             holdings[label, default: LedgerHolding(label)].count(end, isChallengeBound: isChallengeBound, at: now)
         }
+    }
+
+    /// Notes the position of a record that is no token or cannot be read.
+    mutating func doubt(_ position: RecordPosition) { firstDoubtful = firstDoubtful ?? position }
+
+    /// Adds a token that matches the filter.
+    mutating func add(_ token: LedgerTable.NewestToken, at now: UnixTime) {
+        holdings[token.label, default: LedgerHolding(token.label)].count(
+            token.expiresAt, isChallengeBound: token.isChallengeBound, at: now)
     }
 }

@@ -7,7 +7,7 @@ package import WorkerConfiguration
 /// Reads the token topic as a ledger, partition by partition, with a table of bounded size.
 ///
 /// A subject's tokens are all in one partition, as long as the topic's number of partitions does not change. Where
-/// partitions were added, a token that was left in a subject's old partition counts beside its newer one until it ends.
+/// partitions were added, tokens in a subject's old partition are compared with those of its present one (`StrayTokens`).
 package struct LedgerReader {
     private let configuration: Configuration
     private let brokers: String
@@ -45,15 +45,24 @@ package struct LedgerReader {
         at now: UnixTime, matching filter: LedgerFilter = LedgerFilter()
     ) async throws -> LedgerHoldings {
         var holdings = LedgerHoldings()
+        var strays: StrayTokens?
         holdings.hidden = try await eachSlice { partition, slice, room, turns in
             var table = LedgerTable(slice, subjects: room)
+            var found = strays ?? turns.strays(memory / Self.shareOfKeys)
             try await turns.read(partition) {
                 LedgerRecord($0.body, in: slice, at: now)
             } each: { record, read in
+                let doubts = table.strangers + table.unreadable
                 _ = table.take(read, offset: record.position.offset)
+                if table.strangers + table.unreadable > doubts { holdings.doubt(record.position) }
+                found.note(record)
             }
-            holdings.add(table, matching: filter, at: now)
+            let kept = found.keep(from: table, matching: filter, at: now)
+            holdings.add(table, matching: filter, at: now, but: kept.contains)
+            strays = found
         }
+        try await compare(&strays, at: now)
+        strays?.each { holdings.add($0, at: now) }
         return holdings
     }
 
@@ -76,12 +85,16 @@ package struct LedgerReader {
         matching filter: LedgerFilter, at now: UnixTime
     ) async throws -> (holders: [LedgerHolder], hidden: HiddenOffsets?) {
         var found: [LedgerHolder] = []
+        var strays: StrayTokens?
+        var strayHolders: [SubjectHash: LedgerHolder] = [:]
         let hidden = try await eachSlice { partition, slice, room, turns in
             var table = LedgerTable(slice, subjects: room)
             var notes = LedgerNotes(limit: memory / Self.shareOfKeys)
+            var misplaced = strays ?? turns.strays(memory / Self.shareOfKeys)
             try await turns.read(partition) {
                 LedgerRecord($0.body, in: slice, at: now)
             } each: { record, read in
+                misplaced.note(record)
                 let offset = record.position.offset
                 let entry = table.take(read, offset: offset)
                 guard case .token(let subject, _) = read, let entry,
@@ -90,9 +103,12 @@ package struct LedgerReader {
                 else { return }
                 notes.note(key, subject, offset: offset, issuedAt: entry.issuedAt)
             }
+            let kept = misplaced.keep(from: table, matching: filter, at: now)
+            strays = misplaced
             func add(_ key: ArraySlice<UInt8>, _ subject: SubjectHash, _ offset: Int64, _ issuedAt: Int64) {
                 guard let end = table.end(subject, offset: offset, matching: filter, at: now) else { return }
-                found.append(LedgerHolder(key: Array(key), issuedAt: issuedAt, expiresAt: end))
+                let holder = LedgerHolder(key: Array(key), issuedAt: issuedAt, expiresAt: end)
+                if kept.contains(subject) { strayHolders[subject] = holder } else { found.append(holder) }
             }
             guard !notes.isComplete else { return notes.each(add) }
             // There are too many of them to be kept beside the table.
@@ -103,8 +119,27 @@ package struct LedgerReader {
                 add(key[...], subject, record.position.offset, token.issuedAt)
             }
         }
+        try await compare(&strays, at: now)
+        found += strayHolders.filter { strays?.contains($0.key) == true }.map(\.value)
         found.sort { $0.expiresAt < $1.expiresAt }
         return (found, hidden)
+    }
+
+    /// Drops of `strays` the tokens for which their subjects' partitions have newer ones. What an open transaction hides
+    /// drops none.
+    private func compare(_ strays: inout StrayTokens?, at now: UnixTime) async throws {
+        guard var found = strays, !found.homes.isEmpty else { return }
+        let reader = try await TopicReader(
+            configuration.topics.tokens, configuration, brokers: brokers, logger: logger)
+        let homes = found.homes
+        let partitions = reader.bounds.keys.filter { homes.contains($0.partition) }
+        _ = try await reader.readVisible(Array(partitions), within: .zero) { record, _, _ in
+            guard let key = record.key else { return }
+            guard record.value != nil else { return found.compare(key, nil, in: record.position.partition) }
+            guard let version = try? TokenRecord(record.body, at: now).version else { return }
+            found.compare(key, version, in: record.position.partition)
+        }
+        strays = found
     }
 
     /// Calls `body` for each slice of each partition, with the number of subjects for which its table needs room.
@@ -146,6 +181,9 @@ private struct LedgerTurns {
         self.total = total
         self.display = display
     }
+
+    /// Returns tokens outside of their subjects' partitions, none yet.
+    func strays(_ memory: Int) -> StrayTokens { StrayTokens(partitions: reader.bounds.count, memory: memory) }
 
     /// Reads every record of `partition` once more than was foreseen.
     mutating func readAgain<Read: Sendable>(

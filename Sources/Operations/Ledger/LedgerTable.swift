@@ -136,10 +136,31 @@ package struct LedgerTable: Sendable {
 
     /// Calls `body` with each subject's label, its newest token's end in seconds since 1970, and whether that token answers a
     /// challenge.
-    package func each(_ body: (LedgerLabel, Int64, Bool) -> Void) {
+    package func each(_ body: (LedgerLabel, Int64, Bool) -> Void) { each(but: { _ in false }, body) }
+
+    /// Calls `body` with the same of each subject that `isLeftOut` does not exclude.
+    func each(but isLeftOut: (SubjectHash) -> Bool, _ body: (LedgerLabel, Int64, Bool) -> Void) {
         for slot in slots where slot.label != 0 && !slot.isGone {
+            guard !isLeftOut(SubjectHash(high: slot.high, low: slot.low)) else { continue }
             body(labels[Int(slot.label) - 1], Int64(slot.expiresAt), slot.isChallengeBound)
         }
+    }
+
+    /// The newest token of a subject.
+    struct NewestToken {
+        let label: LedgerLabel
+        let version: Int64
+        let expiresAt: Int64
+        let isChallengeBound: Bool
+    }
+
+    /// Returns the newest token of `subject`; nil where it has none.
+    func newest(of subject: SubjectHash) -> NewestToken? {
+        let slot = slots[place(of: subject)]
+        guard slot.label != 0, !slot.isGone else { return nil }
+        return NewestToken(
+            label: labels[Int(slot.label) - 1], version: slot.version, expiresAt: Int64(slot.expiresAt),
+            isChallengeBound: slot.isChallengeBound)
     }
 
     private mutating func remove(_ hash: SubjectHash) {

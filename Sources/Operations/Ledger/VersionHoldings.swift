@@ -1,4 +1,5 @@
 package import AdapterKit
+package import Kafka
 import WorkerConfiguration
 
 /// Live tokens of one version of a ring, as the ledger has them, and the reasons why the ledger may not know all of
@@ -20,6 +21,8 @@ package struct VersionHoldings: Sendable, Equatable {
     package let unreadable: Int
     /// Records that are no tokens.
     package let strangers: Int
+    /// The first of the records that are no tokens or cannot be read; nil where there is none.
+    package let firstDoubtful: RecordPosition?
     /// The offsets that open transactions hide of the token topic; nil where it was read whole.
     package let hidden: HiddenOffsets?
     /// The end of the last of the tokens, in seconds since 1970; nil where there is none.
@@ -33,6 +36,7 @@ package struct VersionHoldings: Sendable, Equatable {
         unreadable = holdings.unreadable
         strangers = holdings.strangers
         hidden = holdings.hidden
+        firstDoubtful = holdings.firstDoubtful
         for holding in holdings.list where holding.keyID.hasSameBytes(as: version) && holding.live > 0 {
             let owner = ring.owner(of: holding.label)
             guard owner != .other else { continue }
@@ -106,6 +110,30 @@ package struct VersionHoldings: Sendable, Equatable {
 
     /// The number of each kind, and the unknown part, in a line; empty where there is none.
     package var reasons: String { [tokenReasons, doubts].filter { !$0.isEmpty }.joined(separator: "; ") }
+
+    /// Returns the way to get rid of each kind of token and record, except those that open transactions hide.
+    ///
+    /// - Parameter reissue: the command that asks for new tokens.
+    package func remedies(reissue: String) -> [String] {
+        var ways: [String] = []
+        if waiting > 0 { ways.append("for the tokens that can be re-issued: \(reissue)") }
+        if challengeBound > 0 { ways.append("for those that answer a challenge: wait until they end") }
+        if !orphaned.isEmpty {
+            let apps = orphaned.keys.sorted().map(Self.shown).joined(separator: " and ")
+            ways.append(
+                "for those of apps that are not configured: configure \(apps) again and re-issue them, or wait until they end"
+            )
+        }
+        if unknownRing > unknownAskable {
+            ways.append("for those that name no ring: configure their ring again, or wait until they end")
+        }
+        if let place = firstDoubtful {
+            ways.append(
+                "the first record that is no token or cannot be read is at partition \(place.partition), offset \(place.offset) of \(place.topic): stop its producer, and remove it with a record without a value under its key (compaction), or wait until the topic drops it"
+            )
+        }
+        return ways
+    }
 
     private func add(_ count: Int, _ one: String, _ many: String, to parts: inout [String]) {
         if count > 0 { parts.append("\(count) \(count == 1 ? one : many)") }

@@ -15,7 +15,7 @@ package struct ReissueJob {
     let display: any ProgressDisplay
     let now: @Sendable () -> UnixTime
     let lane: () throws -> any BulkLane
-    /// Called before each batch; false stops the job there, to be continued later.
+    /// Called before each batch, and each second of a rest; false stops the job there, to be continued later.
     let mayGoOn: () throws -> Bool
     /// The number of rows in a first part of the job; nil for all of the input.
     let limit: Int?
@@ -120,7 +120,7 @@ package struct ReissueJob {
             guard count > 0, pause > 0 else { continue }
             // A crash during the pause sends nothing twice. Without a pause the next batch's checkpoint says as much.
             try note(&progress, inDoubtThrough: resent)
-            try? await Task.sleep(until: start + .seconds(pause), clock: .continuous)
+            guard try await WatchedRest.until(start + .seconds(pause), while: mayGoOn) else { return .paused }
         }
     }
 

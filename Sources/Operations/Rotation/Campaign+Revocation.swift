@@ -31,7 +31,8 @@ package struct RevocationPlan: Sendable, Equatable {
     ) throws(RotationError) {
         guard let leaked = version ?? open?.from ?? listing.active?.id else {
             throw RotationError(
-                "no version is active; name the compromised one: remint rotate revoke --key-version ID")
+                "no version is active; name the compromised one: \(RemintCommand("rotate revoke", "--key-version", "ID"))"
+            )
         }
         guard successor != leaked else {
             throw RotationError("\(leaked) is compromised and cannot sign; name another version with --promote")
@@ -43,7 +44,7 @@ package struct RevocationPlan: Sendable, Equatable {
             (self.open, beside, self.successor, candidates) = (nil, open, signer, [])
             guard successor == nil || successor == signer else {
                 throw RotationError(
-                    "the campaign \(open.id) from \(open.from) to \(open.to) goes on beside the revocation of \(leaked), so its versions sign; leave out --promote, or first: \(open.kind == .rotation ? "remint rotate abort" : open.next)"
+                    "the campaign \(open.id) from \(open.from) to \(open.to) goes on beside the revocation of \(leaked), so its versions sign; leave out --promote, or first: \(open.kind == .rotation ? RemintCommand("rotate abort").description : open.next)"
                 )
             }
             return
@@ -65,19 +66,21 @@ package struct RevocationPlan: Sendable, Equatable {
 
     /// The commands that make a version sign, where none is chosen automatically.
     package var remedy: String {
-        let command = "remint rotate revoke --key-version \(leaked) --promote"
+        func command(_ successor: String) -> RemintCommand {
+            RemintCommand("rotate revoke", "--key-version", leaked, "--promote", successor)
+        }
         guard !candidates.isEmpty else {
-            return "generate or import a version ID, then: \(command) ID"
+            return "generate or import a version ID, then: \(command("ID"))"
         }
         return "choose one: "
-            + candidates.map { "\(command) \($0.id) (\($0.state.rawValue))" }.joined(separator: ", or ")
+            + candidates.map { "\(command($0.id)) (\($0.state.rawValue))" }.joined(separator: ", or ")
     }
 
     /// Refuses a plan that was made for another state of the ring or of its campaign.
     func requireCurrent(_ now: RevocationPlan) throws(RotationError) {
         guard now.successor == successor, now.open?.id == self.open?.id, now.beside?.id == beside?.id else {
             throw RotationError(
-                "the ring or its campaign was changed meanwhile; run again: remint rotate revoke --key-version \(leaked)"
+                "the ring or its campaign was changed meanwhile; run again: \(RemintCommand("rotate revoke", "--key-version", leaked))"
             )
         }
     }

@@ -1,4 +1,5 @@
 import AdapterKit
+import JOSE
 package import Keyring
 import WorkerConfiguration
 
@@ -26,6 +27,8 @@ extension Campaign {
             ended = ", after \(open.id)"
         }
         guard let active = editor.listing.active else { throw unsigned(editor.listing) }
+        // A key that cannot be generated is refused before anything is written.
+        if version == nil { _ = try ring.algorithm(asked: active.algorithm) }
         if let version {
             let state = try editor.listing.version(version).state
             guard state == .prepared || state == .passive else {
@@ -36,7 +39,7 @@ extension Campaign {
         let now = ring.now()
         let rotation = Rotation(
             id: Self.freshID(), from: active.id, to: version ?? editor.listing.freshID(at: now), at: now,
-            by: AuditLog.account, why: why, isOfOwnKey: version == nil)
+            by: AuditLog.account, why: why, isOfOwnKey: false)
         try begin(rotation, "rotate prepare", detail: "kind rotation\(ended)", editor)
         return rotation
     }
@@ -44,7 +47,7 @@ extension Campaign {
     private func unfinished(_ open: Rotation) -> RotationError {
         let leave =
             open.phase == .reissued && open.kind == .rotation
-            ? "; to leave \(open.from) in use and begin another one: remint keys generate, then remint rotate prepare --key-version ID"
+            ? "; to leave \(open.from) in use and begin another one: \(RemintCommand("keys generate")), then \(RemintCommand("rotate prepare", "--key-version", "ID"))"
             : ""
         return RotationError(
             "the campaign \(open.id) from \(open.from) to \(open.to) is \(open.phase.rawValue); finish it with: \(open.ways)\(leave)"
@@ -53,9 +56,9 @@ extension Campaign {
 
     private func unsigned(_ listing: KeyRingListing) -> RotationError {
         let usable = listing.versions.first { $0.state == .prepared } ?? listing.versions.first { $0.state == .passive }
-        let remedy = usable.map { "first: remint keys promote --now \($0.id)" }
+        let remedy = usable.map { "first: \(RemintCommand("keys promote", "--now", $0.id))" }
         return RotationError(
-            "\(ring.ring.name) has no active version to rotate from; \(remedy ?? "generate or import a version ID, then: remint keys promote --now ID")"
+            "\(ring.ring.name) has no active version to rotate from; \(remedy ?? "generate or import a version ID, then: \(RemintCommand("keys promote", "--now", "ID"))")"
         )
     }
 
@@ -68,7 +71,8 @@ extension Campaign {
             try rotation.promoted()
             guard editor.listing.state(of: rotation.to)?.verifies == true else {
                 _ = try before.derived(from: editor.listing)
-                throw RotationError("the ring has no version \(rotation.to) yet; first: remint rotate prepare")
+                throw RotationError(
+                    "the ring has no version \(rotation.to) yet; first: \(RemintCommand("rotate prepare"))")
             }
             if rotation.kind == .revocation { _ = try rotation.derived(from: editor.listing) }
             let to = rotation.to
@@ -151,16 +155,32 @@ extension Campaign {
 
     /// Generates the key of the campaign's new version, where the ring does not have it yet.
     ///
-    /// - Throws: `KeyRingError`, or `WrongAlgorithm`.
+    /// A large key takes minutes, so it is generated before the ring is locked: nothing may keep a revocation waiting.
+    ///
+    /// - Throws: `KeyRingError`, `WrongAlgorithm`, or `RotationError` where the campaign is over.
     package func addMissingKey(of rotation: Rotation, rsaBits: Int) throws {
-        var editor = try ring.editor()
-        guard !editor.listing.versions.contains(where: { $0.id == rotation.to }) else { return }
-        let old = try editor.listing.version(rotation.from)
+        try addMissingKey(of: rotation) { algorithm, encoding in
+            try KeyGeneration.key(algorithm, encoding: encoding, rsaBits: rsaBits, id: rotation.to)
+        }
+    }
+
+    /// The same with a key that `generate` makes.
+    func addMissingKey(
+        of rotation: Rotation, _ generate: (Algorithm, SecretEncoding?) throws -> SigningKey
+    ) throws {
+        func isMissing(in listing: KeyRingListing) -> Bool { listing.state(of: rotation.to) == nil }
+        let listing = try ring.directory.readListing()
+        guard isMissing(in: listing) else { return }
+        let old = try listing.version(rotation.from)
         let encoding = ring.encoding(asked: old.encoding)
-        let key = try KeyGeneration.key(
-            try ring.algorithm(asked: old.algorithm), encoding: encoding, rsaBits: rsaBits, id: rotation.to)
-        try editor.add(key, id: rotation.to, encoding: encoding, at: ring.now(), as: "generate")
-        try ring.audit.append("generate", version: rotation.to, detail: key.algorithm.rawValue, at: ring.now())
+        let key = try generate(try ring.algorithm(asked: old.algorithm), encoding)
+        try step("rotate prepare", detail: "generated", of: rotation.id) { editor, rotation in
+            // A key that another operator added meanwhile under this id is not the campaign's own.
+            guard rotation.phase == .prepared, isMissing(in: editor.listing) else { return }
+            try editor.add(key, id: rotation.to, encoding: encoding, at: ring.now(), as: "generate")
+            try ring.audit.append("generate", version: rotation.to, detail: key.algorithm.rawValue, at: ring.now())
+            rotation.generatedKey()
+        }
     }
 
     /// Returns the campaign as the ring has it.

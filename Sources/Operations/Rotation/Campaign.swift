@@ -18,7 +18,8 @@ package struct Campaign {
     /// - Throws: `RotationError` where there is none.
     package func load() throws -> Rotation {
         guard let rotation = try file.load() else {
-            throw RotationError("no campaign was begun for \(ring.ring.name); first: remint rotate prepare")
+            throw RotationError(
+                "no campaign was begun for \(ring.ring.name); first: \(RemintCommand("rotate prepare"))")
         }
         return rotation
     }

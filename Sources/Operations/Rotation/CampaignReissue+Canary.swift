@@ -21,7 +21,7 @@ extension CampaignReissue {
         }
         let end = canary.firstRow + canary.count
         guard try await run(job(rotation, files, total, limit: end), &progress, files) != .paused else { return false }
-        note("\(canary.count) canary events sent; waiting until each user's token of \(rotation.to) is published")
+        note("\(canary.count.of("canary event")) sent; waiting until each user's token of \(rotation.to) is published")
         let tally = try tally(of: canary, rotation, progress, files)
         var reading = try topics.outcomes(tally, from: canary.marks, now: ring.now)
         do {
@@ -78,7 +78,7 @@ extension CampaignReissue {
             try $1.canaryFailed(because: reason, judged)
         }
         return CampaignStopped(
-            "\(reason). The campaign is paused. Go back with: remint rotate abort. Or accept the risk for everyone: remint rotate resume, then remint rotate reissue --canary 0"
+            "\(reason). The campaign is paused. Go back with: \(RemintCommand("rotate abort")). Or accept the risk for everyone: \(RemintCommand("rotate resume")), then \(RemintCommand("rotate reissue", "--canary", "0"))"
         )
     }
 
@@ -156,7 +156,7 @@ extension CampaignReissue {
         let last = deaf.flatMap { $0.source.candidates.map(\.expiresAt) }.max() ?? 0
         let end = UnixTime(seconds: last).advanced(bySeconds: ClockTolerance.standard.seconds + 1)
         return CampaignStopped(
-            "\(reason). The campaign is paused. From \(end) on these tokens no longer count: remint rotate resume, and remint rotate reissue. Or accept the risk for everyone: remint rotate resume, then remint rotate reissue --canary 0"
+            "\(reason). The campaign is paused. From \(end) on these tokens no longer count: \(RemintCommand("rotate resume")), and \(RemintCommand("rotate reissue")). Or accept the risk for everyone: \(RemintCommand("rotate resume")), then \(RemintCommand("rotate reissue", "--canary", "0"))"
         )
     }
 

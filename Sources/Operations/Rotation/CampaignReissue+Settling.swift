@@ -34,18 +34,25 @@ extension CampaignReissue {
             if holdings.waiting == 0 {
                 guard let hidden = holdings.hidden, .now < hiddenDeadline else { return holdings }
                 line.show(0, of: hidden.count, hidden.fact)
-                try await Task.sleep(for: .milliseconds(500))
+                try await rest(.milliseconds(500), rotation)
                 continue
             }
             if let last, holdings.waiting < last { deadline = .now + terms.answerWithin }
             last = min(last ?? .max, holdings.waiting)
             guard .now < deadline else { return holdings }
-            line.show(0, of: holdings.waiting, "\(holdings.waiting) users hold a token of \(holdings.names)")
+            line.show(
+                0, of: holdings.waiting,
+                "\(holdings.waiting.of("user holds", "users hold")) a token of \(holdings.names)")
             // A large topic is not read all the time.
             let spent = ContinuousClock.now - start
             let rest = max(Duration.milliseconds(500), min(.seconds(60), spent * 2))
-            try await Task.sleep(for: min(rest, max(.milliseconds(1), deadline - ContinuousClock.now)))
+            try await self.rest(min(rest, max(.milliseconds(1), deadline - ContinuousClock.now)), rotation)
         }
+    }
+
+    /// Waits for `duration`, or until the campaign may not go on.
+    func rest(_ duration: Duration, _ rotation: Rotation) async throws {
+        _ = try await WatchedRest.until(.now + duration) { try mayGoOn(rotation) }
     }
 
     /// Waits as long as workers make progress on the bulk lane. Only the ledger shows the users left, and reading a
@@ -55,7 +62,11 @@ extension CampaignReissue {
     private func waitForLane(_ rotation: Rotation, _ line: inout any ProgressDisplay) async throws -> Bool {
         let left = try await lowest(rotation) {
             let lag = await topics.lag
-            if let lag, lag > 0 { line.show(0, of: lag, "\(lag) events of the bulk lane wait for a worker") }
+            if let lag, lag > 0 {
+                line.show(
+                    0, of: lag,
+                    lag.of("event of the bulk lane waits for a worker", "events of the bulk lane wait for a worker"))
+            }
             return lag
         }
         return left.map { $0 == 0 } ?? true
@@ -67,20 +78,23 @@ extension CampaignReissue {
         guard events.unseen.isEmpty else {
             let names = events.unseen.joined(separator: ", ")
             throw CampaignStopped(
-                "\(holdings.left), but whether events from before the revocation wait is unknown, for brokers do not show \(names): create it (remint topics create) or allow this account DESCRIBE and READ on it, then: remint rotate reissue"
+                "\(holdings.left), but whether events from before the revocation wait is unknown, for brokers do not show \(names): create it (\(RemintCommand("topics create"))) or allow this account DESCRIBE and READ on it, then: \(RemintCommand("rotate reissue"))"
             )
         }
         let left = try await lowest(rotation) {
             let count = try await topics.unanswered(events)
-            if count > 0 { line.show(0, of: count, "\(count) events from before the revocation have no outcome yet") }
+            if count > 0 { line.show(0, of: count, Self.before(count) + " no outcome yet") }
             return count
         }
         guard let left, left > 0, try mayGoOn(rotation) else { return }
-        let subject =
-            left == 1 ? "1 event from before the revocation has" : "\(left) events from before the revocation have"
+        let subject = Self.before(left)
         throw CampaignStopped(
-            "\(holdings.left), but \(subject) no outcome yet, or lie behind an open transaction: a worker that took one and stands still may answer it with \(rotation.from); see that the workers run (remint status), then: remint rotate reissue"
+            "\(holdings.left), but \(subject) no outcome yet, or lie behind an open transaction: a worker that took one and stands still may answer it with \(rotation.from); see that the workers run (\(RemintCommand("status"))), then: \(RemintCommand("rotate reissue"))"
         )
+    }
+
+    private static func before(_ count: Int) -> String {
+        count.of("event from before the revocation has", "events from before the revocation have")
     }
 
     /// Asks for a count until it is 0 or unknown, until it stops falling for too long, or until the campaign may not go on.
@@ -101,7 +115,7 @@ extension CampaignReissue {
             // The end may be noticed late by a twentieth of the whole wait. So a short wait stays short, and brokers
             // are not asked all the time.
             let rest = min(.seconds(1), max(.milliseconds(50), (ContinuousClock.now - start) / 20))
-            try await Task.sleep(for: min(rest, max(.milliseconds(1), deadline - ContinuousClock.now)))
+            try await self.rest(min(rest, max(.milliseconds(1), deadline - ContinuousClock.now)), rotation)
         }
     }
 }

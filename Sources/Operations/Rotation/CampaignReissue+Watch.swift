@@ -94,7 +94,7 @@ extension CampaignReissue {
             try $1.canaryFailed(because: reason, judged, failed: apps)
         }
         throw CampaignStopped(
-            "\(reason). The campaign is paused. Go back with: remint rotate abort. Or fix it, then: remint rotate resume, and remint rotate reissue, which asks for a canary of other users (--answer-within, --max-rejections)"
+            "\(reason). The campaign is paused. Go back with: \(RemintCommand("rotate abort")). Or fix it, then: \(RemintCommand("rotate resume")), and \(RemintCommand("rotate reissue")), which asks for a canary of other users (--answer-within, --max-rejections)"
         )
     }
 

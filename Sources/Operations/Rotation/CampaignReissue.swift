@@ -102,8 +102,10 @@ package struct CampaignReissue {
             guard try await passCanary(rotation, &progress, total, held) else { return .paused }
         }
         held = nil
+        let sentFirst = progress.sent
         guard try await run(job(rotation, files, total), &progress, files) != .paused else { return .paused }
-        if progress.sent > sentBefore { note("\(progress.sent) events sent; waiting until they are answered") }
+        let rest = progress.sent - sentFirst
+        if rest > 0 { note("\(rest.of("event")) sent; waiting until \(rest == 1 ? "it is" : "they are") answered") }
         guard let holdings = try await settle(rotation, behind: before) else { return .paused }
         progress.isSettled = true
         try files.save(progress)
@@ -123,12 +125,12 @@ package struct CampaignReissue {
             let remedy = holdings.hidden.map { "; \($0.remedy)" } ?? ""
             let fates = try await fates(rotation) + remedy
             throw CampaignStopped(
-                "\(holdings.subject) of \(holdings.names) left in the ledger (\(holdings.reasons)): \(fates); fix that, then ask for them again with: remint rotate reissue"
+                "\(holdings.left) (\(holdings.reasons)): \(fates); fix that, then ask for them again with: \(RemintCommand("rotate reissue"))"
             )
         }
         if let hidden = holdings.hidden {
             throw CampaignStopped(
-                "\(holdings.subject) of \(holdings.names) left in the ledger as far as it can be read, but \(hidden); then: remint rotate reissue"
+                "\(holdings.left), but \(hidden); then: \(RemintCommand("rotate reissue"))"
             )
         }
         try campaign.step("rotate reissued", detail: "\(report.sent + report.sentBefore) events", of: rotation.id) {
@@ -137,7 +139,7 @@ package struct CampaignReissue {
         guard rotation.kind == .revocation, holdings.live > 0 || holdings.unreadable > 0 else { return }
         let end = holdings.last.end(at: ring.now())
         throw CampaignStopped(
-            "\(holdings.subject) of the revoked \(holdings.names) left in the ledger (\(holdings.reasons)); the last one \(end.isEmpty ? "ends at an unknown time" : end); see: remint rotate status"
+            "\(holdings.left), and revoked (\(holdings.reasons)); the last one \(end.isEmpty ? "ends at an unknown time" : end); see: \(RemintCommand("rotate status"))"
         )
     }
 
@@ -147,13 +149,15 @@ package struct CampaignReissue {
         let now = try campaign.load()
         let end: String
         if now.id != rotation.id {
-            end = "the campaign \(now.id) from \(now.from) to \(now.to) took over; go on with: remint rotate reissue"
+            end =
+                "the campaign \(now.id) from \(now.from) to \(now.to) took over; go on with: \(RemintCommand("rotate reissue"))"
         } else if now.phase.isOver {
-            end = "the campaign is \(now.phase.rawValue); see: remint rotate status"
+            end = "the campaign is \(now.phase.rawValue); see: \(RemintCommand("rotate status"))"
         } else if let pause = now.pause {
-            end = "it was paused: \(pause); go on with: remint rotate resume, then: remint rotate reissue"
+            end =
+                "it was paused: \(pause); go on with: \(RemintCommand("rotate resume")), then: \(RemintCommand("rotate reissue"))"
         } else {
-            end = "go on with: remint rotate reissue"
+            end = "go on with: \(RemintCommand("rotate reissue"))"
         }
         return CampaignStopped("stopped before the end, \(await left(by: rotation)): \(end)")
     }
@@ -163,7 +167,7 @@ package struct CampaignReissue {
     package func interruption(of rotation: Rotation, by error: any Error) async -> String {
         // Brokers that failed a moment ago are not asked again.
         let left = error is KafkaError ? Self.unknown(rotation.from) : await left(by: rotation)
-        return "stopped before the end, \(left): go on with: remint rotate reissue"
+        return "stopped before the end, \(left): go on with: \(RemintCommand("rotate reissue"))"
     }
 
     private static func unknown(_ version: String) -> String {
@@ -204,7 +208,7 @@ package struct CampaignReissue {
         let listed = try ring.directory.readListing().version(rotation.to)
         guard let activated = listed.activated else { return }
         let rest = activated.advanced(bySeconds: 3).microseconds(since: ring.now())
-        if (1...3_000_000).contains(rest) { try await Task.sleep(for: .microseconds(rest)) }
+        if (1...3_000_000).contains(rest) { try await self.rest(.microseconds(rest), rotation) }
     }
 
     // MARK: The round
@@ -234,7 +238,7 @@ package struct CampaignReissue {
             "; \($0.value) of them are of the app \($0.key), which has another key ring now"
         }
         note(
-            "\(count) users to ask for, \(held.holders.count - count) who cannot be asked for\(others.joined())")
+            "\(count.of("user")) to ask for, \(held.holders.count - count) who cannot be asked for\(others.joined())")
         return (progress, held)
     }
 

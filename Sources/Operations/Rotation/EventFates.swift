@@ -15,10 +15,12 @@ package struct EventFates {
     /// Adds the offsets that an open transaction hides of a topic.
     mutating func add(_ hidden: HiddenOffsets) { self.hidden.append(hidden) }
 
-    /// The number of events with each outcome, the largest first, and the unknown part.
-    var counts: String {
-        let known = Dictionary(grouping: fates.values) { $0 }.map { ($0.value.count, $0.key) }
-            .sorted { ($1.0, $0.1) < ($0.0, $1.1) }.map { "\($0.0) \($0.1)" }
+    /// Returns the number of the events `ids` with each outcome, the largest first, and the unknown part.
+    func counts(of ids: Set<String>) -> String {
+        let known = Dictionary(grouping: fates.filter { ids.contains($0.key) }.values) { $0 }.map {
+            ($0.value.count, $0.key)
+        }
+        .sorted { ($1.0, $0.1) < ($0.0, $1.1) }.map { "\($0.0) \($0.1)" }
         return (known + hidden.map(\.fact)).joined(separator: ", ")
     }
 }

@@ -12,7 +12,9 @@ package struct KeyHolder: Sendable, CustomStringConvertible {
     /// Whether the version is revoked, so that every holder of its key holds a compromised one.
     package var isRevoked: Bool { version.state == .revoked }
     /// The command that revokes the version.
-    package var revocation: String { "remint rotate revoke --key \(ring) --key-version \(version.id)" }
+    package var revocation: String {
+        RemintCommand("rotate revoke", ring: ring, "--key-version", version.id).description
+    }
     package var description: String { "\(version.id) (\(version.state.rawValue)) of the ring \(ring)" }
 }
 
@@ -58,10 +60,10 @@ extension RingInUse {
         guard let holder else { return }
         let remedy =
             leaked != nil && listing.active?.id == version
-            ? "first: remint rotate revoke --key-version \(version) --promote ID, with the ID of a version of another key"
+            ? "first: \(RemintCommand("rotate revoke", "--key-version", version, "--promote", "ID")), with the ID of a version of another key"
             : "name a version of another key"
         throw CompromisedKey(
-            "\(version) holds the compromised key of \(holder), and cannot sign; \(remedy): remint keys generate --key \(ring.name) makes one"
+            "\(version) holds the compromised key of \(holder), and cannot sign; \(remedy); to make one: \(RemintCommand("keys generate", ring: ring.name))"
         )
     }
 
@@ -73,6 +75,15 @@ extension RingInUse {
         guard !others.isEmpty else { return }
         let list = others.map { "\($0): \($0.revocation)" }.joined(separator: "; ")
         throw CompromisedKey("the compromised key of \(version) is in use under other names; revoke \(list)")
+    }
+
+    /// Refuses to call the ring's revoked versions revoked while other versions of their keys are in use.
+    ///
+    /// - Throws: `CompromisedKey` with the commands that revoke them, or `KeyRingError`.
+    package func requireRevokedEverywhere() throws {
+        for version in try directory.readListing().versions where version.state == .revoked {
+            try requireRevokedEverywhere(version.id)
+        }
     }
 }
 

@@ -46,7 +46,7 @@ extension RingInUse {
 
     /// Returns the command that asks for new tokens for the users of `version`.
     package func reissueCommand(of version: String) -> String {
-        "remint reissue --ledger --key \(ring.name) --key-id \(version)"
+        RemintCommand("reissue --ledger", ring: ring.name, "--key-id", version).description
     }
 }
 

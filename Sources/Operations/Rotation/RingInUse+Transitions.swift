@@ -162,19 +162,19 @@ package struct TokensLive: Error, CustomStringConvertible {
         let first = holdings.first, end = first.end(at: now, tolerance)
         var parts: [String] = []
         if !first.isClear {
-            let tokens = first.live == 1 ? "1 live token is" : "\(first.live) live tokens are"
+            let tokens = first.live.of("live token is", "live tokens are")
             let last = end.isEmpty ? "" : "; the last one \(end)"
             parts.append("\(tokens) signed with it (\(first.reasons))\(last)")
         }
         for other in holdings.otherLiving {
-            let tokens = other.live == 1 ? "1 live token is" : "\(other.live) live tokens are"
+            let tokens = other.live.of("live token is", "live tokens are")
             parts.append(
                 "\(tokens) left of \(other.version), which is revoked (\(other.tokenReasons)): \(ring.reissueCommand(of: other.version))"
             )
         }
-        let way =
-            holdings.hidden.map { $0.remedy.prefix(1).uppercased() + $0.remedy.dropFirst() }
-            ?? "Re-issue them, wait"
-        description = "\(first.version) cannot be retired: \(parts.joined(separator: "; ")). \(way), or use --force"
+        var ways = first.remedies(reissue: ring.reissueCommand(of: first.version))
+        if let hidden = holdings.hidden { ways.append(hidden.remedy) }
+        let way = ways.isEmpty ? "" : " To go on, \(ways.joined(separator: "; "))."
+        description = "\(first.version) cannot be retired: \(parts.joined(separator: "; ")).\(way) Or use --force"
     }
 }

@@ -1,5 +1,6 @@
 package import AdapterKit
 package import Kafka
+import Keyring
 
 /// Offsets of a topic that nobody can read yet: they are behind an open transaction of any producer.
 package struct HiddenOffsets: Error, Sendable, Equatable, CustomStringConvertible {
@@ -22,14 +23,14 @@ package struct HiddenOffsets: Error, Sendable, Equatable, CustomStringConvertibl
 
     /// The unknown part, in a line.
     package var fact: String {
-        let lie = count == 1 ? "1 offset of \(partition.topic) lies" : "\(count) offsets of \(partition.topic) lie"
+        let lie = count.of("offset of \(partition.topic) lies", "offsets of \(partition.topic) lie")
         let time = since.map { " (since \($0))" } ?? ""
         return "\(lie) behind an open transaction\(time): what they hold is unknown"
     }
 
     /// The way on, in a line.
     package var remedy: String {
-        "see that the workers run (remint status) and wait, or find its producer with kafka-transactions.sh describe-producers --topic \(partition.topic) --partition \(partition.partition), then try again"
+        "see that the workers run (\(RemintCommand("status"))) and wait, or find its producer with kafka-transactions.sh --bootstrap-server \(RemintCommand.invocation.brokers ?? "HOST:PORT") describe-producers --topic \(partition.topic) --partition \(partition.partition), then try again"
     }
 
     package var description: String { "\(fact); \(remedy)" }

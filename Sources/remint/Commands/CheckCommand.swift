@@ -8,7 +8,7 @@ import Worker
 import WorkerConfiguration
 
 /// `remint check`: reports every error of a configuration with its place; with `--connect` also tests its connections.
-struct CheckCommand: AsyncParsableCommand {
+struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Checks a configuration and its keys; with --connect, what it connects to.",
         discussion: """

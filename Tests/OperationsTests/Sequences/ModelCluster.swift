@@ -154,7 +154,15 @@ final class ModelCluster: CampaignTopics {
 
     func fates(of rotation: Rotation, at now: UnixTime) async throws -> EventFates {
         await between()
-        return EventFates(prefix: "\(rotation.id).")
+        var fates = EventFates(prefix: "\(rotation.id).")
+        for outcome in outcomes {
+            switch outcome {
+            case .letter(_, let id, let code, _): fates.add(id, "dead-lettered (\(code.rawValue))")
+            case .retry(let id): fates.add(id, "deferred (key_unavailable)")
+            case .token: break
+            }
+        }
+        return fates
     }
 
     func suspensions(at now: UnixTime) async throws -> [String: Suspension] { [:] }

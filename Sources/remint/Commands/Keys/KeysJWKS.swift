@@ -5,7 +5,7 @@ import Operations
 import WorkerConfiguration
 
 /// `remint keys jwks`.
-struct KeysJWKS: ParsableCommand {
+struct KeysJWKS: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "jwks", abstract: "Prints the public keys of a ring as a JWK Set (RFC 7517).",
         discussion: "Prepared, active and passive versions: a verifier has a key before its first token comes.")

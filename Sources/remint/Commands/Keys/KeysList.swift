@@ -5,7 +5,7 @@ import Keyring
 import WorkerConfiguration
 
 /// `remint keys list`.
-struct KeysList: ParsableCommand {
+struct KeysList: ParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Lists the versions of every key ring, or of one.")
 

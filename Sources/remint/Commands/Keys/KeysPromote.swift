@@ -5,7 +5,7 @@ import Operations
 import WorkerConfiguration
 
 /// `remint keys promote`.
-struct KeysPromote: ParsableCommand {
+struct KeysPromote: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "promote", abstract: "Makes a version sign; the one before becomes passive.",
         discussion: """

@@ -5,7 +5,7 @@ import Operations
 import WorkerConfiguration
 
 /// `remint keys retire`.
-struct KeysRetire: AsyncParsableCommand {
+struct KeysRetire: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "retire", abstract: "Ends the use of a version, once no token of it lives.",
         discussion: "Reads the ledger first. --force does not, and is named in the audit log.")

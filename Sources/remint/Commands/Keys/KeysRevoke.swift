@@ -4,14 +4,14 @@ import Operations
 import WorkerConfiguration
 
 /// `remint keys revoke`.
-struct KeysRevoke: AsyncParsableCommand {
+struct KeysRevoke: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Declares a version leaked: it stops signing at once.",
         discussion: """
             Where it is the active one, --promote names its successor; without one nothing is signed and events wait in the
-            retry tiers. Then the ledger is read, where brokers answer: the command says how many live tokens of the ring's
-            revoked versions there are, and which command gives their users new ones. Exit code 1 while another version of any
-            ring holds its key and is in use.
+            retry tiers. Then the ledger is read: the command prints the number of live tokens of the ring's revoked versions,
+            and the command that gives their users new ones. Exit code 1 while such a token is left or their number is unknown,
+            and while another version of any ring holds its key and is in use.
             """)
 
     @OptionGroup var ring: KeyRingOptions
@@ -22,13 +22,24 @@ struct KeysRevoke: AsyncParsableCommand {
     func run() async throws {
         let ring = try ring.load()
         ring.warnOfHolders(of: version)
-        let changed = try ring.revoke(version, promoting: promote)
+        let changed: Bool
+        do { changed = try ring.revoke(version, promoting: promote) } catch let error as KeyRingError {
+            let successor = promote.map { ["--promote", $0] } ?? []
+            await ring.warnOfUse(
+                of: version, instead: brokers,
+                next: RemintCommand("keys revoke", arguments: [version] + successor))
+            throw error
+        }
         Terminal.print("\(ring.ring.name): \(version) \(changed ? "is revoked" : "was revoked already")")
         if try ring.directory.readListing().active == nil {
-            Terminal.error("remint: warning: no version signs; promote one: remint keys promote --now VERSION")
+            Terminal.error(
+                "remint: warning: no version signs; promote one: \(RemintCommand("keys promote", "--now", "ID"))")
         }
-        Terminal.print("\(ring.ring.name): \(await ring.leak(of: version, instead: brokers))")
         ring.warnOfDamagedKeys()
-        try ring.requireRevokedEverywhere(version)
+        do { try ring.requireRevokedEverywhere(version) } catch {
+            Terminal.print("\(ring.ring.name): \(await ring.leak(of: version, instead: brokers).sentence)")
+            throw error
+        }
+        try await ring.requireNoLeak(of: version, instead: brokers)
     }
 }

@@ -27,24 +27,49 @@ extension RingInUse {
         ).holdings(of: try withRevoked(version), in: self, at: now())
     }
 
-    /// Returns the sentence for the tokens of the revoked `version` left in the ledger, and the next command.
+    /// Prints the number of tokens of the revoked `version` left in the ledger, and the next command.
     ///
-    /// - Parameter brokers: the brokers to use instead of the configured ones.
-    func leak(of version: String, instead brokers: String?) async -> String {
+    /// - Parameters:
+    ///   - brokers: the brokers to use instead of the configured ones.
+    ///   - next: the command that gives the users new tokens; nil for the revocation of `version`.
+    /// - Throws: `ExitCode` 1 where a token is left, or may be.
+    func requireNoLeak(of version: String, instead brokers: String?, next: RemintCommand? = nil) async throws {
+        let leak = await leak(of: version, instead: brokers, next: next)
+        Terminal.print("\(ring.name): \(leak.sentence)")
+        guard leak.isOver else { throw ExitCode.failure }
+    }
+
+    /// Returns the sentence for the tokens of the revoked `version` left in the ledger, with the next command, and
+    /// whether it is known that none is left.
+    func leak(
+        of version: String, instead brokers: String?, next: RemintCommand? = nil
+    ) async -> (sentence: String, isOver: Bool) {
         let signs = (try? directory.readListing())?.active != nil
-        let next =
-            "remint rotate revoke --key \(ring.name) --key-version \(version)" + (signs ? "" : " --promote ID")
+        let revocation = ["--key-version", version] + (signs ? [] : ["--promote", "ID"])
+        let next = next ?? RemintCommand("rotate revoke", ring: ring.name, arguments: revocation)
         do {
             let holdings = try await holdings(of: version, instead: brokers)
             guard holdings.live > 0 || holdings.unreadable > 0 || holdings.hidden != nil else {
-                return "the ledger shows 0 live tokens of \(version)"
+                return ("the ledger shows 0 live tokens of \(version)", true)
             }
             let reasons = holdings.reasons.isEmpty ? "" : " (\(holdings.reasons))"
-            return "\(holdings.left)\(reasons); give their users new ones with: \(next)"
+            return ("\(holdings.left)\(reasons); give their users new ones with: \(next)", false)
         } catch {
-            return
-                "an unknown number of live tokens of \(version) is left, for the ledger cannot be read (\(error)); give their users new ones with: \(next)"
+            let unknown = "an unknown number of live tokens of \(version) is left, for the ledger cannot be read"
+            return ("\(unknown) (\(error)); give their users new ones with: \(next)", false)
         }
+    }
+
+    /// Prints that `version`, which was to be revoked, is still in use, where the ring or its campaign could not be
+    /// written: the tokens that count meanwhile, and the command to run again.
+    func warnOfUse(of version: String, instead brokers: String?, next: RemintCommand) async {
+        guard let state = (try? directory.readListing())?.state(of: version) else { return }
+        let use = state == .active ? "still signs" : "is still \(state.rawValue)"
+        let left =
+            (try? await holdings(of: version, instead: brokers).left)
+            ?? "an unknown number of live tokens of it is left in the ledger"
+        Terminal.error(
+            "remint: \(ring.name): \(version) is not revoked and \(use); \(left); fix the error, then: \(next)")
     }
 
     /// Names the other versions, of any ring, that hold the key of `version`, which is compromised.

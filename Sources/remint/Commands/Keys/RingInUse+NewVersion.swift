@@ -45,7 +45,9 @@ extension RingInUse {
         guard let handover else { return }
         printSteps("At \(apps[0].adapter.vendor), before it may sign:", handover.beforePromotion)
         if version.state == .prepared {
-            Terminal.print("Then: remint keys promote, or a whole campaign: remint rotate")
+            Terminal.print(
+                "Then: \(RemintCommand("keys promote", version.id)), or a whole campaign: \(RemintCommand("rotate prepare", "--key-version", version.id))"
+            )
         }
     }
 

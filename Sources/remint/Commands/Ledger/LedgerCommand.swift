@@ -6,14 +6,15 @@ import Pipeline
 import WorkerConfiguration
 
 /// `remint ledger`: who holds a live token of which key.
-struct LedgerCommand: AsyncParsableCommand {
+struct LedgerCommand: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "ledger", abstract: "Shows live tokens by app, key ring and version.",
         discussion: """
             Reads the headers of the token topic from its beginning to where it ends now, partition by partition. Of each subject
             a hash is kept, \(LedgerTable.bytesPerSubject) bytes each in a table of at most --memory; a partition with more subjects is
             read several times, a part of its subjects each time. The Kafka client takes some 64 MB besides. Where an open transaction
-            hides a part of the topic for more than 30 seconds, the command says so and ends with 1.
+            hides a part of the topic for more than 30 seconds, the command says so and ends with 1, as it does for a --key-id
+            that neither a ring nor the ledger knows.
             """)
 
     @OptionGroup var options: ConfigurationOptions
@@ -32,19 +33,31 @@ struct LedgerCommand: AsyncParsableCommand {
             apps: app.map { [$0] }, keyID: keyID,
             ring: try key.map { LedgerRing(try options.keyRing($0, in: configuration), in: configuration) },
             expiringBefore: try expiringWithin.map { try now.moment(after: $0) })
-        let ledger = try await LedgerReader(
+        let reader = LedgerReader(
             configuration, brokers: try configuration.brokers(instead: brokers), memory: try memory.bytes,
-            logger: .quiet(configuration.log), display: ProgressLine()
-        ).holdings(at: now, matching: filter)
+            logger: .quiet(configuration.log), display: ProgressLine())
+        let ledger = try await reader.holdings(at: now, matching: filter)
+        if let keyID, ledger.list.isEmpty {
+            let rings = LedgerRing.names(havingVersion: keyID, in: configuration)
+            if rings.isEmpty,
+                let unknown = UnknownVersion(keyID, in: try await reader.holdings(at: now), isListed: false)
+            {
+                throw unknown
+            }
+            Terminal.error("remint: the ledger shows 0 live tokens of \(keyID.printable(limit: 40))")
+        }
         let holdings = ledger.list
         json ? holdings.forEach(Self.printJSON) : printTable(holdings, now)
         if ledger.strangers > 0 {
-            Terminal.error("remint: \(ledger.strangers) records of the token topic are no replacement tokens")
+            let records = ledger.strangers.of("record of the token topic is", "records of the token topic are")
+            Terminal.error("remint: \(records) no replacement token\(ledger.strangers == 1 ? "" : "s")")
         }
         if ledger.unreadable > 0 {
-            Terminal.error(
-                "remint: \(ledger.unreadable) records of the token topic cannot be read: whose tokens they are is unknown"
-            )
+            let records = ledger.unreadable.of("record of the token topic", "records of the token topic")
+            Terminal.error("remint: \(records) cannot be read: whose tokens they are is unknown")
+        }
+        if let place = ledger.firstDoubtful {
+            Terminal.error("remint: the first of them is at partition \(place.partition), offset \(place.offset)")
         }
         if let hidden = ledger.hidden { throw hidden }
     }

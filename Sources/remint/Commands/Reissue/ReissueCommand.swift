@@ -9,7 +9,7 @@ import Worker
 import WorkerConfiguration
 
 /// `remint reissue`: new tokens for many users.
-struct ReissueCommand: AsyncParsableCommand {
+struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "reissue", abstract: "Asks for new tokens for many users, on the bulk lane.",
         discussion: """
@@ -123,7 +123,8 @@ struct ReissueCommand: AsyncParsableCommand {
         }
         let earlier = before > 0 ? ", \(before) were sent before," : ""
         Terminal.print(
-            "\(progress.sent - before) events sent\(earlier) of \(progress.rows) rows; \(progress.rejected) rejected")
+            "\((progress.sent - before).of("event")) sent\(earlier) of \(progress.rows.of("row")); \(progress.rejected) rejected"
+        )
         if progress.rejected > 0 { Terminal.print("the rejected rows: \(setup.files.rejects)") }
     }
 

@@ -135,7 +135,7 @@ struct ReissueSetup {
         }
         guard let ring = rings.first else { return nil }
         return
-            "\(id) is revoked; once the workers answered, the ledger must show no live token of it: remint ledger --key \(ring.name) --key-id \(id)"
+            "\(id) is revoked; once the workers answered, the ledger must show no live token of it: \(RemintCommand("ledger", ring: ring.name, "--key-id", id))"
     }
 
     /// Opens the input, and returns a function that returns its items, a few at a time.

@@ -78,20 +78,24 @@ struct CampaignPaceOptions: ParsableArguments {
         }
         switch result {
         case .paused: throw try await reissue.stop(of: before)
-        case .reissued(let report): show(report, try campaign.load(), campaign.ring)
+        case .reissued(let report):
+            show(report, try campaign.load(), campaign.ring)
+            if before.kind == .revocation { try campaign.ring.requireRevokedEverywhere() }
         }
     }
 
     private func show(_ report: CampaignReissue.Report, _ rotation: Rotation, _ ring: RingInUse) {
         let name = ring.ring.name
-        let before = report.sentBefore > 0 ? ", \(report.sentBefore) were sent before" : ""
+        let before =
+            report.sentBefore > 0 ? ", \(report.sentBefore) \(report.sentBefore == 1 ? "was" : "were") sent before" : ""
         Terminal.print(
-            "\(name): \(report.sent) events sent\(before), \(report.rejected) subjects left to end by themselves")
+            "\(name): \(report.sent.of("event")) sent\(before), \(report.rejected.of("subject")) left to end by \(report.rejected == 1 ? "itself" : "themselves")"
+        )
         let holdings = report.holdings
-        let live = holdings.live == 1 ? "1 live token" : "\(holdings.live) live tokens"
+        let live = holdings.live.of("live token")
         let reasons = holdings.reasons.isEmpty ? "" : " (\(holdings.reasons))"
         Terminal.print("\(name): the ledger shows \(live) of \(holdings.names)\(reasons)")
         Terminal.print(ring.unknowable(of: rotation.from, replacedBy: rotation.to))
-        Terminal.print("Then: remint rotate status, and remint rotate retire")
+        Terminal.print("Then: \(RemintCommand("rotate status")), and \(RemintCommand("rotate retire"))")
     }
 }

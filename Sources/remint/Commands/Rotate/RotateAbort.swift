@@ -5,7 +5,7 @@ import Operations
 import WorkerConfiguration
 
 /// `remint rotate abort`.
-struct RotateAbort: ParsableCommand {
+struct RotateAbort: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "abort", abstract: "Back to the old version; a revocation cannot be aborted.",
         discussion: "What the new version signed stays good as long as the vendor has its key.")
@@ -19,7 +19,8 @@ struct RotateAbort: ParsableCommand {
         ring.warnOfDamagedKeys()
         if hadSigned {
             Terminal.print(
-                "Leave \(rotation.to) at the vendor until its tokens ended: remint keys retire \(rotation.to)")
+                "Leave \(rotation.to) at the vendor until its tokens ended: \(RemintCommand("keys retire", rotation.to))"
+            )
         }
     }
 }

@@ -4,7 +4,7 @@ import Operations
 import WorkerConfiguration
 
 /// `remint rotate pause`.
-struct RotatePause: ParsableCommand {
+struct RotatePause: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Stops re-issuing; a running one ends after its batch.")
 
@@ -19,7 +19,7 @@ struct RotatePause: ParsableCommand {
 }
 
 /// `remint rotate resume`.
-struct RotateResume: ParsableCommand {
+struct RotateResume: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Lets re-issuing go on.",
         discussion: "A canary that did not pass is followed by one of other users, judged by its own outcomes alone.")
@@ -29,6 +29,6 @@ struct RotateResume: ParsableCommand {
     func run() throws {
         let ring = try ring.load()
         try Campaign(ring: ring).resume()
-        Terminal.print("\(ring.ring.name): not paused; go on with: remint rotate reissue")
+        Terminal.print("\(ring.ring.name): not paused; go on with: \(RemintCommand("rotate reissue"))")
     }
 }

@@ -6,7 +6,7 @@ import Operations
 import WorkerConfiguration
 
 /// `remint rotate prepare`.
-struct RotatePrepare: ParsableCommand {
+struct RotatePrepare: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "prepare", abstract: "Puts a new version into the ring and says what the vendor needs.",
         discussion: """
@@ -20,14 +20,14 @@ struct RotatePrepare: ParsableCommand {
         name: .customLong("key-version"), help: "A prepared or a passive version of the key, instead of a new key.")
     var version: String?
     @Option(help: "Why, for the campaign's file and the status.") var reason: String?
-    @Option(help: ArgumentHelp("Bits of an RSA key: 2048, 3072 or 4096.", valueName: "2048")) var rsaBits = 2048
+    @OptionGroup var rsa: RSABitsOption
 
     func run() throws {
         let ring = try ring.load()
         let campaign = Campaign(ring: ring)
         // First the campaign, then the key: a crash in between leaves a campaign that knows which key it lacks.
         let rotation = try campaign.prepare(version, why: reason)
-        try campaign.addMissingKey(of: rotation, rsaBits: rsaBits)
+        try campaign.addMissingKey(of: rotation, rsaBits: rsa.bits)
         try tell(rotation, ring)
     }
 
@@ -45,9 +45,14 @@ struct RotatePrepare: ParsableCommand {
                     "its secret stands in \(ring.directory.path)/\(file), as the vendor's dashboard writes it")
             }
         }
-        guard let handover = ring.handover else { return }
+        let promotion = RemintCommand("rotate promote")
+        guard try ring.directory.readListing().state(of: rotation.to) == .prepared else {
+            // It signed before, so verifiers have it.
+            return Terminal.print("Then: \(promotion)")
+        }
+        guard let handover = ring.handover else { return Terminal.print("Then: \(promotion)") }
         ring.printSteps("At \(ring.apps[0].adapter.vendor), before it may sign:", handover.beforePromotion)
         let window = DurationText.format(seconds: ring.publishWindow)
-        Terminal.print("Then, in \(window) at the earliest: remint rotate promote")
+        Terminal.print("Then, in \(window) at the earliest: \(promotion)")
     }
 }

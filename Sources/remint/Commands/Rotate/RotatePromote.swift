@@ -5,7 +5,7 @@ import Operations
 import WorkerConfiguration
 
 /// `remint rotate promote`.
-struct RotatePromote: ParsableCommand {
+struct RotatePromote: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "promote", abstract: "Makes the new version sign.",
         discussion: "Refused before it was prepared for the app's publish_window, unless with --now.")
@@ -19,6 +19,6 @@ struct RotatePromote: ParsableCommand {
         let old = rotation.kind == .revocation ? "is revoked" : "still verifies"
         Terminal.print("\(ring.ring.name): \(rotation.to) signs; \(rotation.from) \(old)")
         ring.printSteps("At \(ring.apps.first?.adapter.vendor ?? "the vendor"):", ring.handover?.afterPromotion ?? [])
-        Terminal.print("Then: remint rotate reissue")
+        Terminal.print("Then: \(RemintCommand("rotate reissue"))")
     }
 }

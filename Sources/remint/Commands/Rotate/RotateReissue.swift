@@ -2,7 +2,7 @@ import ArgumentParser
 import Operations
 
 /// `remint rotate reissue`.
-struct RotateReissue: AsyncParsableCommand {
+struct RotateReissue: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "reissue", abstract: "New tokens for everyone who holds one of the old version.",
         discussion: """
@@ -17,6 +17,7 @@ struct RotateReissue: AsyncParsableCommand {
 
     @OptionGroup var ring: KeyRingOptions
     @OptionGroup var pace: CampaignPaceOptions
+    var brokers: String? { pace.brokers }
 
     func run() async throws {
         let ring = try ring.load()

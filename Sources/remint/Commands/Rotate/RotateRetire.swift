@@ -5,7 +5,7 @@ import Operations
 import WorkerConfiguration
 
 /// `remint rotate retire`.
-struct RotateRetire: AsyncParsableCommand {
+struct RotateRetire: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "retire", abstract: "Ends the use of the old version, once no token of it lives.",
         discussion: """
@@ -28,6 +28,7 @@ struct RotateRetire: AsyncParsableCommand {
         var check = rotation
         try check.retired()
         if !force {
+            try ring.requireRevokedEverywhere()
             try await ring.requireNoLiveToken(
                 of: try ring.withRevoked(rotation.from), instead: brokers, tolerating: clock.tolerance)
         }
@@ -37,5 +38,6 @@ struct RotateRetire: AsyncParsableCommand {
         Terminal.print(ring.unknowable(of: rotation.from, replacedBy: rotation.to))
         ring.printSteps(
             "At \(ring.apps.first?.adapter.vendor ?? "the vendor"):", ring.handover?.afterRetirement ?? [])
+        if force { try ring.requireRevokedEverywhere() }
     }
 }

@@ -7,7 +7,7 @@ import Pipeline
 import WorkerConfiguration
 
 /// `remint rotate revoke`.
-struct RotateRevoke: AsyncParsableCommand {
+struct RotateRevoke: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
         abstract: "For a compromised key: it stops signing at once, and its users get new tokens. Cannot be aborted.",
@@ -25,6 +25,7 @@ struct RotateRevoke: AsyncParsableCommand {
 
     @OptionGroup var ring: KeyRingOptions
     @OptionGroup var pace: CampaignPaceOptions
+    var brokers: String? { pace.brokers }
     // Not --version, which is the program's.
     @Option(
         name: .customLong("key-version"),
@@ -32,14 +33,27 @@ struct RotateRevoke: AsyncParsableCommand {
     var version: String?
     @Option(help: "The version that signs instead.") var promote: String?
     @Option(help: "Why, for the campaign's file and the status.") var reason: String?
-    @Flag(help: "Do not re-issue now.") var noReissue = false
+    @Flag(help: "Do not re-issue now; exit code 1 while a token is left, or their number is unknown.") var noReissue =
+        false
 
     func run() async throws {
         let ring = try ring.load()
         let campaign = Campaign(ring: ring)
         let plan = try campaign.revocation(of: version, promoting: promote)
-        try await revoke(plan, campaign, ring)
-        try ring.requireRevokedEverywhere(plan.leaked)
+        do { try await revoke(plan, campaign, ring) } catch {
+            // Both are reported: the tokens that are left, and the other versions with the key.
+            if let other = Self.otherUse(of: plan.leaked, ring) {
+                Terminal.error("remint: \(ring.ring.name): \(other)")
+            }
+            throw error
+        }
+        try ring.requireRevokedEverywhere()
+    }
+
+    private static func otherUse(of leaked: String, _ ring: RingInUse) -> (any Error)? {
+        guard (try? ring.directory.readListing())?.state(of: leaked) == .revoked else { return nil }
+        do { try ring.requireRevokedEverywhere(leaked) } catch { return error }
+        return nil
     }
 
     private func revoke(_ plan: RevocationPlan, _ campaign: Campaign, _ ring: RingInUse) async throws {
@@ -75,18 +89,26 @@ struct RotateRevoke: AsyncParsableCommand {
                 "remint: \(ring.ring.name): tokens of \(open.from) are not asked for any more; afterwards: \(ring.reissueCommand(of: open.from))"
             )
         }
-        guard !noReissue else { return Terminal.print("Then: remint rotate reissue") }
+        guard !noReissue else {
+            return try await ring.requireNoLeak(
+                of: plan.leaked, instead: pace.brokers, next: RemintCommand("rotate reissue"))
+        }
         try await pace.reissue(for: campaign)
     }
 
-    /// Revokes the version. If that fails after the change of the ring, it prints the tokens that are left before it
-    /// throws.
+    /// Revokes the version. If that fails, it prints whether the version still signs, and the tokens that are left,
+    /// before it throws.
     private func revoke(_ plan: RevocationPlan, _ campaign: Campaign) async throws -> Rotation? {
         do { return try campaign.revoke(plan, why: reason) } catch {
             let ring = campaign.ring
             if (try? ring.directory.readListing())?.state(of: plan.leaked) == .revoked {
-                let left = await ring.leak(of: plan.leaked, instead: pace.brokers)
+                let left = await ring.leak(of: plan.leaked, instead: pace.brokers).sentence
                 Terminal.error("remint: \(ring.ring.name): \(plan.leaked) is revoked; \(left)")
+            } else if error is KeyRingError {
+                let successor = promote.map { ["--promote", $0] } ?? []
+                await ring.warnOfUse(
+                    of: plan.leaked, instead: pace.brokers,
+                    next: RemintCommand("rotate revoke", arguments: ["--key-version", plan.leaked] + successor))
             }
             throw error
         }
@@ -98,7 +120,6 @@ struct RotateRevoke: AsyncParsableCommand {
             "\(ring.ring.name): the campaign \(beside.id) from \(beside.from) to \(beside.to) goes on (\(beside.phase.rawValue))"
         )
         let reissue = ring.reissueCommand(of: plan.leaked)
-        guard !noReissue else { return Terminal.print("Then: \(reissue)") }
         let holdings: CampaignHoldings
         do { holdings = try await ring.holdings(of: plan.leaked, instead: pace.brokers) } catch {
             Terminal.error(
@@ -113,7 +134,7 @@ struct RotateRevoke: AsyncParsableCommand {
         let commands = living.map { ring.reissueCommand(of: $0.version) }.joined(separator: ", and: ")
         let remedy = holdings.hidden.map { "; \($0.remedy)" } ?? ""
         throw RotationError(
-            "\(holdings.subject) of the revoked \(holdings.names) left in the ledger (\(holdings.reasons)); ask for new ones now: \(commands)\(remedy)"
+            "\(holdings.left), and revoked (\(holdings.reasons)); ask for new ones now: \(commands)\(remedy)"
         )
     }
 

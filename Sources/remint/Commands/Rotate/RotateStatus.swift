@@ -10,9 +10,13 @@ import Worker
 import WorkerConfiguration
 
 /// `remint rotate status`.
-struct RotateStatus: AsyncParsableCommand {
+struct RotateStatus: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "How far the campaign is, and who still holds a token of the old version.")
+        commandName: "status", abstract: "How far the campaign is, and who still holds a token of the old version.",
+        discussion: """
+            Without brokers it prints the campaign's state alone and ends with 75. Exit code 1 while another version of any ring
+            holds the key of a revoked version of this ring and is in use.
+            """)
 
     @OptionGroup var ring: KeyRingOptions
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
@@ -26,51 +30,82 @@ struct RotateStatus: AsyncParsableCommand {
             Terminal.error("remint: warning: \(ring.ring.name): \(revived.description)")
         }
         let progress = try campaign.progress(of: rotation)
+        // Brokers may be away while an operator wants to know how far the campaign is.
+        if !json { show(rotation, progress, campaign) }
+        let found: Found
+        do { found = try await read(rotation, ring) } catch {
+            if json {
+                printJSON(ring, rotation, progress, nil)
+            } else {
+                Terminal.print("live tokens of \(rotation.from): unknown, for the ledger cannot be read")
+            }
+            throw error
+        }
+        json ? printJSON(ring, rotation, progress, found) : show(found, rotation, ring)
+        try ring.requireRevokedEverywhere()
+    }
+
+    /// The tokens of a campaign's versions and the events that wait, as brokers show them.
+    private struct Found {
+        /// Tokens of the old version, and of the ring's revoked ones.
+        let old: CampaignHoldings
+        let new: VersionHoldings
+        /// Events on the bulk lane that no worker has consumed.
+        let waiting: Int?
+    }
+
+    private func read(_ rotation: Rotation, _ ring: RingInUse) async throws -> Found {
         let brokers = try ring.configuration.brokers(instead: brokers)
-        let now = UnixTime.system()
-        let reader = LedgerReader(
-            ring.configuration, brokers: brokers, logger: .quiet(ring.configuration.log), display: ProgressLine())
-        let ledgerRing = ring.ledgerRing
-        let ledger = try await reader.holdings(at: now, matching: LedgerFilter(ring: ledgerRing))
-        let apps = Set(ring.configuration.apps.map(\.name))
-        let all = CampaignHoldings(
-            ledger, versions: try ring.withRevoked(rotation.from), of: ledgerRing, in: ring.configuration)
-        let old = all.first
-        let new = VersionHoldings(ledger, version: rotation.to, of: ledgerRing, apps: apps)
         let logger = Logger.quiet(ring.configuration.log)
+        let reader = LedgerReader(ring.configuration, brokers: brokers, logger: logger, display: ProgressLine())
+        let ledgerRing = ring.ledgerRing
+        let ledger = try await reader.holdings(at: UnixTime.system(), matching: LedgerFilter(ring: ledgerRing))
         let lag = BulkLag(
             ring.configuration, KafkaProperties(ring.configuration, bootstrapServers: brokers), logger: logger)
         let waiting = await lag.value
         await lag.close()
-        if json {
-            printJSON(ring, rotation, progress, waiting, all, new: new)
-            return
-        }
+        return Found(
+            old: CampaignHoldings(
+                ledger, versions: try ring.withRevoked(rotation.from), of: ledgerRing, in: ring.configuration),
+            new: VersionHoldings(
+                ledger, version: rotation.to, of: ledgerRing, apps: Set(ring.configuration.apps.map(\.name))),
+            waiting: waiting)
+    }
+
+    /// Prints the state of the campaign as the ring's folder has it.
+    private func show(_ rotation: Rotation, _ progress: ReissueProgress?, _ campaign: Campaign) {
         let pause = rotation.pause.map { ", paused: \($0)" } ?? ""
-        Terminal.print("\(ring.ring.name): from \(rotation.from) to \(rotation.to): \(rotation.phase.rawValue)\(pause)")
+        let name = campaign.ring.ring.name
+        Terminal.print("\(name): from \(rotation.from) to \(rotation.to): \(rotation.phase.rawValue)\(pause)")
         let by = rotation.by.map { " by \($0)" } ?? "", why = rotation.why.map { ": \($0)" } ?? ""
         Terminal.print("campaign \(rotation.id) (\(rotation.kind.rawValue)), begun \(rotation.begun)\(by)\(why)")
         do { _ = try campaign.derived() } catch let error as RotationError {
             Terminal.error("remint: warning: \(error.description)")
-        }
+        } catch { Terminal.error("remint: warning: \(error)") }
         if let progress {
             Terminal.print(
-                "re-issued: \(progress.sent) events sent of \(progress.rows) rows, \(progress.rejected) rejected")
+                "re-issued: \(progress.sent.of("event")) sent of \(progress.rows.of("row")), \(progress.rejected) rejected"
+            )
         }
         for stratum in Self.canary(rotation) { Terminal.print("canary of \(stratum)") }
         if !rotation.failedApps.isEmpty {
             Terminal.print("canary not passed: \(rotation.failedApps.joined(separator: ", "))")
         }
-        if let waiting { Terminal.print("bulk lane: \(waiting) events wait") }
+    }
+
+    /// Prints what brokers show.
+    private func show(_ found: Found, _ rotation: Rotation, _ ring: RingInUse) {
+        let old = found.old.first
+        if let waiting = found.waiting { Terminal.print("bulk lane: \(waiting.of("event waits", "events wait"))") }
         let end = old.lastEnd.map { "; the last one ends at \(UnixTime(seconds: $0))" } ?? ""
         Terminal.print("live tokens of \(rotation.from): \(old.live)\(end)")
         if !old.reasons.isEmpty { Terminal.print("  \(old.reasons)") }
-        for other in all.otherLiving {
+        for other in found.old.otherLiving {
             Terminal.print("live tokens of \(other.version), which is revoked: \(other.live)")
             Terminal.print("  \(other.tokenReasons); ask for new ones: \(ring.reissueCommand(of: other.version))")
         }
-        Terminal.print("live tokens of \(rotation.to): \(new.live)")
-        if let hidden = all.hidden { Terminal.error("remint: warning: \(hidden)") }
+        Terminal.print("live tokens of \(rotation.to): \(found.new.live)")
+        if let hidden = found.old.hidden { Terminal.error("remint: warning: \(hidden)") }
         Terminal.print(ring.unknowable(of: rotation.from, replacedBy: rotation.to))
     }
 
@@ -81,10 +116,8 @@ struct RotateStatus: AsyncParsableCommand {
     }
 
     private func printJSON(
-        _ ring: RingInUse, _ rotation: Rotation, _ progress: ReissueProgress?, _ waiting: Int?,
-        _ all: CampaignHoldings, new: VersionHoldings
+        _ ring: RingInUse, _ rotation: Rotation, _ progress: ReissueProgress?, _ found: Found?
     ) {
-        let old = all.first
         var json = JSONWriter()
         json.beginObject()
         json.member("key_ring", ring.ring.name)
@@ -102,7 +135,14 @@ struct RotateStatus: AsyncParsableCommand {
             json.member("rejected", Int64(progress.rejected))
         }
         RotationStratum.write(Self.canary(rotation), "canary", to: &json)
-        if let waiting { json.member("bulk_lag", Int64(waiting)) }
+        if let found { Self.write(found, to: &json) }
+        json.endObject()
+        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+    }
+
+    private static func write(_ found: Found, to json: inout JSONWriter) {
+        let old = found.old.first
+        if let waiting = found.waiting { json.member("bulk_lag", Int64(waiting)) }
         json.member("live_old", Int64(old.live))
         if let end = old.lastEnd { json.member("last_old_expires_at", end) }
         json.member("challenge_bound_old", Int64(old.challengeBound))
@@ -112,10 +152,8 @@ struct RotateStatus: AsyncParsableCommand {
         if let hidden = old.hidden { json.member("hidden_offsets", Int64(hidden.count)) }
         json.name("live_revoked")
         json.beginObject()
-        for other in all.otherLiving { json.member(other.version, Int64(other.live)) }
+        for other in found.old.otherLiving { json.member(other.version, Int64(other.live)) }
         json.endObject()
-        json.member("live_new", Int64(new.live))
-        json.endObject()
-        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+        json.member("live_new", Int64(found.new.live))
     }
 }

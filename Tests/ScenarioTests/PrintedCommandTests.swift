@@ -1,0 +1,140 @@
+import Foundation
+import ProgramTestSupport
+import Testing
+
+extension KeyScenarios {
+    /// Commands that other commands print: each of them runs as it is printed.
+    @Suite(.timeLimit(.minutes(15))) struct PrintedCommandTests {
+        /// A shop with two rings and a configuration whose path has a space; no broker answers.
+        private final class Lab {
+            let folder: TemporaryFolder
+            private(set) var printed: [String] = []
+            private var made: Set<String> = []
+
+            init() async throws {
+                folder = try TemporaryFolder()
+                let demo = try await Program.run(
+                    Repository.remint, ["demo", "--dir", "my shop", "--json"], directory: folder.url)
+                try #require(demo.status == 0, "\(demo.errorText)")
+                try FileManager.default.createSymbolicLink(
+                    atPath: folder.url.appending(path: "remint").path, withDestinationPath: Repository.remint)
+                let configuration = folder.url.appending(path: "my shop/remint.yaml")
+                let demoText = try String(contentsOf: configuration, encoding: .utf8)
+                try #require(demoText.contains("bootstrap_servers: embedded"))
+                try Data(demoText.replacing("bootstrap_servers: embedded", with: "bootstrap_servers: 127.0.0.1:1").utf8)
+                    .write(to: configuration)
+                // An id from before ids were names.
+                let listing = folder.url.appending(path: "my shop/keys/braze-ios/keyring.json")
+                let text = try String(contentsOf: listing, encoding: .utf8)
+                try Data(text.replacing(#""id":"braze-ios-2026-11""#, with: #""id":"prod key; 1""#).utf8)
+                    .write(to: listing)
+            }
+
+            /// Runs a line in a shell, and notes the commands that it prints.
+            @discardableResult
+            func shell(_ line: String) async throws -> Program {
+                let program = try await Program.run(
+                    "/bin/sh", ["-c", "PATH=\"$PWD:$PATH\"; \(line)"], directory: folder.url)
+                let text = program.outputText + "\n" + program.errorText
+                let command =
+                    /remint (?:rotate|keys|reissue|ledger|status|topics|apps) ?(?:(?:[^\s,;:()']|'[^']*')+ ?)*/
+                printed += text.matches(of: command).map {
+                    var words = String($0.output).trimmingCharacters(in: .whitespaces)
+                    if words.hasSuffix(".") { words.removeLast() }
+                    return words
+                }
+                return program
+            }
+
+            func remint(_ line: String) async throws -> Program {
+                try await shell("remint \(line) --config 'my shop/remint.yaml'")
+            }
+
+            /// Runs every printed command that was not run before, and those that they print.
+            func runPrinted() async throws {
+                var next = 0
+                while next < printed.count {
+                    let command = printed[next]
+                    next += 1
+                    guard made.insert(command).inserted else { continue }
+                    // Whatever the ring's state makes of it, it is a complete command.
+                    let program = try await shell(command)
+                    #expect(program.status != 2 && program.status != 64, "\(command): \(program.errorText)")
+                    #expect(program.status != 127, "\(command): \(program.errorText)")
+                }
+            }
+        }
+
+        @Test func `every command that a campaign prints runs as printed`() async throws {
+            let lab = try await Lab()
+            let key = "--key braze-ios"
+            let steps = [
+                "rotate status \(key)", "rotate promote \(key)", "keys generate \(key) --id n",
+                "rotate prepare \(key) --key-version n", "rotate promote \(key)", "rotate retire \(key)",
+                "rotate reissue \(key)", "keys promote \(key) n", "rotate promote \(key) --now",
+                "keys retire \(key) 'prod key; 1'", "keys revoke \(key) 'prod key; 1'", "rotate pause \(key)",
+                "rotate reissue \(key)", "rotate resume \(key)", "rotate prepare \(key)", "rotate abort \(key)",
+                "rotate prepare \(key) --key-version n",
+            ]
+            for step in steps { _ = try await lab.remint(step) }
+            #expect(lab.printed.contains { $0.contains("'prod key; 1'") }, "\(lab.printed)")
+            for command in lab.printed {
+                #expect(command.hasSuffix("--config 'my shop/remint.yaml'"), "\(command)")
+                #expect(command.contains(" --key braze-ios"), "\(command)")
+            }
+            try await lab.runPrinted()
+            #expect(Set(lab.printed).count > 8, "\(lab.printed)")
+        }
+
+        @Test func `a size that is refused begins no campaign`() async throws {
+            let lab = try await Lab()
+            for bits in ["1024", "16384"] {
+                let refused = try await lab.remint("rotate prepare --key braze-ios --rsa-bits \(bits)")
+                #expect(refused.status == 2 && refused.errorText.contains("2048, 3072 or 4096"), "\(refused.errorText)")
+            }
+            let campaign = lab.folder.url.appending(path: "my shop/keys/braze-ios/rotation.json")
+            #expect(!FileManager.default.fileExists(atPath: campaign.path))
+        }
+
+        @Test(arguments: ["rotate revoke --key-version", "keys revoke"])
+        func `a revocation that cannot be written reports that the version still signs, and the next command`(
+            _ command: String
+        ) async throws {
+            let lab = try await Lab()
+            // The audit line that precedes the change cannot be written, as on a full disk.
+            let log = lab.folder.url.appending(path: "my shop/keys/braze-ios/audit.log")
+            try FileManager.default.removeItem(at: log)
+            try FileManager.default.createDirectory(at: log, withIntermediateDirectories: false)
+            _ = try await lab.remint("keys generate --key braze-ios --id n")
+            let failed = try await lab.remint("\(command) 'prod key; 1' --key braze-ios")
+            #expect(failed.status == 1, "\(failed.outputText)")
+            for words in [
+                "prod key; 1 is not revoked and still signs", "an unknown number of live tokens",
+                "then: remint \(command) 'prod key; 1' --key braze-ios --config 'my shop/remint.yaml'",
+            ] {
+                #expect(failed.errorText.contains(words), "\(failed.errorText)")
+            }
+        }
+
+        /// A command in a string would lack the ring, the configuration and the quotes.
+        @Test func `commands in messages are made by RemintCommand`() throws {
+            let folders =
+                ["Keyring", "Operations"] + ["Keys", "Rotate", "Reissue", "Ledger"].map { "remint/Commands/\($0)" }
+            var found: [String] = []
+            for folder in folders {
+                for file in Repository.files(under: "Sources/\(folder)", ending: "swift") {
+                    var isText = false
+                    for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+                        if line.contains(#"""""#) { isText.toggle() }
+                        let isHelp = isText || line.contains(/^ *\/\/|abstract:|help:|discussion:/)
+                        guard !isHelp, line.contains(/".*remint (?:rotate|keys|reissue|ledger) [a-z-]/) else {
+                            continue
+                        }
+                        found.append("\(file.lastPathComponent): \(line)")
+                    }
+                }
+            }
+            #expect(found == [], "\(found.joined(separator: "\n"))")
+        }
+    }
+}
