@@ -4,7 +4,7 @@ package import AdapterKit
 ///
 /// The operator's clock decides whether a token lives. A clock that is ahead would count tokens as ended that devices
 /// still use, so campaigns count a token for this long after its end. A clock that is behind counts tokens for too long
-/// by itself.
+/// by itself. A canary needs tokens that live for certain, so there the clock counts as behind by as much.
 package struct ClockTolerance: Sendable, Equatable {
     /// A quarter of an hour.
     package static let standard = ClockTolerance(seconds: 900)
@@ -17,4 +17,7 @@ package struct ClockTolerance: Sendable, Equatable {
 
     /// Returns the earliest time that it may be where a clock shows `now`.
     package func earliest(at now: UnixTime) -> UnixTime { now.advanced(bySeconds: -seconds) }
+
+    /// Returns the latest time that it may be where a clock that is behind shows `now`.
+    package func latest(at now: UnixTime) -> UnixTime { now.advanced(bySeconds: seconds) }
 }
