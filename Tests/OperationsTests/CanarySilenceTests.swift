@@ -142,13 +142,26 @@ import Testing
     }
 
     @Test func `a canary of users whose tokens all end within the clock tolerance is not made`() async throws {
-        let shop = try Self.shop(30, life: 600)
+        let shop = try ModelShop(CampaignSequenceTests.configuration()) { cluster in
+            for user in 0..<30 { cluster.issue(Self.user(user), "a", eventID: "first", age: 3600, life: 4000) }
+        }
         defer { shop.remove() }
         let reason = await Self.stop(shop)
         #expect(
             reason.contains("no user left for a canary holds a live token (30 of the app push")
                 && shop.cluster.events == 0,
             "\(reason)")
+    }
+
+    @Test func `a clock that is behind the last issue does not make tokens live`() async throws {
+        let shop = try ModelShop(CampaignSequenceTests.configuration()) { cluster in
+            for user in 0..<30 { cluster.issue(Self.user(user), "a", eventID: "first", age: 5, life: 800) }
+            // By the clock of the worker that issued this one, the others ended.
+            cluster.issue(Self.user(30), "a", eventID: "first", age: -700, life: 7200)
+        }
+        defer { shop.remove() }
+        shop.cluster.mood = .refuses
+        #expect(await Self.stop(shop).contains("the vendor rejected 1 of 1 canary tokens"))
     }
 
     private struct Unexpected: Error {}

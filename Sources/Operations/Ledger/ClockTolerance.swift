@@ -17,7 +17,4 @@ package struct ClockTolerance: Sendable, Equatable {
 
     /// Returns the earliest time that it may be where a clock shows `now`.
     package func earliest(at now: UnixTime) -> UnixTime { now.advanced(bySeconds: -seconds) }
-
-    /// Returns the latest time that it may be where a clock that is behind shows `now`.
-    package func latest(at now: UnixTime) -> UnixTime { now.advanced(bySeconds: seconds) }
 }

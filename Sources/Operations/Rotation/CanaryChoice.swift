@@ -31,9 +31,16 @@ package struct CanaryChoice {
     ///
     /// - Parameters:
     ///   - wanted: the number of users to choose; fewer where fewer hold a live token.
-    ///   - now: the latest time that it may be, in seconds since 1970.
-    package init(among candidates: [Candidate], wanted: Int, at now: Int64) {
-        let live = candidates.filter { $0.expiresAt > now }.sorted {
+    ///   - now: the time in seconds since 1970.
+    ///   - tolerance: the bound on how far `now` may be behind. A token must live for longer than that. One that lives
+    ///     no longer than twice as long at all must have half of its time left.
+    package init(
+        among candidates: [Candidate], wanted: Int, at now: Int64, tolerating tolerance: ClockTolerance = .standard
+    ) {
+        let live = candidates.filter {
+            let life = max(0, $0.expiresAt - $0.issuedAt)
+            return $0.expiresAt - min(tolerance.seconds, life / 2) > now
+        }.sorted {
             ($1.issuedAt, $0.rank, $0.row) < ($0.issuedAt, $1.rank, $1.row)
         }
         let half = (live.count + 1) / 2

@@ -47,6 +47,7 @@ package struct CanaryTally: Sendable {
     /// A user's newest token of the new version.
     private struct Newest {
         let eventID: String
+        let issuedAt: Int64
         let end: Int64
     }
 
@@ -62,6 +63,8 @@ package struct CanaryTally: Sendable {
     private var rejected: Set<Int> = []
     private var askedAgain: Set<Int> = []
     private var newest: [Int: Newest] = [:]
+    /// The last time that another event of a user got no token, in seconds since 1970.
+    private var requests: [Int: Int64] = [:]
 
     /// The canary of the rows behind `firstRow`.
     ///
@@ -111,8 +114,15 @@ package struct CanaryTally: Sendable {
         if fates[place] == .superseded { part.superseded += 1 }
         if fates[place] == .gone { part.gone += 1 }
         if rejected.contains(place) { part.rejections += 1 }
-        if askedAgain.contains(place) { part.askedAgain += 1 }
-        if rejected.contains(place) || askedAgain.contains(place) { part.refused += 1 }
+        let hasAsked = askedAgain.contains(place) || isAsking(place)
+        if hasAsked { part.askedAgain += 1 }
+        if hasAsked || rejected.contains(place) { part.refused += 1 }
+    }
+
+    /// Returns whether an event of a user who holds a token of the new version still waits for another, or failed.
+    private func isAsking(_ place: Int) -> Bool {
+        guard let time = requests[place], let token = newest[place] else { return false }
+        return token.issuedAt <= time && time < token.end
     }
 
     /// Users who were asked for.
@@ -163,7 +173,7 @@ package struct CanaryTally: Sendable {
     /// Counts a token of the new version. One more for a user whose token of the new version lives is what a device asked
     /// for that cannot use the first: such a report need not name the refused token.
     private mutating func note(_ token: PublishedToken, at place: Int, isOwn: Bool, isOfJob: Bool) {
-        defer { newest[place] = Newest(eventID: token.eventID, end: token.expiresAt) }
+        defer { newest[place] = Newest(eventID: token.eventID, issuedAt: token.issuedAt, end: token.expiresAt) }
         guard !isOwn else { return fates[place] = .answered }
         if let newest = newest[place], !isOfJob, !newest.eventID.hasSameBytes(as: token.eventID),
             token.issuedAt < newest.end
@@ -200,6 +210,13 @@ package struct CanaryTally: Sendable {
         } else if code == .rejectedByVendor, let place = key.flatMap({ places[SubjectHash($0)] }) {
             rejected.insert(place)
         }
+    }
+
+    /// Counts an event of the user `key` that another than the campaign caused and that got no token at `time`: it waits in
+    /// a retry tier, or was dead-lettered for no fault of its own.
+    package mutating func request(of key: [UInt8], eventID: String?, at time: UnixTime) {
+        guard eventID.flatMap({ place(of: $0) }) == nil, let place = places[SubjectHash(key)] else { return }
+        requests[place] = max(requests[place] ?? .min, time.seconds)
     }
 
     /// Counts a record of a retry tier.
