@@ -46,10 +46,11 @@ import Testing
             judged.map(\.description) == [
                 "push: 20 of 30 users with a live token, 20 answered, 0 superseded, 20 rejected"
             ])
-        // Another canary is of other users, and never of those with an ended token.
+        // Another canary is of other users, and never of those with an ended token. Ten of them prove less than twenty.
         try shop.campaign.resume()
-        #expect(await Self.stop(shop).contains("the vendor rejected 10 of 10 canary tokens"))
-        #expect(shop.cluster.events == 30)
+        let few = await Self.stop(shop)
+        #expect(few.contains("of the app push 10 users of at least 20), so silence would prove nothing"), "\(few)")
+        #expect(shop.cluster.events == 20)
     }
 
     @Test

@@ -33,6 +33,16 @@ import Testing
         #expect(choice.live == live && choice.rows.allSatisfy { $0 > ended })
     }
 
+    /// The time that a token has left, its lifetime, and whether it is live in spite of a clock that is a quarter of an hour
+    /// behind at most.
+    @Test(arguments: [(901, 10_800, true), (900, 10_800, false), (451, 900, true), (450, 900, false), (1, 1, true)])
+    func `a token lives for longer than the clock may be behind, or has half of its time left`(
+        _ left: Int64, _ life: Int64, _ isLive: Bool
+    ) {
+        let candidates = Self.candidates(1, issued: { _ in Self.now + left - life }, life: life)
+        #expect(CanaryChoice(among: candidates, wanted: 1, at: Self.now).live == (isLive ? 1 : 0))
+    }
+
     @Test func `the half whose tokens were issued last comes first, in an order of no time`() {
         // A row's token is the older the higher its number is.
         let candidates = Self.candidates(100)

@@ -111,6 +111,46 @@ import Testing
         #expect(tally.rejections == 3)
     }
 
+    // MARK: Requests
+
+    @Test func `a further token counts as a refusal while the first one lives, and each user once`() throws {
+        var tally = Self.tally(6)
+        tally.token(Self.token(0, "c-1.1-1"), at: Self.now)
+        // The campaign's own token behind one of live traffic is no request, nor is a token that is there twice.
+        tally.token(Self.token(1, "device-1"), at: Self.now)
+        tally.token(Self.token(1, "device-1"), at: Self.now)
+        tally.token(Self.token(1, "c-1.1-2"), at: Self.now)
+        #expect(tally.whole.askedAgain == 0 && tally.answered == 2)
+        for _ in 0..<2 { tally.token(Self.token(0, "device-0"), at: Self.now) }
+        tally.token(Self.token(2, "device-2"), at: Self.now)
+        tally.token(Self.token(2, "device-3"), at: Self.now)
+        tally.letter(key: nil, eventID: "d", code: .rejectedByVendor, refused: try Self.refused(0))
+        #expect(tally.whole.askedAgain == 2 && tally.whole.rejections == 1 && tally.whole.refused == 2)
+        #expect(tally.exceeding(.count(1)).count == 1 && tally.exceeding(.count(2)).isEmpty)
+    }
+
+    @Test func `an event that waits for a further token counts as a refusal from the first one's issue to its end`() {
+        var tally = Self.tally(5)
+        for user in 0..<4 { tally.token(Self.token(user, "c-1.1-\(user + 1)"), at: Self.now) }
+        tally.request(of: Self.key(0), eventID: "device", at: UnixTime(seconds: 0))
+        tally.request(of: Self.key(1), eventID: "device", at: UnixTime(seconds: 1))
+        tally.request(of: Self.key(2), eventID: "device", at: UnixTime(seconds: 2000))
+        tally.request(of: Self.key(3), eventID: "c-1.1-4", at: UnixTime(seconds: 5))
+        tally.request(of: Self.key(4), eventID: "device", at: UnixTime(seconds: 5))
+        #expect(tally.whole.askedAgain == 1, "before the issue, behind the end, its own event, and no token yet")
+    }
+
+    @Test func `users who are gone are missing nowhere unless they are most of the canary`() {
+        var tally = Self.tally(4)
+        for user in 0..<2 { tally.letter(key: nil, eventID: "c-1.1-\(user + 1)", code: .userGone, refused: nil) }
+        for user in 2..<4 { tally.token(Self.token(user, "c-1.1-\(user + 1)"), at: Self.now) }
+        #expect(tally.isAnswered && tally.whole.gone == 2)
+        tally = Self.tally(3)
+        for user in 0..<2 { tally.letter(key: nil, eventID: "c-1.1-\(user + 1)", code: .userGone, refused: nil) }
+        tally.token(Self.token(2, "c-1.1-3"), at: Self.now)
+        #expect(!tally.isAnswered && tally.reasons(lag: 0) == "2 dead-lettered (user_gone)")
+    }
+
     // MARK: Every app
 
     /// Rejected of 100 users of the app a, of 20 of b, whether 1 in 100 is exceeded, and by which app; nil for both together.

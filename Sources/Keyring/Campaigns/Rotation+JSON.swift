@@ -33,12 +33,44 @@ extension Rotation {
         }
         guard let judged = RotationStratum.list(root["judged"]) else { return nil }
         self.judged = judged
-        if let member = root["failed_apps"] {
-            guard member.isArray else { return nil }
-            failedApps = member.elements.compactMap(\.string)
-            guard failedApps.count == member.elements.count else { return nil }
-        }
         canaryCount = root["canaries"]?.number.flatMap { Int(exactly: $0) } ?? 0
+        if let member = root["failed_apps"] {
+            guard let failed = Self.texts(member) else { return nil }
+            failedApps = failed
+        }
+        if let member = root["passed_apps"] {
+            if member.string == Self.everyApp {
+                passedApps = nil
+                return
+            }
+            guard let passed = Self.texts(member) else { return nil }
+            passedApps = passed
+        } else if ![.prepared, .promoted, .canary].contains(phase) {
+            passedApps = passedOfOldForm
+        }
+    }
+
+    /// The text in place of a list of passed apps where it is every app.
+    private static let everyApp = "all"
+
+    /// The apps that passed by a file that names none: a pass was the campaign's then. A canary whose apps the file does
+    /// not name was one of all of them; without a canary none has passed.
+    private var passedOfOldForm: [String]? {
+        guard judged.isEmpty else { return judged.map(\.app) }
+        return canaryCount > 0 || isOfOldForm ? nil : []
+    }
+
+    private static func texts(_ value: JSONValue) -> [String]? {
+        guard value.isArray else { return nil }
+        let texts = value.elements.compactMap(\.string)
+        return texts.count == value.elements.count ? texts : nil
+    }
+
+    private static func write(_ texts: [String], _ name: String, to json: inout JSONWriter) {
+        json.name(name)
+        json.beginArray()
+        for text in texts { json.string(text) }
+        json.endArray()
     }
 
     /// The campaign's state as it is kept in `rotation.json`.
@@ -61,11 +93,11 @@ extension Rotation {
         if let start { start.write("marks", to: &json) }
         if let canary { canary.write("canary", to: &json) }
         RotationStratum.write(judged, "judged", to: &json)
-        if !failedApps.isEmpty {
-            json.name("failed_apps")
-            json.beginArray()
-            for app in failedApps { json.string(app) }
-            json.endArray()
+        if !failedApps.isEmpty { Self.write(failedApps, "failed_apps", to: &json) }
+        if let passedApps {
+            Self.write(passedApps, "passed_apps", to: &json)
+        } else {
+            json.member("passed_apps", Self.everyApp)
         }
         json.member("canaries", Int64(canaryCount))
         json.endObject()

@@ -66,6 +66,9 @@ package struct Rotation: Sendable, Equatable {
     package internal(set) var judged: [RotationStratum] = []
     /// The apps whose last canary did not pass.
     package internal(set) var failedApps: [String] = []
+    /// The apps whose canary passed, and those that an operator let go on without one. Nil is every app: in a campaign
+    /// from before a pass belonged to an app.
+    package internal(set) var passedApps: [String]? = []
     /// Canaries that were begun.
     package internal(set) var canaryCount = 0
     /// Whether it was read from a file of before campaigns had ids. Its checkpoint has another name then.
@@ -117,6 +120,7 @@ package struct Rotation: Sendable, Equatable {
         case .prepared: throw RotationError("\(to) does not sign yet; first: \(RemintCommand("rotate promote"))")
         case .promoted: phase = isCautious && kind == .rotation ? .canary : .waves
         case .reissued: phase = .waves
+        case .canary where kind == .revocation: phase = .waves
         case .canary, .waves, .retired, .aborted: break
         }
     }
@@ -131,13 +135,39 @@ package struct Rotation: Sendable, Equatable {
         canaryCount += 1
     }
 
+    /// Returns whether users of the app `name` may be asked for without a canary.
+    package func hasPassed(_ name: String) -> Bool {
+        kind == .revocation || passedApps.map { $0.contains { $0.hasSameBytes(as: name) } } ?? true
+    }
+
+    /// Returns the number of users that the next canary of the app `name` needs: silence of fewer users than the vendor
+    /// refused proves nothing.
+    ///
+    /// - Parameter least: the number that is enough in any case.
+    package func canaryNeed(of name: String, least: Int) -> Int {
+        // A canary that did not pass, from before apps were judged by themselves, was one of every app.
+        let wasWhole = canaryCount > 0 && judged.isEmpty && passedApps?.isEmpty == true
+        guard wasWhole || failedApps.contains(where: { $0.hasSameBytes(as: name) }) else { return 1 }
+        return min(least, judged.first { $0.app.hasSameBytes(as: name) }?.users ?? least)
+    }
+
+    /// Users of an app without a passed canary are to be asked for: a canary of them comes first.
+    package mutating func awaitCanary() {
+        if kind == .rotation, phase == .waves { phase = .canary }
+    }
+
     /// Notes that the canary's tokens were published and not refused, or that the campaign continues without one.
-    package mutating func canaryPassed(_ strata: [RotationStratum] = []) {
+    ///
+    /// - Parameters:
+    ///   - strata: The results of its users, by app.
+    ///   - apps: The apps that may be asked for from now on.
+    package mutating func canaryPassed(_ strata: [RotationStratum] = [], of apps: [String] = []) {
         guard phase == .canary else { return }
         phase = .waves
         canary = nil
-        judged = strata
-        failedApps = []
+        if !strata.isEmpty { judged = strata }
+        passedApps = passedApps.map { Set($0).union(apps).sorted() }
+        failedApps.removeAll(where: apps.contains)
     }
 
     /// Notes that the canary did not pass: nothing more is sent until `resume`, which asks for another one.

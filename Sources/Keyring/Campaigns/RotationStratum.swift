@@ -3,19 +3,36 @@ package import JOSE
 /// A canary's users of one app. Each app of a ring is judged by itself: a vendor may have the new key for one of them alone.
 package struct RotationStratum: Sendable, Equatable {
     /// The outcome of the users.
-    package struct Outcome: Sendable, Equatable {
+    package struct Outcome: Sendable, Equatable, CustomStringConvertible {
         /// Users who got a token of the new version from the campaign's own event.
         package let answered: Int
         /// Users who got it from another event.
         package let superseded: Int
         /// Users whose token the vendor rejected.
         package let rejected: Int
+        /// Users who asked for another token within the watch.
+        package let askedAgain: Int
+        /// Users whom the vendor does not know any more.
+        package let gone: Int
 
         /// A result with these counts.
-        package init(answered: Int, superseded: Int, rejected: Int) {
+        package init(answered: Int, superseded: Int, rejected: Int, askedAgain: Int = 0, gone: Int = 0) {
             self.answered = answered
             self.superseded = superseded
             self.rejected = rejected
+            self.askedAgain = askedAgain
+            self.gone = gone
+        }
+
+        /// The counts in a line.
+        package var description: String {
+            "\(answered) answered, \(superseded) superseded, \(rejected) rejected" + more
+        }
+
+        /// The counts of what is rare, as the end of a line; empty where all are 0.
+        package var more: String {
+            (askedAgain > 0 ? ", \(askedAgain) asked for another token" : "")
+                + (gone > 0 ? ", \(gone) gone at the vendor" : "")
         }
     }
 
@@ -39,10 +56,7 @@ package struct RotationStratum: Sendable, Equatable {
 extension RotationStratum: CustomStringConvertible {
     /// The counts in a line.
     package var description: String {
-        let outcome = outcome.map {
-            ", \($0.answered) answered, \($0.superseded) superseded, \($0.rejected) rejected"
-        }
-        return "\(app): \(users) of \(live) users with a live token\(outcome ?? "")"
+        "\(app): \(users) of \(live) users with a live token\(outcome.map { ", \($0)" } ?? "")"
     }
 }
 
@@ -52,10 +66,12 @@ extension RotationStratum {
             let live = value["live"]?.number.flatMap({ Int(exactly: $0) }), users > 0, live >= users
         else { return nil }
         self.init(app: app, users: users, live: live)
-        let counts = ["answered", "superseded", "rejected"].compactMap {
-            value[$0]?.number.flatMap { Int(exactly: $0) }
+        func count(_ name: String) -> Int? { value[name]?.number.flatMap { Int(exactly: $0) } }
+        if let answered = count("answered"), let superseded = count("superseded"), let rejected = count("rejected") {
+            outcome = Outcome(
+                answered: answered, superseded: superseded, rejected: rejected,
+                askedAgain: count("asked_again") ?? 0, gone: count("gone") ?? 0)
         }
-        if counts.count == 3 { outcome = Outcome(answered: counts[0], superseded: counts[1], rejected: counts[2]) }
     }
 
     /// Writes the member `name` with `strata`; nothing where there are none.
@@ -72,6 +88,8 @@ extension RotationStratum {
                 json.member("answered", Int64(outcome.answered))
                 json.member("superseded", Int64(outcome.superseded))
                 json.member("rejected", Int64(outcome.rejected))
+                if outcome.askedAgain > 0 { json.member("asked_again", Int64(outcome.askedAgain)) }
+                if outcome.gone > 0 { json.member("gone", Int64(outcome.gone)) }
             }
             json.endObject()
         }

@@ -4,7 +4,7 @@ package import AdapterKit
 ///
 /// The operator's clock decides whether a token lives. A clock that is ahead would count tokens as ended that devices
 /// still use, so campaigns count a token for this long after its end. A clock that is behind counts tokens for too long
-/// by itself.
+/// by itself. A canary needs tokens that live for certain, so there the clock counts as behind by as much.
 package struct ClockTolerance: Sendable, Equatable {
     /// A quarter of an hour.
     package static let standard = ClockTolerance(seconds: 900)

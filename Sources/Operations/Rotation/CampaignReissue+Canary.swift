@@ -5,64 +5,103 @@ import WorkerConfiguration
 
 /// The canary: choosing, sending and judging it.
 extension CampaignReissue {
-    /// Brings the campaign past its canary.
+    /// Brings the campaign past a canary of each app that has none yet and whose users are to be asked for.
     ///
     /// - Parameter held: the tokens held when the list was made; nil where an earlier run made it.
-    /// - Returns: true where the canary passed, or none is wanted; false where the campaign was paused or finished
-    ///   meanwhile.
-    /// - Throws: `CampaignStopped` where the canary did not pass, where none can be made that would notice a refusal,
-    ///   and where an earlier one did not pass and nobody is left for another one. The campaign is paused then.
+    /// - Returns: true where every such app has passed, or no canary is wanted; false where the campaign was paused or
+    ///   finished meanwhile.
+    /// - Throws: `CampaignStopped` where a canary did not pass, where none can be made that would notice a refusal,
+    ///   and where an earlier one did not pass and nobody is left for another one. The campaign is paused then. Also
+    ///   where an open transaction hides a part of the ledger.
     func passCanary(
         _ rotation: Rotation, _ progress: inout ReissueProgress, _ total: Int, _ held: HeldTokens?
     ) async throws -> Bool {
+        var (rotation, held) = (rotation, held)
         let files = campaign.files(of: rotation)
-        guard let canary = try await canary(rotation, progress, files, held) else {
-            return try goOnWithoutCanary(rotation, progress)
+        while true {
+            let canary: RotationCanary
+            if let present = rotation.canary {
+                canary = present
+            } else {
+                let apps = try openApps(rotation, progress, files)
+                guard rotation.phase == .canary || !apps.isClear else { return true }
+                guard terms.canary > 0 else { return try acceptAll(rotation, apps) }
+                if rotation.phase != .canary {
+                    let detail = "no canary of the app \(apps.names) has passed"
+                    rotation = try campaign.step("rotate canary", detail: detail, of: rotation.id) {
+                        $1.awaitCanary()
+                    }
+                }
+                guard let next = try await makeCanary(rotation, progress, files, held, apps) else {
+                    return try goOnWithoutCanary(rotation, apps)
+                }
+                canary = next
+            }
+            held = nil
+            guard let passed = try await judge(canary, rotation, &progress, total, files) else { return false }
+            rotation = passed
         }
+    }
+
+    /// Sends `canary` and judges it.
+    ///
+    /// - Returns: the campaign with the canary's apps passed; nil where it was paused or finished meanwhile.
+    private func judge(
+        _ canary: RotationCanary, _ rotation: Rotation, _ progress: inout ReissueProgress, _ total: Int,
+        _ files: ReissueFiles
+    ) async throws -> Rotation? {
         let end = canary.firstRow + canary.count
-        guard try await run(job(rotation, files, total, limit: end), &progress, files) != .paused else { return false }
+        guard try await run(job(rotation, files, total, limit: end), &progress, files) != .paused else { return nil }
         note("\(canary.count.of("canary event")) sent; waiting until each user's token of \(rotation.to) is published")
-        let tally = try tally(of: canary, rotation, progress, files)
+        let (tally, apps) = try tally(of: canary, rotation, progress, files)
         var reading = try topics.outcomes(tally, from: canary.marks, now: ring.now)
         do {
             let hasPassed = try await watch(&reading, rotation, canary)
             await reading.close()
-            guard hasPassed else { return false }
+            guard hasPassed else { return nil }
         } catch {
             await reading.close()
             throw error
         }
         let judged = reading.tally.judged(canary)
-        let left = rotation.failedApps.filter { app in !judged.contains { $0.app.hasSameBytes(as: app) } }
-        if !left.isEmpty {
-            let reason =
-                "no canary of the app \(left.joined(separator: " and ")) passed, and no user is left who was in none, although the canary of the other apps passed"
-            throw try stop(rotation, reason, judged)
-        }
-        let whole = reading.tally.whole
-        let detail =
-            ([
-                "\(whole.answered) of \(whole.size) answered, \(whole.superseded) superseded, \(whole.rejections) rejected"
-            ]
-            + judged.map(\.description)).joined(separator: "; ")
+        let whole = RotationStratum.Outcome(reading.tally.whole)
+        let counts =
+            "\(whole.answered) of \(reading.tally.size) answered, \(whole.superseded) superseded, \(whole.rejected) rejected\(whole.more)"
+        let detail = ([counts] + judged.map(\.description)).joined(separator: "; ")
         note("the canary passed: \(detail)")
-        try campaign.step("rotate canary passed", detail: detail, of: rotation.id) { $1.canaryPassed(judged) }
+        // A canary from before apps were judged by themselves is one of every app that it has users of.
+        let passed = canary.strata.isEmpty ? apps : canary.strata.map(\.app)
+        return try campaign.step("rotate canary passed", detail: detail, of: rotation.id) {
+            $1.canaryPassed(judged, of: passed)
+        }
+    }
+
+    /// Continues with everyone at once, because the operator wants no canary.
+    private func acceptAll(_ rotation: Rotation, _ apps: OpenApps) throws -> Bool {
+        let failed = rotation.canaryCount
+        let detail = "no canary (--canary 0)" + (failed > 0 ? ", although \(failed) did not pass" : "")
+        note(detail)
+        try campaign.step("rotate canary", detail: detail, of: rotation.id) {
+            $1.awaitCanary()
+            $1.canaryPassed(of: Array(apps.all) + rotation.failedApps)
+        }
         return true
     }
 
-    /// Continues with everyone at once where the operator wants no canary, or where nobody is left for one.
+    /// Continues where no user is left whom a canary could have.
     ///
-    /// - Throws: `CampaignStopped` where no canary passed: a canary of everybody proves nothing.
-    private func goOnWithoutCanary(_ rotation: Rotation, _ progress: ReissueProgress) throws -> Bool {
-        let failed = rotation.canaryCount
-        let detail: String
-        switch (terms.canary > 0, failed > 0 || progress.rows > 0) {
-        case (true, true):
-            throw try stop(rotation, "no canary passed, and no user is left who was in none", [])
-        case (true, false): detail = "no user is left for a canary"
-        case (false, true): detail = "no canary (--canary 0), although \(failed) did not pass"
-        case (false, false): detail = "no canary (--canary 0)"
+    /// - Throws: `CampaignStopped` where an app's canary did not pass: a canary of everybody proves nothing.
+    private func goOnWithoutCanary(_ rotation: Rotation, _ apps: OpenApps) throws -> Bool {
+        guard apps.failed.isEmpty else {
+            let others = rotation.passedApps?.isEmpty == false ? ", although the canary of the other apps passed" : ""
+            let names = apps.failed.joined(separator: " and ")
+            throw try stop(
+                rotation, "no canary of the app \(names) passed, and no user is left who was in none\(others)")
         }
+        if rotation.canaryCount > 0, rotation.passedApps?.isEmpty == true {
+            throw try stop(rotation, "no canary passed, and no user is left who was in none")
+        }
+        let detail = "no user is left for a canary"
         note(detail)
         try campaign.step("rotate canary", detail: detail, of: rotation.id) { $1.canaryPassed() }
         return true
@@ -70,19 +109,44 @@ extension CampaignReissue {
 
     /// Pauses the campaign where another canary cannot help.
     ///
-    /// - Returns: the error that names the way on.
-    private func stop(
-        _ rotation: Rotation, _ reason: String, _ judged: [RotationStratum]
-    ) throws -> CampaignStopped {
-        try campaign.step("rotate pause", detail: reason, of: rotation.id) {
-            try $1.canaryFailed(because: reason, judged)
-        }
+    /// - Parameter wait: another way on; empty where there is none.
+    /// - Returns: the error that names the ways on.
+    private func stop(_ rotation: Rotation, _ reason: String, wait: String = "") throws -> CampaignStopped {
+        try campaign.step("rotate pause", detail: reason, of: rotation.id) { try $1.pause(because: reason) }
+        let back = wait.isEmpty ? "Go back with: \(RemintCommand("rotate abort"))" : wait
         return CampaignStopped(
-            "\(reason). The campaign is paused. Go back with: \(RemintCommand("rotate abort")). Or accept the risk for everyone: \(RemintCommand("rotate resume")), then \(RemintCommand("rotate reissue", "--canary", "0"))"
+            "\(reason). The campaign is paused. \(back). Or accept the risk for everyone: \(RemintCommand("rotate resume")), then \(RemintCommand("rotate reissue", "--canary", "0"))"
         )
     }
 
     // MARK: Made
+
+    /// The apps of a campaign's list that are not passed by.
+    private struct OpenApps {
+        /// Every app with users in the list.
+        var all: Set<String> = []
+        /// Those without a passed canary whose users were not all asked for.
+        var unasked: Set<String> = []
+        /// Those whose last canary did not pass.
+        var failed: [String] = []
+
+        var isClear: Bool { unasked.isEmpty && failed.isEmpty }
+        /// Their names.
+        var names: String { unasked.union(failed).sorted().joined(separator: " and ") }
+    }
+
+    private func openApps(
+        _ rotation: Rotation, _ progress: ReissueProgress, _ files: ReissueFiles
+    ) throws -> OpenApps {
+        var apps = OpenApps()
+        let fixed = max(progress.rows, progress.sendingRows)
+        try CampaignList(files, ring.configuration).each { member in
+            apps.all.insert(member.app.name)
+            if member.row > fixed, !rotation.hasPassed(member.app.name) { apps.unasked.insert(member.app.name) }
+        }
+        apps.failed = rotation.failedApps.filter(apps.all.contains)
+        return apps
+    }
 
     /// Users of an app among whom a canary's are chosen.
     private struct Source {
@@ -92,31 +156,38 @@ extension CampaignReissue {
         var candidates: [CanaryChoice.Candidate] = []
     }
 
-    /// Returns the present canary, or the next one; nil where none is wanted or nobody is left.
+    /// A canary's users of an app.
+    private struct AppChoice {
+        let app: String
+        let choice: CanaryChoice
+        /// The number of users below which the canary proves nothing.
+        let need: Int
+    }
+
+    /// Makes the next canary; nil where nobody is left for one.
     ///
-    /// - Throws: `CampaignStopped` where an app's users hold no live token; the campaign is paused then.
-    private func canary(
-        _ rotation: Rotation, _ progress: ReissueProgress, _ files: ReissueFiles, _ held: HeldTokens?
+    /// - Throws: `CampaignStopped` where an app's users hold no live token, or too few do after a canary that did not
+    ///   pass; the campaign is paused then. Also where an open transaction hides a part of the ledger.
+    private func makeCanary(
+        _ rotation: Rotation, _ progress: ReissueProgress, _ files: ReissueFiles, _ held: HeldTokens?,
+        _ apps: OpenApps
     ) async throws -> RotationCanary? {
-        if let canary = rotation.canary { return canary }
-        guard terms.canary > 0 else { return nil }
         let now: HeldTokens
         if let held { now = held } else { now = try await self.held(rotation) }
+        if let hidden = now.hidden {
+            throw CampaignStopped(
+                "no canary can be made: \(hidden.fact), and users of any app may be among them; \(hidden.remedy), with: remint rotate reissue"
+            )
+        }
         let list = CampaignList(files, ring.configuration)
         // Rows whose events were sent, or may have been, keep their place.
         let fixed = max(progress.rows, progress.sendingRows)
-        let sources = try sources(in: list, behind: fixed, now, salt: progress.job)
+        let sources = try sources(in: list, of: apps.unasked, behind: fixed, now, salt: progress.job)
         guard !sources.isEmpty else { return nil }
-        let time = ring.now().seconds
-        let choices = sources.sorted { $0.key < $1.key }.map { app, source in
-            let wanted = CanaryChoice.wanted(of: source.total, percent: terms.canary, least: terms.canaryUsers)
-            return (app: app, choice: CanaryChoice(among: source.candidates, wanted: wanted, at: time))
-        }
-        let deaf = sources.filter { app, _ in choices.contains { $0.app == app && $0.choice.live == 0 } }
-        if !deaf.isEmpty { throw try stop(rotation, deaf.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }) }
+        let choices = try choices(among: sources, rotation)
         try list.move(choices.flatMap(\.choice.rows), behind: fixed, on: ring.directory.disk)
-        let strata = choices.map { app, choice in
-            RotationStratum(app: app, users: choice.rows.count, live: choice.live)
+        let strata = choices.map {
+            RotationStratum(app: $0.app, users: $0.choice.rows.count, live: $0.choice.live)
         }
         let count = fixed - progress.rows + strata.reduce(0) { $0 + $1.users }
         let canary = RotationCanary(firstRow: progress.rows, count: count, marks: now.marks, strata: strata)
@@ -128,14 +199,42 @@ extension CampaignReissue {
         return canary
     }
 
-    /// Returns the users of each app who hold a token and were in no canary.
+    /// - Throws: `CampaignStopped` where an app's users are too few to prove anything; the campaign is paused then.
+    private func choices(among sources: [String: Source], _ rotation: Rotation) throws -> [AppChoice] {
+        // By a clock that is behind, tokens that ended pass for live ones: it is at least the time of the last issue.
+        let issues = sources.values.flatMap { $0.candidates.map(\.issuedAt) }
+        let time = max(ring.now().seconds, issues.max() ?? 0)
+        let choices = sources.sorted { $0.key < $1.key }.map { app, source in
+            let need = rotation.canaryNeed(of: app, least: CanaryChoice.least)
+            let wanted = max(
+                need, CanaryChoice.wanted(of: source.total, percent: terms.canary, least: terms.canaryUsers))
+            return AppChoice(
+                app: app, choice: CanaryChoice(among: source.candidates, wanted: wanted, at: time), need: need)
+        }
+        let deaf = choices.filter { $0.choice.live == 0 }.map { ($0.app, sources[$0.app]?.candidates ?? []) }
+        if !deaf.isEmpty { throw try stop(rotation, deaf) }
+        let few = choices.filter { $0.choice.rows.count < $0.need }
+        if !few.isEmpty {
+            let apps = few.map {
+                "of the app \($0.app) \($0.choice.rows.count) \($0.choice.rows.count == 1 ? "user" : "users") of at least \($0.need)"
+            }.joined(separator: ", ")
+            throw try stop(
+                rotation,
+                "the last canary did not pass, and too few users with a live token are left for another (\(apps)), so silence would prove nothing"
+            )
+        }
+        return choices
+    }
+
+    /// Returns the users of each of `apps` who hold a token and were in no canary.
     private func sources(
-        in list: CampaignList, behind fixed: Int, _ held: HeldTokens, salt: String
+        in list: CampaignList, of apps: Set<String>, behind fixed: Int, _ held: HeldTokens, salt: String
     ) throws -> [String: Source] {
         var places: [SubjectHash: Int] = [:]
         for (place, holder) in held.holders.enumerated() { places[SubjectHash(holder.key)] = place }
         var sources: [String: Source] = [:]
         try list.each { member in
+            guard apps.contains(member.app.name) else { return }
             sources[member.app.name, default: Source()].total += 1
             guard member.row > fixed, let place = places[SubjectHash(member.key)] else { return }
             sources[member.app.name]?.candidates.append(
@@ -148,21 +247,24 @@ extension CampaignReissue {
     /// report a refusal.
     ///
     /// - Returns: the error that names the way on.
-    private func stop(_ rotation: Rotation, _ deaf: [(app: String, source: Source)]) throws -> CampaignStopped {
-        let apps = deaf.map { "\($0.source.candidates.count) of the app \($0.app)" }.joined(separator: ", ")
-        let reason =
-            "no user left for a canary holds a live token (\(apps), whose tokens ended by this machine's clock), so silence would prove nothing"
-        try campaign.step("rotate pause", detail: reason, of: rotation.id) { try $1.pause(because: reason) }
-        let last = deaf.flatMap { $0.source.candidates.map(\.expiresAt) }.max() ?? 0
+    private func stop(
+        _ rotation: Rotation, _ deaf: [(app: String, candidates: [CanaryChoice.Candidate])]
+    ) throws -> CampaignStopped {
+        let tolerance = DurationText.format(seconds: ClockTolerance.standard.seconds)
+        let apps = deaf.map { "\($0.candidates.count) of the app \($0.app)" }.joined(separator: ", ")
+        let last = deaf.flatMap { $0.candidates.map(\.expiresAt) }.max() ?? 0
         let end = UnixTime(seconds: last).advanced(bySeconds: ClockTolerance.standard.seconds + 1)
-        return CampaignStopped(
-            "\(reason). The campaign is paused. From \(end) on these tokens no longer count: \(RemintCommand("rotate resume")), and \(RemintCommand("rotate reissue")). Or accept the risk for everyone: \(RemintCommand("rotate resume")), then \(RemintCommand("rotate reissue", "--canary", "0"))"
-        )
+        return try stop(
+            rotation,
+            "no user left for a canary holds a live token (\(apps), whose tokens ended, or end within \(tolerance), by this machine's clock, which may be behind), so silence would prove nothing",
+            wait:
+                "From \(end) on these tokens no longer count: \(RemintCommand("rotate resume")), and \(RemintCommand("rotate reissue"))")
     }
 
+    /// Returns the tally of `canary` before any outcome, and the apps of its users.
     private func tally(
         of canary: RotationCanary, _ rotation: Rotation, _ progress: ReissueProgress, _ files: ReissueFiles
-    ) throws -> CanaryTally {
+    ) throws -> (tally: CanaryTally, apps: [String]) {
         let rows = canary.firstRow + 1...canary.firstRow + canary.count
         var subjects = [[UInt8]?](repeating: nil, count: canary.count)
         var rings: [String: String] = [:]
@@ -171,8 +273,9 @@ extension CampaignReissue {
             subjects[member.row - rows.lowerBound] = member.key
             rings[member.app.name] = member.app.key
         }
-        return CanaryTally(
+        let tally = CanaryTally(
             of: rotation.to, ring: ring.ring.name, job: progress.job, firstRow: canary.firstRow, subjects: subjects,
             rings: canary.strata.isEmpty ? [:] : rings)
+        return (tally, rings.keys.sorted())
     }
 }

@@ -17,7 +17,24 @@ extension CampaignReissue {
             (parts.isEmpty
             ? "no event of the campaign waits or failed, so workers answered with another version"
             : parts.joined(separator: ", "))
-            + (try await heldApps())
+            + (try await held())
+    }
+
+    /// Returns the users who hold a token of the old version and whom the vendor does not know any more, by the last
+    /// outcomes of their events in the present round.
+    func gone(_ rotation: Rotation) async throws -> GoneUsers {
+        guard let progress = try campaign.progress(of: rotation) else { return GoneUsers() }
+        let prefix = "\(progress.job)-"
+        let rows = Set(
+            try await topics.fates(of: rotation, at: ring.now()).ofGoneUsers.filter { $0.hasPrefix(prefix) }
+                .compactMap { Int($0.dropFirst(prefix.count)) })
+        guard !rows.isEmpty else { return GoneUsers() }
+        var subjects: Set<SubjectHash> = []
+        try CampaignList(campaign.files(of: rotation), ring.configuration).each { member in
+            if rows.contains(member.row) { subjects.insert(SubjectHash(member.key)) }
+        }
+        let holders = try await held(rotation).holders.filter { subjects.contains(SubjectHash($0.key)) }
+        return GoneUsers(count: holders.count, lastEnd: holders.map(\.expiresAt).max())
     }
 
     /// Returns the ids of the present round's events whose users still hold a token of the old version. A user who was

@@ -24,6 +24,7 @@ extension CampaignReissue {
     ) async throws -> CampaignHoldings? {
         let versions = try versions(of: rotation)
         var last: Int?
+        var askedAt: Int?
         var deadline = ContinuousClock.now + patience
         // Where only holders behind an open transaction are left, the transaction may take as long as an answer.
         let hiddenDeadline = ContinuousClock.now + terms.answerWithin
@@ -36,6 +37,11 @@ extension CampaignReissue {
                 line.show(0, of: hidden.count, hidden.fact)
                 try await rest(.milliseconds(500), rotation)
                 continue
+            }
+            if last == holdings.waiting, askedAt != last {
+                // Where nobody is left but users whom the vendor does not know any more, waiting is in vain.
+                askedAt = last
+                if try await gone(rotation).count >= holdings.waiting { return holdings }
             }
             if let last, holdings.waiting < last { deadline = .now + terms.answerWithin }
             last = min(last ?? .max, holdings.waiting)
@@ -100,7 +106,7 @@ extension CampaignReissue {
     /// Asks for a count until it is 0 or unknown, until it stops falling for too long, or until the campaign may not go on.
     ///
     /// - Returns: the last count; nil where it is unknown.
-    private func lowest(_ rotation: Rotation, _ count: () async throws -> Int?) async throws -> Int? {
+    func lowest(_ rotation: Rotation, _ count: () async throws -> Int?) async throws -> Int? {
         var least = Int.max
         let start = ContinuousClock.now
         var deadline = start

@@ -8,11 +8,13 @@ extension CampaignReissue {
     /// Waits until the canary is answered, then for rejections of its tokens.
     ///
     /// - Returns: false where the campaign was paused or finished meanwhile.
+    /// - Throws: `CampaignStopped` where the canary did not pass, and where refusals may be unread.
     func watch(
         _ reading: inout any CanaryOutcomes, _ rotation: Rotation, _ canary: RotationCanary
     ) async throws -> Bool {
         guard try await waitUntilAnswered(&reading, rotation, canary) else { return false }
         note("the canary is answered; watching it for \(DurationText.format(seconds: terms.watch.components.seconds))")
+        let start = WatchStart(time: ring.now(), marks: try await topics.controlEnds())
         let end = ContinuousClock.now + terms.watch
         var line = display
         defer { line.clear() }
@@ -23,23 +25,33 @@ extension CampaignReissue {
             let watched = terms.watch - (end - .now)
             line.show(
                 Int(watched / .milliseconds(1)), of: Int(terms.watch / .milliseconds(1)),
-                "watching \(reading.tally.size) canary tokens: \(reading.tally.rejections) rejected")
+                "watching \(reading.tally.size) canary tokens: \(reading.tally.whole.refused) refused")
         }
         line.clear()
+        // A refusal that was seen needs nothing more; silence needs workers that read everything.
+        let isSilent = reading.tally.exceeding(terms.maxRejections).isEmpty
+        let doubts = isSilent ? try await doubts(rotation, canary, since: start) : []
         try await reading.readToEnd()
-        let exceeding = reading.tally.exceeding(terms.maxRejections)
-        if !exceeding.isEmpty {
-            let rejected = reading.tally.parts.filter { $0.rejections > 0 }
-            let apps = exceeding.contains { $0.app == nil } ? rejected : exceeding
-            try fail(
-                rotation, exceeding.map { rejection($0, rejected) }.joined(separator: "; "),
-                reading.tally.judged(canary),
-                apps.compactMap(\.app))
-        }
-        if let (app, suspended) = try await suspension(for: rotation.to) {
+        try judge(reading.tally, rotation, canary)
+        if let (app, suspended) = try await suspension(for: rotation.to, canary) {
             try fail(rotation, suspended, reading.tally.judged(canary), [app])
         }
-        return try mayGoOn(rotation)
+        guard try mayGoOn(rotation) else { return false }
+        if !doubts.isEmpty { throw try pause(rotation, because: doubts) }
+        return true
+    }
+
+    /// Pauses the campaign where more users refused their tokens than may.
+    ///
+    /// - Throws: `CampaignStopped` then.
+    private func judge(_ tally: CanaryTally, _ rotation: Rotation, _ canary: RotationCanary) throws {
+        let exceeding = tally.exceeding(terms.maxRejections)
+        guard !exceeding.isEmpty else { return }
+        let refused = tally.parts.filter { $0.refused > 0 }
+        let apps = exceeding.contains { $0.app == nil } ? refused : exceeding
+        try fail(
+            rotation, exceeding.map { rejection($0, refused) }.joined(separator: "; "), tally.judged(canary),
+            apps.compactMap(\.app))
     }
 
     /// Waits until the token topic holds the canary's tokens.
@@ -71,12 +83,13 @@ extension CampaignReissue {
         _ tally: CanaryTally, _ rotation: Rotation, _ canary: RotationCanary
     ) async throws {
         let within = DurationText.format(seconds: terms.answerWithin.components.seconds)
-        let holds = try await heldApps()
+        let holds = try await held(canary.strata.map(\.app))
         let reasons = tally.reasons(lag: await topics.lag)
         let parts = tally.parts.filter { $0.answered < $0.size }
         let apps = parts.map { "\($0.app ?? ""): \($0.size - $0.answered) of \($0.size)" }.joined(separator: ", ")
-        // Where nobody is missing, live traffic answered more users than the campaign.
-        let missing = parts.contains { $0.missing > 0 } ? parts.filter { $0.missing > 0 } : parts
+        // Where nobody is missing, live traffic answered more users than the campaign, or too many are gone.
+        let short = parts.filter { $0.missing > 0 || $0.isDeserted }
+        let missing = short.isEmpty ? parts : short
         try fail(
             rotation,
             "\(tally.size - tally.answered) of \(tally.size) canary users got no token of \(rotation.to) from their event within \(within)\(apps.isEmpty ? "" : " (\(apps))"): \(reasons)\(holds)",
@@ -100,20 +113,22 @@ extension CampaignReissue {
 
     /// Returns the reason to pause because of the users of `part`.
     ///
-    /// - Parameter others: every app with a rejection, for a limit that all apps exceed together.
+    /// - Parameter others: every app with a refused user, for a limit that all apps exceed together.
     private func rejection(_ part: CanaryTally.Part, _ others: [CanaryTally.Part]) -> String {
-        let (rejected, size) = (part.rejections, part.size)
+        let (refused, size) = (part.refused, part.size)
         let share =
             switch terms.maxRejections {
             case .count(let count): "more than the \(count) of --max-rejections"
             case .share(let share):
-                "at least \(Self.percent(ConfidenceBound.lower(rejected, of: size))) of all users would be, at 95 % confidence; --max-rejections is \(Self.percent(share))"
+                "at least \(Self.percent(ConfidenceBound.lower(refused, of: size))) of all users would be, at 95 % confidence; --max-rejections is \(Self.percent(share))"
             }
-        let apps = others.map { "\($0.app ?? ""): \($0.rejections) of \($0.size)" }.joined(separator: ", ")
-        if let app = part.app {
-            return "the app \(app): the vendor rejected \(rejected) of \(size) canary tokens: \(share)"
-        }
-        return "the vendor rejected \(rejected) of \(size) canary tokens\(apps.isEmpty ? "" : " (\(apps))"): \(share)"
+        let apps = others.map { "\($0.app ?? ""): \($0.refused) of \($0.size)" }.joined(separator: ", ")
+        var facts: [String] = []
+        if part.rejections > 0 { facts.append("the vendor rejected \(part.rejections) of \(size) canary tokens") }
+        if part.askedAgain > 0 { facts.append("\(part.askedAgain) of \(size) canary users asked for another token") }
+        let fact = facts.joined(separator: " and ")
+        if let app = part.app { return "the app \(app): \(fact): \(share)" }
+        return "\(fact)\(apps.isEmpty ? "" : " (\(apps))"): \(share)"
     }
 
     private static func percent(_ share: Double) -> String {
@@ -121,9 +136,13 @@ extension CampaignReissue {
         return "\(tenths / 10).\(tenths % 10) %"
     }
 
-    /// Returns an app of the ring that is suspended for tokens of `version`, and the reason; nil where none is.
-    private func suspension(for version: String) async throws -> (app: String, reason: String)? {
-        for (name, suspension) in try await holds() where suspension.cause == .suspended {
+    /// Returns an app of the ring, or of `canary`, that is suspended for tokens of `version`, and the reason; nil where
+    /// none is.
+    private func suspension(
+        for version: String, _ canary: RotationCanary
+    ) async throws -> (app: String, reason: String)? {
+        let holds = try await holds(of: canary.strata.map(\.app), at: ring.now(), since: nil)
+        for (name, suspension) in holds.apps where suspension.cause == .suspended {
             guard suspension.keyVersion.map({ $0.hasSameBytes(as: version) }) ?? true else { continue }
             return (
                 name,
@@ -131,17 +150,6 @@ extension CampaignReissue {
             )
         }
         return nil
-    }
-
-    /// Returns the ring's apps whose events wait, as the end of a sentence.
-    func heldApps() async throws -> String {
-        let held = try await holds().map { "\($0.key) is \($0.value.cause.rawValue)" }
-        return held.isEmpty ? "" : "; the app \(held.sorted().joined(separator: ", the app "))"
-    }
-
-    private func holds() async throws -> [String: Suspension] {
-        let names = Set(ring.apps.map(\.name))
-        return try await topics.suspensions(at: ring.now()).filter { names.contains($0.key) }
     }
 }
 
@@ -152,10 +160,18 @@ extension CanaryTally {
         return canary.strata.map { stratum in
             var stratum = stratum
             if let part = parts[stratum.app] {
-                stratum.outcome = RotationStratum.Outcome(
-                    answered: part.answered, superseded: part.superseded, rejected: part.rejections)
+                stratum.outcome = RotationStratum.Outcome(part)
             }
             return stratum
         }
+    }
+}
+
+extension RotationStratum.Outcome {
+    /// The outcomes of the users of `part`.
+    init(_ part: CanaryTally.Part) {
+        self.init(
+            answered: part.answered, superseded: part.superseded, rejected: part.rejections,
+            askedAgain: part.askedAgain, gone: part.gone)
     }
 }

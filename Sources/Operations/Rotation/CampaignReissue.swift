@@ -98,7 +98,7 @@ package struct CampaignReissue {
         var (progress, held) = try await begin(rotation, files)
         let sentBefore = progress.sent
         let total = try CampaignList(files, ring.configuration).count()
-        if rotation.phase == .canary {
+        if rotation.kind == .rotation {
             guard try await passCanary(rotation, &progress, total, held) else { return .paused }
         }
         held = nil
@@ -115,15 +115,17 @@ package struct CampaignReissue {
         return .reissued(report)
     }
 
-    /// Marks the campaign as re-issued if nobody is left who can be asked for.
+    /// Marks the campaign as re-issued if nobody is left who can be asked for and whom the vendor knows.
     ///
     /// - Throws: `CampaignStopped` where somebody is left or open transactions hide a part of the ledger; with a
     ///   revocation also where any live token or unreadable record is left.
     private func finish(_ rotation: Rotation, _ report: Report) async throws {
         let holdings = report.holdings
-        guard holdings.waiting == 0 else {
+        let gone = holdings.waiting > 0 ? try await gone(rotation) : GoneUsers()
+        guard holdings.waiting <= gone.count else {
             let remedy = holdings.hidden.map { "; \($0.remedy)" } ?? ""
-            let fates = try await fates(rotation) + remedy
+            let fates = ([try await fates(rotation) + remedy] + [gone.fact].filter { !$0.isEmpty })
+                .joined(separator: "; ")
             throw CampaignStopped(
                 "\(holdings.left) (\(holdings.reasons)): \(fates); fix that, then ask for them again with: \(RemintCommand("rotate reissue"))"
             )
@@ -136,10 +138,11 @@ package struct CampaignReissue {
         try campaign.step("rotate reissued", detail: "\(report.sent + report.sentBefore) events", of: rotation.id) {
             $1.reissued()
         }
+        if gone.count > 0 { note(gone.fact) }
         guard rotation.kind == .revocation, holdings.live > 0 || holdings.unreadable > 0 else { return }
         let end = holdings.last.end(at: ring.now())
         throw CampaignStopped(
-            "\(holdings.left), and revoked (\(holdings.reasons)); the last one \(end.isEmpty ? "ends at an unknown time" : end); see: \(RemintCommand("rotate status"))"
+            "\(holdings.left), and revoked (\(holdings.reasons))\(gone.count > 0 ? "; \(gone.fact)" : ""); the last one \(end.isEmpty ? "ends at an unknown time" : end); see: \(RemintCommand("rotate status"))"
         )
     }
 
@@ -247,9 +250,9 @@ package struct CampaignReissue {
         // Noted before the ledger is read: a token that it does not show lies behind them.
         let marks = try await topics.ends()
         let filter = LedgerFilter(versions: try versions(of: rotation), of: ring.ledgerRing)
-        let holders = try await topics.holders(
+        let (holders, hidden) = try await topics.holders(
             matching: filter, at: ClockTolerance.standard.earliest(at: ring.now()))
-        return HeldTokens(marks: marks, holders: holders)
+        return HeldTokens(marks: marks, holders: holders, hidden: hidden)
     }
 
     func job(_ rotation: Rotation, _ files: ReissueFiles, _ total: Int, limit: Int? = nil) -> ReissueJob {

@@ -1,11 +1,13 @@
 package import AdapterKit
 package import Keyring
-package import Pipeline
 
 /// The topics as a campaign uses them: the ledger, the bulk lane, and the outcomes of its events.
 package protocol CampaignTopics {
-    /// Returns the subjects whose newest token `filter` matches, the earliest end first.
-    func holders(matching filter: LedgerFilter, at now: UnixTime) async throws -> [LedgerHolder]
+    /// Returns the subjects whose newest token `filter` matches, the earliest end first, and the offsets that open
+    /// transactions hide of the ledger.
+    func holders(
+        matching filter: LedgerFilter, at now: UnixTime
+    ) async throws -> (holders: [LedgerHolder], hidden: HiddenOffsets?)
     /// Returns the live tokens of `versions` of `ring`, from one reading.
     func holdings(of versions: [String], in ring: RingInUse, at now: UnixTime) async throws -> CampaignHoldings
     /// Returns the ends of the topics that show outcomes.
@@ -18,10 +20,15 @@ package protocol CampaignTopics {
     ) throws -> any CanaryOutcomes
     /// Returns the outcomes of the events of `rotation` that became no tokens.
     func fates(of rotation: Rotation, at now: UnixTime) async throws -> EventFates
-    /// Returns the suspensions in force, by app.
-    func suspensions(at now: UnixTime) async throws -> [String: Suspension]
+    /// Returns the suspensions and pauses in force at `now`; with the control topic's ends of that time, also those that
+    /// began or ended behind them.
+    func holds(at now: UnixTime, since marks: TopicMarks?) async throws -> ControlHolds
+    /// Returns the ends of the control topic.
+    func controlEnds() async throws -> TopicMarks
     /// Returns the events that are on the topics of the live and the bulk lane now.
     func events() async throws -> EventsBefore
+    /// Returns the events that are on the topics of the live lane now.
+    func liveEvents() async throws -> EventsBefore
     /// Returns the number of `events` that have no outcome yet.
     func unanswered(_ events: EventsBefore) async throws -> Int
     /// The number of events of the bulk lane that no worker has consumed; nil where it is unknown.

@@ -3,7 +3,7 @@ import JOSE
 /// The choice of a canary's users among those of one app, as a value.
 ///
 /// A canary must be able to notice a refusal, and only a device that comes back reports one. So it consists of users
-/// who hold a live token. The half whose tokens were issued last comes first: these users were active most recently.
+/// who hold a token that lives for certain, although the clock may be behind. The half whose tokens were issued last comes first: these users were active most recently.
 /// Within a half the order is that of a hash under a salt that nobody knows before the campaign. An account that
 /// fetches fresh tokens, or picks its ids, at most doubles its chance to be chosen, and cannot fill the canary; in the
 /// order of time it would be the first user. Users with an expired token are in no canary: they would make it larger
@@ -19,6 +19,9 @@ package struct CanaryChoice {
         let expiresAt: Int64
     }
 
+    /// The number of users that a canary has if there are that many and nobody wants fewer.
+    package static let least = 20
+
     /// The chosen users' rows.
     package let rows: [Int]
     /// All candidates who hold a live token.
@@ -29,8 +32,15 @@ package struct CanaryChoice {
     /// - Parameters:
     ///   - wanted: the number of users to choose; fewer where fewer hold a live token.
     ///   - now: the time in seconds since 1970.
-    package init(among candidates: [Candidate], wanted: Int, at now: Int64) {
-        let live = candidates.filter { $0.expiresAt > now }.sorted {
+    ///   - tolerance: the bound on how far `now` may be behind. A token must live for longer than that. One that lives
+    ///     no longer than twice as long at all must have half of its time left.
+    package init(
+        among candidates: [Candidate], wanted: Int, at now: Int64, tolerating tolerance: ClockTolerance = .standard
+    ) {
+        let live = candidates.filter {
+            let life = max(0, $0.expiresAt - $0.issuedAt)
+            return $0.expiresAt - min(tolerance.seconds, life / 2) > now
+        }.sorted {
             ($1.issuedAt, $0.rank, $0.row) < ($0.issuedAt, $1.rank, $1.row)
         }
         let half = (live.count + 1) / 2

@@ -79,6 +79,9 @@ struct CanaryReading: CanaryOutcomes {
         }
         let input = InputRecord(deadLetter: record)
         let letter = DeadLetterEntry(input, decoder: decoder, at: now())
+        if let request = WaitingRequest(input, letter, decoder, configuration, at: now()) {
+            tally.request(of: request.key, eventID: letter.eventID, at: request.time)
+        }
         if topic == configuration.topics.deadLetters {
             tally.letter(
                 key: record.key, eventID: letter.eventID, code: letter.code, refused: RefusedToken(record.body))

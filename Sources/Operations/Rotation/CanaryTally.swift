@@ -11,6 +11,8 @@ package struct CanaryTally: Sendable {
         case deferred(String)
         /// The event was dead-lettered with this code.
         case deadLettered(String)
+        /// The event was dead-lettered because the vendor does not know its user any more.
+        case gone
         /// The event's user got a token of the new version that another event caused.
         case superseded
         /// The event's user got the token of the new version that it caused.
@@ -29,9 +31,24 @@ package struct CanaryTally: Sendable {
         package internal(set) var superseded = 0
         /// Users whose tokens the vendor rejected.
         package internal(set) var rejections = 0
+        /// Users who asked for another token although that of the new version lived.
+        package internal(set) var askedAgain = 0
+        /// Users whose token may have been refused: those of `rejections` and of `askedAgain`, each once.
+        package internal(set) var refused = 0
+        /// Users whom the vendor does not know any more.
+        package internal(set) var gone = 0
 
-        /// Users who hold no token of the new version.
-        var missing: Int { size - answered - superseded }
+        /// Users who hold no token of the new version and might get one.
+        var missing: Int { size - answered - superseded - gone }
+        /// Whether so many users are gone that the others prove nothing.
+        var isDeserted: Bool { gone * 2 > size }
+    }
+
+    /// A user's newest token of the new version.
+    private struct Newest {
+        let eventID: String
+        let issuedAt: Int64
+        let end: Int64
     }
 
     private let ring: String
@@ -44,6 +61,10 @@ package struct CanaryTally: Sendable {
     private var apps: [String?] = []
     private var fates: [Fate] = []
     private var rejected: Set<Int> = []
+    private var askedAgain: Set<Int> = []
+    private var newest: [Int: Newest] = [:]
+    /// The last time that another event of a user got no token, in seconds since 1970.
+    private var requests: [Int: Int64] = [:]
 
     /// The canary of the rows behind `firstRow`.
     ///
@@ -91,7 +112,17 @@ package struct CanaryTally: Sendable {
         part.size += 1
         if fates[place] == .answered { part.answered += 1 }
         if fates[place] == .superseded { part.superseded += 1 }
+        if fates[place] == .gone { part.gone += 1 }
         if rejected.contains(place) { part.rejections += 1 }
+        let hasAsked = askedAgain.contains(place) || isAsking(place)
+        if hasAsked { part.askedAgain += 1 }
+        if hasAsked || rejected.contains(place) { part.refused += 1 }
+    }
+
+    /// Returns whether an event of a user who holds a token of the new version still waits for another, or failed.
+    private func isAsking(_ place: Int) -> Bool {
+        guard let time = requests[place], let token = newest[place] else { return false }
+        return token.issuedAt <= time && time < token.end
     }
 
     /// Users who were asked for.
@@ -104,23 +135,25 @@ package struct CanaryTally: Sendable {
     package var superseded: Int { whole.superseded }
 
     /// Whether every user holds a token of the new version, and at least half of them because of the campaign's own event: where
-    /// live traffic is faster, its tokens are of the new version all the same.
+    /// live traffic is faster, its tokens are of the new version all the same. Users whom the vendor does not know any more need
+    /// none, as long as they are at most half of each app's.
     package var isAnswered: Bool {
         let whole = whole
         return whole.size > 0 && whole.missing == 0 && whole.answered * 2 >= whole.size
+            && !parts.contains(where: \.isDeserted)
     }
 
-    /// Returns the apps whose rejections exceed `limit`, each by itself; where none does, all users together if theirs
+    /// Returns the apps whose refused users exceed `limit`, each by itself; where none does, all users together if theirs
     /// do.
     package func exceeding(_ limit: RejectionLimit) -> [Part] {
         let whole = whole
         switch limit {
         case .share:
-            let parts = parts.filter { limit.isExceeded(by: $0.rejections, of: $0.size) }
+            let parts = parts.filter { limit.isExceeded(by: $0.refused, of: $0.size) }
             if !parts.isEmpty { return parts }
         case .count: break
         }
-        return limit.isExceeded(by: whole.rejections, of: whole.size) ? [whole] : []
+        return limit.isExceeded(by: whole.refused, of: whole.size) ? [whole] : []
     }
 
     /// Counts a record of the token topic, read at the time `now`.
@@ -134,7 +167,20 @@ package struct CanaryTally: Sendable {
         else {
             return
         }
-        if own != nil { fates[place] = .answered } else if fates[place] != .answered { fates[place] = .superseded }
+        note(token, at: place, isOwn: own != nil, isOfJob: record.has("remint-campaign"))
+    }
+
+    /// Counts a token of the new version. One more for a user whose token of the new version lives is what a device asked
+    /// for that cannot use the first: such a report need not name the refused token.
+    private mutating func note(_ token: PublishedToken, at place: Int, isOwn: Bool, isOfJob: Bool) {
+        defer { newest[place] = Newest(eventID: token.eventID, issuedAt: token.issuedAt, end: token.expiresAt) }
+        guard !isOwn else { return fates[place] = .answered }
+        if let newest = newest[place], !isOfJob, !newest.eventID.hasSameBytes(as: token.eventID),
+            token.issuedAt < newest.end
+        {
+            askedAgain.insert(place)
+        }
+        if fates[place] != .answered { fates[place] = .superseded }
     }
 
     private func ring(at place: Int) -> String { apps[place].flatMap { rings[$0] } ?? ring }
@@ -150,7 +196,9 @@ package struct CanaryTally: Sendable {
     /// - Parameter refused: the refused token, if it is one of ours. Letters of older workers name none; then only
     ///   `rejected_by_vendor` is known to blame the key.
     package mutating func letter(key: [UInt8]?, eventID: String?, code: ErrorCode?, refused: RefusedToken?) {
-        if let place = eventID.flatMap({ place(of: $0) }) { settle(place, .deadLettered(code?.rawValue ?? "unknown")) }
+        if let place = eventID.flatMap({ place(of: $0) }) {
+            settle(place, code == .userGone ? .gone : .deadLettered(code?.rawValue ?? "unknown"))
+        }
         guard code == .rejectedByVendor || code == .notFixableByToken else { return }
         if let refused {
             guard let place = places[SubjectHash(refused.subjectKey)] else { return }
@@ -162,6 +210,13 @@ package struct CanaryTally: Sendable {
         } else if code == .rejectedByVendor, let place = key.flatMap({ places[SubjectHash($0)] }) {
             rejected.insert(place)
         }
+    }
+
+    /// Counts an event of the user `key` that another than the campaign caused and that got no token at `time`: it waits in
+    /// a retry tier, or was dead-lettered for no fault of its own.
+    package mutating func request(of key: [UInt8], eventID: String?, at time: UnixTime) {
+        guard eventID.flatMap({ place(of: $0) }) == nil, let place = places[SubjectHash(key)] else { return }
+        requests[place] = max(requests[place] ?? .min, time.seconds)
     }
 
     /// Counts a record of a retry tier.
@@ -180,6 +235,7 @@ package struct CanaryTally: Sendable {
             case .superseded: counts["superseded by another event of the user", default: 0] += 1
             case .deferred(let reason): counts["deferred (\(reason))", default: 0] += 1
             case .deadLettered(let code): counts["dead-lettered (\(code))", default: 0] += 1
+            case .gone: counts["dead-lettered (\(ErrorCode.userGone.rawValue))", default: 0] += 1
             case .silent: counts[lag ?? 0 > 0 ? "not consumed by any worker" : "without an outcome", default: 0] += 1
             }
         }

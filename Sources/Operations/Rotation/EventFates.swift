@@ -1,3 +1,5 @@
+package import AdapterKit
+
 /// The last outcome of each of a campaign's events that failed, as a value.
 package struct EventFates {
     private let prefix: String
@@ -11,6 +13,16 @@ package struct EventFates {
     package mutating func add(_ eventID: String?, _ fate: String) {
         if let eventID, eventID.hasPrefix(prefix) { fates[eventID] = fate }
     }
+
+    /// Adds the outcome of an event that was dead-lettered.
+    package mutating func add(_ eventID: String?, deadLetteredWith code: ErrorCode?) {
+        add(eventID, Self.letter(code))
+    }
+
+    private static func letter(_ code: ErrorCode?) -> String { "dead-lettered (\(code?.rawValue ?? "unknown"))" }
+
+    /// The ids of the events whose last outcome is that the vendor does not know their user any more.
+    var ofGoneUsers: [String] { fates.filter { $0.value == Self.letter(.userGone) }.map(\.key) }
 
     /// Adds the offsets that an open transaction hides of a topic.
     mutating func add(_ hidden: HiddenOffsets) { self.hidden.append(hidden) }

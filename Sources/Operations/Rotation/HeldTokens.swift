@@ -6,4 +6,6 @@ struct HeldTokens {
     let marks: TopicMarks
     /// The holders.
     let holders: [LedgerHolder]
+    /// The offsets that open transactions hid of the ledger; nil where it was read whole.
+    let hidden: HiddenOffsets?
 }

@@ -32,10 +32,10 @@ struct KafkaCampaignTopics: CampaignTopics {
             display: display)
     }
 
-    func holders(matching filter: LedgerFilter, at now: UnixTime) async throws -> [LedgerHolder] {
-        // The next round asks for users whom a transaction hides: the ledger reports at the end of this round that it
-        // was not read whole.
-        try await ledger.holders(matching: filter, at: now).holders
+    func holders(
+        matching filter: LedgerFilter, at now: UnixTime
+    ) async throws -> (holders: [LedgerHolder], hidden: HiddenOffsets?) {
+        try await ledger.holders(matching: filter, at: now)
     }
 
     func holdings(of versions: [String], in ring: RingInUse, at now: UnixTime) async throws -> CampaignHoldings {
@@ -66,7 +66,7 @@ struct KafkaCampaignTopics: CampaignTopics {
             let hidden = try await reader.readVisible(partitions, within: .seconds(2)) { record, _, _ in
                 let letter = DeadLetterEntry(InputRecord(deadLetter: record), decoder: decoder, at: now)
                 if topic == configuration.topics.deadLetters {
-                    tally.add(letter.eventID, "dead-lettered (\(letter.code?.rawValue ?? "unknown"))")
+                    tally.add(letter.eventID, deadLetteredWith: letter.code)
                 } else {
                     let reason = letter.history.split(separator: " ").last.map(String.init) ?? "unknown"
                     tally.add(letter.eventID, "deferred (\(reason))")
@@ -77,12 +77,21 @@ struct KafkaCampaignTopics: CampaignTopics {
         return tally
     }
 
-    func suspensions(at now: UnixTime) async throws -> [String: Suspension] {
-        try await ControlStates(configuration, brokers: brokers, logger: logger).read(at: now, within: patience).apps
+    func holds(at now: UnixTime, since marks: TopicMarks?) async throws -> ControlHolds {
+        try await ControlStates(configuration, brokers: brokers, logger: logger)
+            .read(at: now, since: marks, within: patience)
+    }
+
+    func controlEnds() async throws -> TopicMarks {
+        try await TopicMarks.read([configuration.topics.control], configuration, brokers: brokers, logger: logger)
     }
 
     func events() async throws -> EventsBefore {
         try await EventsBefore(configuration, brokers: brokers, logger: logger)
+    }
+
+    func liveEvents() async throws -> EventsBefore {
+        try await EventsBefore(on: [.live], configuration, brokers: brokers, logger: logger)
     }
 
     func unanswered(_ events: EventsBefore) async throws -> Int {

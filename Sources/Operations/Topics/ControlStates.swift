@@ -1,6 +1,7 @@
 import Wiring
 package import AdapterKit
 import Kafka
+package import Keyring
 package import Logging
 package import Pipeline
 package import WorkerConfiguration
@@ -19,6 +20,21 @@ package struct ControlHolds: Sendable {
         case .lane(let record): lanes[record.lane] = record.pause
         case .refusals: break
         }
+    }
+
+    /// Adds the suspension or pause that `word` ends, if one is in force in `holds`.
+    mutating func keep(what word: ControlWord, endsIn holds: ControlHolds) {
+        switch word {
+        case .app(let record): apps[record.app] = holds.apps[record.app] ?? apps[record.app]
+        case .lane(let record): lanes[record.lane] = holds.lanes[record.lane] ?? lanes[record.lane]
+        case .refusals: break
+        }
+    }
+
+    /// Returns these and `others`.
+    func adding(_ others: ControlHolds) -> ControlHolds {
+        ControlHolds(
+            apps: apps.merging(others.apps) { own, _ in own }, lanes: lanes.merging(others.lanes) { own, _ in own })
     }
 
     /// Returns the same without suspensions and pauses that are over at `now`.
@@ -43,21 +59,29 @@ package struct ControlStates {
 
     /// Reads the suspensions and pauses of the fleet's apps and lanes at `now`.
     ///
-    /// - Parameter patience: the longest time to wait for an open transaction.
+    /// - Parameters:
+    ///   - marks: the topic's ends at `now`, if those are wanted, too, that were in force after them and ended meanwhile.
+    ///   - patience: the longest time to wait for an open transaction.
     /// - Throws: `KafkaError`, `MissingTopic`, or `HiddenOffsets`.
     package func read(
-        at now: UnixTime, within patience: Duration = TopicReader.standardPatience
+        at now: UnixTime, since marks: TopicMarks? = nil, within patience: Duration = TopicReader.standardPatience
     ) async throws -> ControlHolds {
-        var holds = ControlHolds()
+        var (holds, ended) = (ControlHolds(), ControlHolds())
+        let ends = marks?.ends[configuration.topics.control]
         let reader = try await TopicReader(
             configuration.topics.control, configuration, brokers: brokers, patience: patience, logger: logger)
         let group = configuration.kafka.group
         try await reader.readAll { record, _, _ in
             // A record that is not valid pauses nothing.
             let word = try? ControlWord(key: record.key, value: record.value, group: group, at: now)
-            if let word { holds.take(word) }
+            guard let word else { return }
+            let partition = Int(record.position.partition)
+            if let ends, !ends.indices.contains(partition) || record.position.offset >= ends[partition] {
+                ended.keep(what: word, endsIn: holds)
+            }
+            holds.take(word)
         }
-        return holds.holding(at: now)
+        return holds.adding(ended).holding(at: now)
     }
 
     /// Returns the record that sets or clears the suspension of `app` at every worker.

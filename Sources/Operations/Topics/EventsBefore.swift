@@ -24,10 +24,13 @@ package struct EventsBefore {
 
     /// Reads the present events.
     ///
+    /// - Parameter lanes: some of the live and the bulk lane.
     /// - Throws: `KafkaError`.
-    init(_ configuration: Configuration, brokers: String, logger: Logger) async throws {
+    init(
+        on lanes: [Lane] = Self.lanes, _ configuration: Configuration, brokers: String, logger: Logger
+    ) async throws {
         let shown = try await KafkaProperties(configuration, bootstrapServers: brokers).topicNames(logger: logger)
-        let (seen, unseen) = Self.lanes.flatMap(configuration.topics(of:)).reduce(into: ([String](), [String]())) {
+        let (seen, unseen) = lanes.flatMap(configuration.topics(of:)).reduce(into: ([String](), [String]())) {
             if shown.contains($1) { $0.0.append($1) } else { $0.1.append($1) }
         }
         marks = try await TopicMarks.read(seen, configuration, brokers: brokers, logger: logger)

@@ -143,7 +143,7 @@ extension CampaignSequence {
         if progress.isUntouched {
             let keys = try await cluster.holders(
                 matching: LedgerFilter(keyID: version, ring: ModelCluster.ring), at: ring.now()
-            ).map(\.key)
+            ).holders.map(\.key)
             try LedgerInput.write(keys, to: files.subjects, on: ring.directory.disk)
             try files.save(progress)
         }

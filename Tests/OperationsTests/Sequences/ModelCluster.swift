@@ -41,6 +41,16 @@ final class ModelCluster: CampaignTopics {
     var refusing: Set<String> = []
     /// Users whose devices tell of nothing.
     var dormant: Set<[UInt8]> = []
+    /// Users whom the vendor does not know any more.
+    var gone: Set<[UInt8]> = []
+    /// Users whose devices ask for another token in words that name none.
+    var asking: Set<[UInt8]> = []
+    /// The apps and lanes that are held.
+    var held = ControlHolds()
+    /// Those that were held since a watch began, and are not any more.
+    var wereHeld = ControlHolds()
+    /// Events of the live lane that no worker has read.
+    var unread = 0
     /// Users whose events a worker takes for those of a burst.
     var inBurst: Set<[UInt8]> = []
     /// The ring and the version that signs for an app that has a ring of its own.
@@ -55,6 +65,10 @@ final class ModelCluster: CampaignTopics {
     var signer: () -> String? = { nil }
     /// The offsets that an open transaction hides of the tokens at a question.
     var hidden: () -> HiddenOffsets? = { nil }
+    /// The configured apps.
+    var apps: Set<String> = ["push", "shop", "moved"]
+    /// The users whose tokens are among these offsets.
+    var hiddenUsers: Set<[UInt8]> = []
     /// Topics of events that brokers do not show.
     var unseen: [String] = []
     private(set) var violation: String?
@@ -109,30 +123,34 @@ final class ModelCluster: CampaignTopics {
 
     // MARK: Topics
 
-    func holders(matching filter: LedgerFilter, at now: UnixTime) async throws -> [LedgerHolder] {
+    func holders(
+        matching filter: LedgerFilter, at now: UnixTime
+    ) async throws -> (holders: [LedgerHolder], hidden: HiddenOffsets?) {
         await between()
         defer {
             afterList()
             afterList = {}
         }
-        return tokens.filter { _, token in
-            token.end > now.seconds
+        let found = tokens.filter { user, token in
+            token.end > now.seconds && !hiddenUsers.contains(user)
                 && filter.matches(
                     LedgerLabel(app: "push", keyID: token.version, ring: "push"), expiresAt: token.end)
         }.sorted {
             $0.value.end == $1.value.end
                 ? $0.key.lexicographicallyPrecedes($1.key) : $0.value.end < $1.value.end
         }.map { LedgerHolder(key: $0.key, issuedAt: $0.value.issued, expiresAt: $0.value.end) }
+        return (found, hidden())
     }
 
     func holdings(of versions: [String], in ring: RingInUse, at now: UnixTime) async throws -> CampaignHoldings {
         await between()
         var table = LedgerTable(.all, subjects: tokens.count)
-        for (offset, token) in tokens.values.enumerated() { table.take(token.record, offset: Int64(offset), at: now) }
+        let shown = tokens.filter { !hiddenUsers.contains($0.key) }.values
+        for (offset, token) in shown.enumerated() { table.take(token.record, offset: Int64(offset), at: now) }
         var found = LedgerHoldings()
         found.add(table, matching: LedgerFilter(versions: versions, of: Self.ring), at: now)
         found.hidden = hidden()
-        let all = versions.map { VersionHoldings(found, version: $0, of: Self.ring, apps: ["push", "shop", "moved"]) }
+        let all = versions.map { VersionHoldings(found, version: $0, of: Self.ring, apps: apps) }
         let holdings = CampaignHoldings(all[0], Array(all.dropFirst()))
         if holdings.first.unreadable + holdings.first.strangers > 0 { violation = "the model's tokens cannot be read" }
         return holdings
@@ -157,7 +175,7 @@ final class ModelCluster: CampaignTopics {
         var fates = EventFates(prefix: "\(rotation.id).")
         for outcome in outcomes {
             switch outcome {
-            case .letter(_, let id, let code, _): fates.add(id, "dead-lettered (\(code.rawValue))")
+            case .letter(_, let id, let code, _): fates.add(id, deadLetteredWith: code)
             case .retry(let id): fates.add(id, "deferred (key_unavailable)")
             case .token: break
             }
@@ -165,11 +183,22 @@ final class ModelCluster: CampaignTopics {
         return fates
     }
 
-    func suspensions(at now: UnixTime) async throws -> [String: Suspension] { [:] }
+    func holds(at now: UnixTime, since marks: TopicMarks?) async throws -> ControlHolds {
+        marks == nil ? held : held.adding(wereHeld)
+    }
+
+    func controlEnds() async throws -> TopicMarks {
+        await between()
+        return TopicMarks(["control": [0]])
+    }
 
     func events() async throws -> EventsBefore { EventsBefore(marks: try await ends(), unseen: unseen) }
 
-    func unanswered(_ events: EventsBefore) async throws -> Int { mood == .silent ? 1 : 0 }
+    func liveEvents() async throws -> EventsBefore { EventsBefore(marks: TopicMarks(["live": []]), unseen: unseen) }
+
+    func unanswered(_ events: EventsBefore) async throws -> Int {
+        mood == .silent ? 1 : events.marks.ends["live"] == nil ? 0 : unread
+    }
 
     var lag: Int? { get async { mood == .silent ? 1 : 0 } }
 
@@ -214,25 +243,32 @@ final class ModelCluster: CampaignTopics {
         switch mood {
         case .silent: return
         case .defers: outcomes.append(.retry(id))
-        case .deadLetters: outcomes.append(.letter(user, eventID: id, .userGone, nil))
+        case .deadLetters: outcomes.append(.letter(user, eventID: id, .mintFailed, nil))
+        case .answers where gone.contains(user): outcomes.append(.letter(user, eventID: id, .userGone, nil))
         case .answers, .refuses, .doesNotKnowTheKey, .fails:
             let home = homes[Self.app(user)]
             guard let version = home?.version ?? signer() else { return outcomes.append(.retry(id)) }
             guard !inBurst.contains(user) else { return }
             let ring = home?.ring ?? "push"
             issue(user, version, eventID: id, ring: ring)
+            if asking.contains(user) { issue(user, version, eventID: "device-\(id)", ring: ring) }
             let isRefused = mood == .refuses || mood == .doesNotKnowTheKey || refusing.contains(Self.app(user))
             guard isRefused, !dormant.contains(user) else { return }
-            let code: ErrorCode = mood == .doesNotKnowTheKey ? .notFixableByToken : .rejectedByVendor
-            let refused = RefusedToken(
-                RecordBody(
-                    key: nil, value: nil,
-                    headers: [
-                        RecordHeader("remint-refused-key-id", version), RecordHeader("remint-refused-key-ring", ring),
-                        RecordHeader("remint-refused-subject", user),
-                    ]))
-            outcomes.append(.letter(user, eventID: "device", code, refused))
+            refuse(user, version, ring: ring)
         }
+    }
+
+    /// A device of `user` reports that the vendor refuses its token of `version`.
+    func refuse(_ user: [UInt8], _ version: String, ring: String = "push") {
+        let code: ErrorCode = mood == .doesNotKnowTheKey ? .notFixableByToken : .rejectedByVendor
+        let refused = RefusedToken(
+            RecordBody(
+                key: nil, value: nil,
+                headers: [
+                    RecordHeader("remint-refused-key-id", version), RecordHeader("remint-refused-key-ring", ring),
+                    RecordHeader("remint-refused-subject", user),
+                ]))
+        outcomes.append(.letter(user, eventID: "device", code, refused))
     }
 }
 

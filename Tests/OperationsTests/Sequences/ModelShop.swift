@@ -52,6 +52,21 @@ struct ModelShop {
         try editor.add(key, id: "a", encoding: .utf8, at: ring.now(), as: "generate")
     }
 
+    private init(_ shop: ModelShop, _ campaign: Campaign) {
+        (folder, directory, cluster, clock) = (shop.folder, shop.directory, shop.cluster, shop.clock)
+        self.campaign = campaign
+    }
+
+    /// The same ring and cluster by a configuration of these apps, by their rings.
+    func configured(_ apps: [String: String]) throws -> ModelShop {
+        let configuration = try CampaignSequenceTests.configuration(apps)
+        let (directory, clock) = (directory, clock)
+        let ring = RingInUse(
+            configuration: configuration, ring: try #require(configuration.keys.first { $0.name == "push" }),
+            directory: directory, now: { clock.now() })
+        return ModelShop(self, Campaign(ring: ring))
+    }
+
     func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
     func reissue(

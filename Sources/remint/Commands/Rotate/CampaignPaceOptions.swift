@@ -51,7 +51,8 @@ struct CampaignPaceOptions: ParsableArguments {
     private var terms: CampaignTerms {
         let rest = waveRest.flatMap(DurationText.parse).map { $0 / .seconds(1) }
         return CampaignTerms(
-            canary: canary ?? 1, canaryUsers: canary == nil ? 20 : 1, watch: DurationText.parse(watch) ?? .seconds(300),
+            canary: canary ?? 1, canaryUsers: canary == nil ? CanaryChoice.least : 1,
+            watch: DurationText.parse(watch) ?? .seconds(300),
             answerWithin: DurationText.parse(answerWithin) ?? .seconds(600),
             maxRejections: RejectionLimit(maxRejections) ?? .standard,
             pace: ReissuePace(rate: rate > 0 ? rate : nil, wave: wave, rest: rest ?? 0))
