@@ -1,3 +1,4 @@
+public import Serving
 public import Wiring
 import Access
 public import AdapterKit

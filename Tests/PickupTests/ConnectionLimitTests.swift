@@ -1,5 +1,5 @@
+import Serving
 import Testing
-import Worker
 import WorkerConfiguration
 
 @testable import Pickup

@@ -176,7 +176,7 @@ extension CampaignReissue {
         if let held { now = held } else { now = try await self.held(rotation) }
         if let hidden = now.hidden {
             throw CampaignStopped(
-                "no canary can be made: \(hidden.fact), and users of any app may be among them; \(hidden.remedy), with: remint rotate reissue"
+                "no canary can be made: \(hidden.fact), and users of any app may be among them; \(hidden.remedy), with: \(RemintCommand("rotate reissue"))"
             )
         }
         let list = CampaignList(files, ring.configuration)

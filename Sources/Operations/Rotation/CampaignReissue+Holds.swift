@@ -1,7 +1,6 @@
 import AdapterKit
 import Keyring
 import Pipeline
-import Worker
 import WorkerConfiguration
 
 /// What keeps a canary's refusals, or the answers to events, from being read: apps and lanes that are held, and events
@@ -49,7 +48,7 @@ extension CampaignReissue {
             "whether the vendor refuses tokens of \(rotation.to) is unknown: \(doubts.joined(separator: "; "))"
         try campaign.step("rotate pause", detail: reason, of: rotation.id) { try $1.pause(because: reason) }
         return CampaignStopped(
-            "\(reason). The campaign is paused. Go back with: remint rotate abort. Or see that the workers run (remint status) and that no app or lane is held (remint apps, remint lanes), then: remint rotate resume, and remint rotate reissue, which watches the same canary again"
+            "\(reason). The campaign is paused. Go back with: \(RemintCommand("rotate abort")). Or see that the workers run (\(RemintCommand("status"))) and that no app or lane is held (\(RemintCommand("apps")), \(RemintCommand("lanes"))), then: \(RemintCommand("rotate resume")), and \(RemintCommand("rotate reissue")), which watches the same canary again"
         )
     }
 

@@ -1,4 +1,4 @@
-import Worker
+import Serving
 import WorkerConfiguration
 
 /// The number of connections that may be open at once: `pickup.connections`, or what the limit of open files allows

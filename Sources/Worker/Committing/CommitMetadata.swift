@@ -1,3 +1,4 @@
+import Wiring
 import AdapterKit
 import Pipeline
 

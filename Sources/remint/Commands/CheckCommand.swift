@@ -1,3 +1,4 @@
+import Serving
 import Preflight
 import AdapterKit
 import ArgumentParser

@@ -1,3 +1,4 @@
+import Serving
 import ArgumentParser
 import Bench
 import Foundation
