@@ -189,7 +189,8 @@ let package = Package(
         module(
             "WorkerTesting",
             [
-                "Preflight", "Wiring", "Pipeline", "Records", "AdapterKit", "Signing", "Keyring", "JOSE", "WorkerConfiguration",
+                "Preflight", "Wiring", "Pipeline", "Records", "AdapterKit", "Signing", "Keyring", "JOSE",
+                "WorkerConfiguration",
                 "DeclaredAdapters", "DeclaredTesting", "YAMLReading", .product(name: "Yams", package: "Yams"),
             ]),
         // The declared vendors' files. They are data; the module finds them beside the program.
@@ -217,7 +218,8 @@ let package = Package(
         .executableTarget(
             name: "remint",
             dependencies: [
-                "Worker", "Preflight", "Wiring", "Pickup", "Access", "Formats", "HTTPTransport", "Signing", "Operations", "Pipeline",
+                "Worker", "Preflight", "Wiring", "Pickup", "Access", "Formats", "HTTPTransport", "Signing",
+                "Operations", "Pipeline",
                 "AdapterKit", "AdapterTestKit",
                 "Kafka",
                 "Keyring",

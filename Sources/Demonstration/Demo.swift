@@ -1,5 +1,3 @@
-import Preflight
-import Wiring
 package import AdapterKit
 import Foundation
 import JOSE
@@ -8,7 +6,9 @@ import Keyring
 package import Logging
 import Pickup
 import Pipeline
+import Preflight
 import Vendors
+import Wiring
 import Worker
 package import WorkerConfiguration
 

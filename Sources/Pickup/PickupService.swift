@@ -1,5 +1,3 @@
-public import Serving
-public import Wiring
 import Access
 public import AdapterKit
 public import JOSE
@@ -8,8 +6,10 @@ public import Logging
 import OTLP
 import Pipeline
 public import ServiceLifecycle
+public import Serving
 import Spans
 public import Telemetry
+public import Wiring
 public import WorkerConfiguration
 
 /// The gateway that devices call. It is stateless: it reads tokens from the token topic, and has unknown ones minted

@@ -1,9 +1,9 @@
-import Serving
-import Wiring
 public import AdapterKit
 package import JOSE
 public import Keyring
+import Serving
 import Signing
+import Wiring
 public import WorkerConfiguration
 
 /// Everything that can be known about a configuration before the first connection: the file, the keys, and whether they

@@ -1,6 +1,3 @@
-public import Preflight
-import Serving
-public import Wiring
 public import AdapterKit
 import BrokerTokens
 import JOSE
@@ -9,10 +6,13 @@ import Keyring
 public import Logging
 import OTLP
 public import Pipeline
+public import Preflight
 public import ServiceLifecycle
+import Serving
 import Signing
 public import Telemetry
 import VendorLookup
+public import Wiring
 import WorkerConfiguration
 
 /// The worker: consumes events, brings each to an outcome, publishes and commits. It also runs the admin server and

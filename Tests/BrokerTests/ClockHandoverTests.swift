@@ -1,7 +1,7 @@
-import Preflight
 import AdapterKit
 import Foundation
 import Kafka
+import Preflight
 import ProgramTestSupport
 import ServiceLifecycle
 import Testing

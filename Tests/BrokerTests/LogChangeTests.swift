@@ -1,8 +1,8 @@
-import Preflight
 import AdapterKit
 import Foundation
 import Kafka
 import Pipeline
+import Preflight
 import ProgramTestSupport
 import ServiceLifecycle
 import Testing

@@ -15,7 +15,7 @@ extension Scenarios {
         private static let tokens: Set<String> = [
             // The reader, the writer, and a bench that writes what a worker would.
             "Sources/Pipeline/Mint/TokenRecord.swift", "Sources/Pipeline/Mint/TokenHeaders.swift",
-            "Sources/Pipeline/Mint/Draft.swift",
+            "Sources/Pipeline/Mint/Draft.swift", "Sources/Pipeline/Mint/TokenFrame.swift",
             "Sources/remint/Commands/Bench/BenchLedger.swift",
         ]
 

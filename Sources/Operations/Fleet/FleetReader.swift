@@ -1,9 +1,9 @@
-import Keyring
-import Wiring
 package import AdapterKit
 package import Kafka
+import Keyring
 package import Logging
 import Pipeline
+import Wiring
 package import WorkerConfiguration
 
 /// Reads a fleet's status from brokers, control topic and key rings. It joins no group, writes nothing and needs no

@@ -1,6 +1,6 @@
-package import Keyring
 package import AdapterKit
 package import Kafka
+package import Keyring
 package import Pipeline
 
 /// A fleet's status at one moment, as brokers, control topic and key rings show it. No worker is asked.

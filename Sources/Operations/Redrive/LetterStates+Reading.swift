@@ -1,6 +1,6 @@
-import Wiring
 import Kafka
 package import Logging
+import Wiring
 package import WorkerConfiguration
 
 extension LetterStates {

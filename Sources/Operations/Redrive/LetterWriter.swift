@@ -1,6 +1,6 @@
-import Wiring
 package import Kafka
 import Logging
+import Wiring
 import WorkerConfiguration
 
 /// The records to write for a dead letter.

@@ -1,8 +1,8 @@
-import Wiring
 package import AdapterKit
 package import Kafka
 package import Logging
 package import Pipeline
+import Wiring
 package import WorkerConfiguration
 
 /// One redrive: reads, publishes and commits, batch after batch.

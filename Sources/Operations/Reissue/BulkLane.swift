@@ -1,7 +1,7 @@
-import Wiring
 package import AdapterKit
 package import Kafka
 package import Logging
+import Wiring
 package import WorkerConfiguration
 
 /// The bulk lane as a job writes to it.

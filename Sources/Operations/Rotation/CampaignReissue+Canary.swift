@@ -258,7 +258,8 @@ extension CampaignReissue {
             rotation,
             "no user left for a canary holds a live token (\(apps), whose tokens ended, or end within \(tolerance), by this machine's clock, which may be behind), so silence would prove nothing",
             wait:
-                "From \(end) on these tokens no longer count: \(RemintCommand("rotate resume")), and \(RemintCommand("rotate reissue"))")
+                "From \(end) on these tokens no longer count: \(RemintCommand("rotate resume")), and \(RemintCommand("rotate reissue"))"
+        )
     }
 
     /// Returns the tally of `canary` before any outcome, and the apps of its users.

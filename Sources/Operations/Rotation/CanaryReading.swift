@@ -1,9 +1,9 @@
-import Wiring
 import AdapterKit
 import Kafka
 import Keyring
 import Logging
 import Pipeline
+import Wiring
 import WorkerConfiguration
 
 /// Reads a canary's outcomes: tokens, dead letters and retry tiers from the ends that were noted before its first

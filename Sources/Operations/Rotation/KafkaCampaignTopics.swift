@@ -1,8 +1,8 @@
-import Wiring
 import AdapterKit
 import Keyring
 import Logging
 import Pipeline
+import Wiring
 import WorkerConfiguration
 
 /// A campaign's topics on a cluster.

@@ -1,7 +1,7 @@
-package import Wiring
 import Kafka
 package import Logging
 import Pipeline
+package import Wiring
 package import WorkerConfiguration
 
 /// The number of events of the bulk lane that wait for the workers: the ends of its partitions less the offsets that

@@ -1,9 +1,9 @@
-import Wiring
 package import AdapterKit
 import Kafka
 package import Keyring
 package import Logging
 package import Pipeline
+import Wiring
 package import WorkerConfiguration
 
 /// The suspensions and pauses of a fleet's apps and lanes.

@@ -1,8 +1,8 @@
-import Wiring
 import Kafka
 import Keyring
 import Logging
 import Pipeline
+import Wiring
 import WorkerConfiguration
 
 /// The events that were on the workers' topics at a moment, to count those without an outcome.

@@ -1,9 +1,9 @@
-import Wiring
 package import AdapterKit
 import Foundation
 package import Kafka
 package import Logging
 import Pipeline
+import Wiring
 package import WorkerConfiguration
 
 /// A topic, read from its beginning to its end at the start of the reading; nothing is committed.

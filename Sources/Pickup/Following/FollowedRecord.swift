@@ -1,6 +1,6 @@
-import Wiring
 import AdapterKit
 import Pipeline
+import Wiring
 import WorkerConfiguration
 
 /// A record of the topics that the gateway follows, checked strictly. A value without a broker.

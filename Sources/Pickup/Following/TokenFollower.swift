@@ -1,10 +1,10 @@
-import Wiring
 import AdapterKit
 import Kafka
 import Logging
 import Pipeline
 import Synchronization
 import Telemetry
+import Wiring
 import WorkerConfiguration
 
 /// Follows the records that workers publish: tokens, dead letters and suspensions, from now on. `TopicPast` reads the

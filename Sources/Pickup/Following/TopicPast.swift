@@ -1,9 +1,9 @@
-import Wiring
 import AdapterKit
 import Kafka
 import Logging
 import Pipeline
 import Telemetry
+import Wiring
 import WorkerConfiguration
 
 /// Reads the records that the token topic held before it was followed, newest first, until the memory for tokens is

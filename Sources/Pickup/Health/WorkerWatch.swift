@@ -1,10 +1,10 @@
-import Wiring
 import AdapterKit
 import Kafka
 import Logging
 import Pipeline
 import Synchronization
 import Telemetry
+import Wiring
 import WorkerConfiguration
 
 /// Asks the coordinator of the workers' group regularly whether the group has members, and what it committed of the

@@ -1,9 +1,9 @@
-import Wiring
 import AdapterKit
 import JOSE
 import Logging
 import Synchronization
 import Telemetry
+import Wiring
 import WorkerConfiguration
 
 /// Brings a reloaded configuration to the running gateway: logs its errors or its changes.

@@ -1,9 +1,9 @@
-import Serving
-import Wiring
 import Access
 import AdapterKit
 @_spi(Decryption) import JOSE
 import NIOSSL
+import Serving
+import Wiring
 public import WorkerConfiguration
 
 /// The files that a gateway needs in addition to its configuration.

@@ -1,5 +1,3 @@
-import Serving
-import Wiring
 import Access
 import AdapterKit
 import Hummingbird
@@ -7,7 +5,9 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import OTLP
+import Serving
 import Telemetry
+import Wiring
 
 /// The gateway's metrics. Labels are apps, calls and constant words; never a user, a token or a text from outside.
 final class PickupMetrics: Sendable {

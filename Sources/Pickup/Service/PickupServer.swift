@@ -1,4 +1,3 @@
-import Serving
 import Access
 import Hummingbird
 import HummingbirdCore
@@ -7,6 +6,7 @@ import Logging
 import NIOCore
 import NIOSSL
 import ServiceLifecycle
+import Serving
 import Telemetry
 import WorkerConfiguration
 

@@ -1,10 +1,10 @@
-import Wiring
 import Access
 import AdapterKit
 @_spi(Decryption) import JOSE
 import Logging
 import Pipeline
 import Synchronization
+import Wiring
 import WorkerConfiguration
 
 /// The terms that calls are served by, from the configuration: apps, callers and their limits, keys that open tokens.

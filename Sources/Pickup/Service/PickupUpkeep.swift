@@ -1,6 +1,6 @@
-import Wiring
 import AdapterKit
 import Synchronization
+import Wiring
 
 /// The work beside the calls: it ends waits that are over, renews tokens of connected devices, and forgets expired
 /// tokens.

@@ -1,6 +1,6 @@
-import Wiring
 import AdapterKit
 import Synchronization
+import Wiring
 
 /// A reported failure that a token ends, and whether a device was handed the token yet. All copies of a token share
 /// one.

@@ -1,4 +1,3 @@
-import Serving
 import AdapterKit
 import HTTPTypes
 import Hummingbird
@@ -8,6 +7,7 @@ import Logging
 import NIOCore
 import NIOSSL
 import Pipeline
+import Serving
 import Telemetry
 import WorkerConfiguration
 

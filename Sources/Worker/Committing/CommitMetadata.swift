@@ -1,6 +1,6 @@
-import Wiring
 import AdapterKit
 import Pipeline
+import Wiring
 
 /// The metadata of a committed offset: the highest version so far, the first record of the partition's log, and the time.
 ///

@@ -1,6 +1,6 @@
-import Wiring
 import Kafka
 import Pipeline
+import Wiring
 import WorkerConfiguration
 
 /// The questions to the brokers. After a question without an answer, the check asks no more.

@@ -1,8 +1,8 @@
-import Wiring
 import HTTPTransport
 import Logging
 import Signing
 import VendorLookup
+import Wiring
 public import WorkerConfiguration
 
 /// Asks a configuration's questions, with clients like a worker's own. It joins no group, writes no record and creates no topic.

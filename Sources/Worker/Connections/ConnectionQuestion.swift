@@ -1,7 +1,7 @@
-import Wiring
 import Kafka
 import Pipeline
 import VendorLookup
+import Wiring
 public import WorkerConfiguration
 
 /// A condition that must be met for a worker to do its work.

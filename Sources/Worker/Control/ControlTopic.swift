@@ -1,10 +1,10 @@
-import Wiring
 import AdapterKit
 import Kafka
 import Logging
 import Pipeline
 import Synchronization
 import Telemetry
+import Wiring
 import WorkerConfiguration
 
 /// The control topic, followed and written to. This worker's suspensions apply to the fleet, and the records of other

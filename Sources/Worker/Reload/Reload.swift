@@ -1,10 +1,10 @@
-import Preflight
-import Wiring
 import HTTPTransport
 import JOSE
 import Keyring
 import Pipeline
+import Preflight
 import VendorLookup
+import Wiring
 import WorkerConfiguration
 
 /// A configuration that a running worker can switch to. All checks that could refuse it are done.

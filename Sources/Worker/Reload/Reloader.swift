@@ -1,13 +1,13 @@
-import Preflight
-import Wiring
 import AdapterKit
 import HTTPTransport
 import JOSE
 import Logging
 import Pipeline
+import Preflight
 import Signing
 import Telemetry
 import VendorLookup
+import Wiring
 import WorkerConfiguration
 
 /// Brings a reloaded configuration to the running worker: logs its errors or its changes, and gives the loop the new

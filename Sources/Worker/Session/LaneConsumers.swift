@@ -1,8 +1,8 @@
-import Wiring
 import AdapterKit
 import Kafka
 import Logging
 import Pipeline
+import Wiring
 import WorkerConfiguration
 
 /// The lanes' consumers, each a member of a group of its own, served by one task.

@@ -1,7 +1,7 @@
-import Wiring
 import AdapterKit
 import Kafka
 import Pipeline
+import Wiring
 import WorkerConfiguration
 
 extension InputRecord {

@@ -1,10 +1,10 @@
-import Wiring
 import AdapterKit
 import Kafka
 import Logging
 import Pipeline
 import ServiceLifecycle
 import Telemetry
+import Wiring
 import WorkerConfiguration
 
 /// One lifetime of the Kafka clients. It always starts from the broker's offsets, so that a producer in an unknown

@@ -1,10 +1,10 @@
-import Wiring
 import AdapterKit
 import HTTPTransport
 import Kafka
 import Logging
 import Pipeline
 import Telemetry
+import Wiring
 import WorkerConfiguration
 
 /// The parts that a session gets, and the receivers of its reports.

@@ -1,5 +1,5 @@
-import Wiring
 import Pipeline
+import Wiring
 import WorkerConfiguration
 
 extension SessionLoop {

@@ -1,10 +1,10 @@
-import Wiring
 import AdapterKit
 import Kafka
 import Logging
 import Pipeline
 import ServiceLifecycle
 import Telemetry
+import Wiring
 import WorkerConfiguration
 
 // MARK: Where partitions are read from

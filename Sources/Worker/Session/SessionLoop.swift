@@ -1,10 +1,10 @@
-import Wiring
 import AdapterKit
 import Kafka
 import Logging
 import Pipeline
 import ServiceLifecycle
 import Telemetry
+import Wiring
 import WorkerConfiguration
 
 /// Performs the actions of the session's state machine: takes events, processes batches, commits in the background,

@@ -1,9 +1,9 @@
-import Wiring
 import AdapterKit
 import Kafka
 import Logging
 import Pipeline
 import Telemetry
+import Wiring
 import WorkerConfiguration
 
 /// The highest version among the latest tokens on the token topic.

@@ -1,7 +1,7 @@
-import Wiring
 import Kafka
 import Logging
 import Pipeline
+import Wiring
 import WorkerConfiguration
 
 /// Retry topics that the configuration names no longer and that still hold events nobody has read.

@@ -1,7 +1,7 @@
-import Wiring
 import AdapterKit
 import Pipeline
 import Telemetry
+import Wiring
 
 /// The times from report to published token, by app.
 struct AnswerMetrics: Sendable {

@@ -1,10 +1,10 @@
-import Wiring
 import AdapterKit
 import BrokerTokens
 import OTLP
 import Pipeline
 import Synchronization
 import Telemetry
+import Wiring
 
 /// The worker's metrics. Labels are apps, lanes, topics and stable codes; never a user, a token or a text from outside.
 final class WorkerMetrics: Sendable {

@@ -1,7 +1,7 @@
-import Preflight
 import AdapterKit
 import JOSE
 package import Keyring
+import Preflight
 import Signing
 package import WorkerConfiguration
 

@@ -1,10 +1,10 @@
-import Wiring
 import AdapterKit
 import JOSE
 import Keyring
 import Pipeline
 import Signing
 import Synchronization
+import Wiring
 package import WorkerConfiguration
 
 /// Runs tests of a configuration: each event through the worker's own pipeline, with a clock that stands still and

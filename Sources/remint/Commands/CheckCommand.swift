@@ -1,9 +1,9 @@
-import Serving
-import Preflight
 import AdapterKit
 import ArgumentParser
 import JOSE
 import Pickup
+import Preflight
+import Serving
 import Vendors
 import Worker
 import WorkerConfiguration

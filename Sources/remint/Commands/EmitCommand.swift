@@ -1,11 +1,11 @@
-import Preflight
-import Wiring
 import AdapterKit
 import ArgumentParser
 import Foundation
 import JOSE
 import Kafka
 import Logging
+import Preflight
+import Wiring
 import Worker
 import WorkerConfiguration
 

@@ -1,9 +1,9 @@
-import Preflight
 import AdapterKit
 import ArgumentParser
 import Foundation
 @_spi(Decryption) import JOSE
 import Keyring
+import Preflight
 import Worker
 import WorkerConfiguration
 

@@ -1,4 +1,3 @@
-import Wiring
 import AdapterKit
 import ArgumentParser
 import Logging
@@ -8,6 +7,7 @@ import Telemetry
 import Tracing
 import UnixSignals
 import Vendors
+import Wiring
 import Worker
 import WorkerConfiguration
 

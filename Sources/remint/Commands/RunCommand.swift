@@ -1,14 +1,14 @@
-import Preflight
-import Wiring
 import AdapterKit
 import ArgumentParser
 import Foundation
 import Logging
+import Preflight
 import ServiceLifecycle
 import Telemetry
 import Tracing
 import UnixSignals
 import Vendors
+import Wiring
 import Worker
 import WorkerConfiguration
 

@@ -1,9 +1,9 @@
-import Preflight
 import AdapterKit
 import ArgumentParser
 import Foundation
 import Logging
 import Operations
+import Preflight
 import ServiceLifecycle
 import Signing
 import UnixSignals

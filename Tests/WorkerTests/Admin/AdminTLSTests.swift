@@ -1,5 +1,3 @@
-@testable import Serving
-@testable import Wiring
 import AsyncTestSupport
 import CertificateTestSupport
 import Foundation
@@ -8,6 +6,8 @@ import Telemetry
 import Testing
 import WorkerTestSupport
 
+@testable import Serving
+@testable import Wiring
 @testable import Worker
 @testable import WorkerConfiguration
 

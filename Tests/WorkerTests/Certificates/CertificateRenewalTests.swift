@@ -1,4 +1,3 @@
-@testable import Wiring
 import AdapterKit
 import AsyncTestSupport
 import CertificateTestSupport
@@ -10,6 +9,7 @@ import Testing
 import WorkerConfiguration
 import WorkerTestSupport
 
+@testable import Wiring
 @testable import Worker
 
 private typealias Certificates = CertificateTestSupport.Certificates

@@ -1,10 +1,10 @@
-@testable import Wiring
 import Kafka
 import Pipeline
 import Testing
 import WorkerConfiguration
 import WorkerTestSupport
 
+@testable import Wiring
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(10))) struct AtLeastOnceTests {

@@ -1,8 +1,8 @@
-@testable import Wiring
 import AdapterKit
 import Pipeline
 import Testing
 
+@testable import Wiring
 @testable import Worker
 
 @Suite struct CommitMetadataTests {

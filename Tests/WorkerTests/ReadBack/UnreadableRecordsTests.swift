@@ -1,10 +1,10 @@
-@testable import Wiring
 import AsyncTestSupport
 import Pipeline
 import Synchronization
 import Telemetry
 import Testing
 
+@testable import Wiring
 @testable import Worker
 
 @Suite struct UnreadableRecordsTests {

@@ -1,9 +1,9 @@
-@testable import Wiring
 import Foundation
 import JOSE
 import Testing
 import WorkerTestSupport
 
+@testable import Wiring
 @testable import Worker
 
 @Suite("The watched files of a configuration") struct FileWatchTests {

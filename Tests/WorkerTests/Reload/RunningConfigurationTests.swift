@@ -1,4 +1,3 @@
-@testable import Preflight
 import AdapterKit
 import Keyring
 import Signing
@@ -6,6 +5,7 @@ import Testing
 import WorkerConfiguration
 import WorkerTestSupport
 
+@testable import Preflight
 @testable import Worker
 
 /// What the watcher posts and the loop takes.

@@ -1,4 +1,3 @@
-@testable import Serving
 import HummingbirdCore
 import Logging
 import NIOCore
@@ -6,6 +5,7 @@ import NIOEmbedded
 import NIOHTTPTypes
 import Testing
 
+@testable import Serving
 @testable import Worker
 
 /// Connections that come as an HTTP server ends: whoever accepted them takes them no more, and NIO would stop the process.

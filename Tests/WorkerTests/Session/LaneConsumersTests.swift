@@ -1,9 +1,9 @@
-@testable import Wiring
 import Kafka
 import Pipeline
 import Testing
 import WorkerTestSupport
 
+@testable import Wiring
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(10))) struct LaneConsumersTests {

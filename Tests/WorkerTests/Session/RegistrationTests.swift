@@ -1,4 +1,3 @@
-@testable import Wiring
 import Kafka
 import Pipeline
 import Signing
@@ -6,6 +5,7 @@ import Testing
 import WorkerConfiguration
 import WorkerTestSupport
 
+@testable import Wiring
 @testable import Worker
 
 /// What a session does when the broker answers the registration of its transactional id with an error.

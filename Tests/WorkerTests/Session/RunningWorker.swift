@@ -1,5 +1,3 @@
-@testable import Preflight
-@testable import Wiring
 import AdapterKit
 import AsyncTestSupport
 import Foundation
@@ -11,6 +9,8 @@ import Synchronization
 import WorkerConfiguration
 import WorkerTestSupport
 
+@testable import Preflight
+@testable import Wiring
 @testable import Worker
 
 /// A whole worker in this process, on a broker that can be disturbed.

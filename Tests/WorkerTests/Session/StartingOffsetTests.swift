@@ -1,4 +1,3 @@
-@testable import Wiring
 import AdapterKit
 import AsyncTestSupport
 import Kafka
@@ -7,6 +6,7 @@ import Pipeline
 import Testing
 import WorkerTestSupport
 
+@testable import Wiring
 @testable import Worker
 @testable import WorkerConfiguration
 

@@ -1,10 +1,10 @@
-@testable import Wiring
 import AdapterKit
 import Kafka
 import Pipeline
 import Testing
 import WorkerTestSupport
 
+@testable import Wiring
 @testable import Worker
 
 @Suite struct TopicWatchTests {

@@ -1,5 +1,3 @@
-@testable import Preflight
-@testable import Wiring
 import AsyncTestSupport
 import Kafka
 import Logging
@@ -7,6 +5,8 @@ import Pipeline
 import Testing
 import WorkerTestSupport
 
+@testable import Preflight
+@testable import Wiring
 @testable import Worker
 @testable import WorkerConfiguration
 

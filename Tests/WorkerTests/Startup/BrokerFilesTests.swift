@@ -1,4 +1,3 @@
-@testable import Preflight
 import AdapterKit
 import BrazeAdapter
 import CertificateTestSupport
@@ -7,6 +6,8 @@ import Testing
 import Worker
 import WorkerConfiguration
 import WorkerTestSupport
+
+@testable import Preflight
 
 @Suite("Files that kafka.properties names") final class BrokerFilesTests {
     private let folder: TemporaryFolder

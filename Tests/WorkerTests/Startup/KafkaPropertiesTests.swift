@@ -1,4 +1,3 @@
-@testable import Wiring
 import AdapterKit
 import BrazeAdapter
 import Kafka
@@ -7,6 +6,8 @@ import Testing
 import Worker
 import WorkerConfiguration
 import WorkerTestSupport
+
+@testable import Wiring
 
 @Suite struct KafkaPropertiesTests {
     private func configuration(_ kafka: String) throws -> Configuration {

@@ -1,10 +1,11 @@
-@testable import Preflight
 import AdapterKit
 import Foundation
 import Testing
 import Worker
 import WorkerConfiguration
 import WorkerTestSupport
+
+@testable import Preflight
 
 /// A vendor whose REST API takes a key.
 private struct AskingAdapter: Adapter {

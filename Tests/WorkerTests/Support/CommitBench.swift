@@ -1,4 +1,3 @@
-@testable import Wiring
 import AdapterKit
 import Kafka
 import Logging
@@ -6,6 +5,7 @@ import Pipeline
 import WorkerConfiguration
 import WorkerTestSupport
 
+@testable import Wiring
 @testable import Worker
 
 /// A broker with the worker's topics, and a member of each lane's group: what a committer needs beside its producer.

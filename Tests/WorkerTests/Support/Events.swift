@@ -1,4 +1,3 @@
-@testable import Wiring
 import AdapterKit
 import DotdigitalAdapter
 import JOSE
@@ -6,6 +5,7 @@ import Testing
 import WorkerConfiguration
 
 @testable import Pipeline
+@testable import Wiring
 @testable import Worker
 
 /// Events and the transactions they end in, made by the pipeline itself.

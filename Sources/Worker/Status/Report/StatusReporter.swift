@@ -1,5 +1,5 @@
-import Keyring
 import AdapterKit
+import Keyring
 import Pipeline
 import Synchronization
 import Wiring

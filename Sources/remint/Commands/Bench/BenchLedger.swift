@@ -1,4 +1,3 @@
-import Wiring
 import AdapterKit
 import ArgumentParser
 import Bench
@@ -7,6 +6,7 @@ import Kafka
 import Logging
 import Operations
 import Pipeline
+import Wiring
 import Worker
 import WorkerConfiguration
 

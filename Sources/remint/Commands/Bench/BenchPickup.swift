@@ -1,8 +1,8 @@
-import Serving
 import ArgumentParser
 import Bench
 import Foundation
 import JOSE
+import Serving
 import Worker
 
 /// `remint bench pickup`.

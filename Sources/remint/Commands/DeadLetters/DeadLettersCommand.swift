@@ -1,9 +1,9 @@
-import Preflight
 import AdapterKit
 import ArgumentParser
 import Kafka
 import Logging
 import Pipeline
+import Preflight
 import Worker
 import WorkerConfiguration
 

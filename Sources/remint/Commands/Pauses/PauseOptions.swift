@@ -1,9 +1,9 @@
-import Pipeline
 import AdapterKit
 import ArgumentParser
 import Foundation
 import Logging
 import Operations
+import Pipeline
 import Worker
 import WorkerConfiguration
 import YAMLReading

@@ -1,4 +1,3 @@
-import Wiring
 import AdapterKit
 import ArgumentParser
 import JOSE
@@ -6,6 +5,7 @@ import Keyring
 import Logging
 import Operations
 import Pipeline
+import Wiring
 import Worker
 import WorkerConfiguration
 
