@@ -218,7 +218,7 @@ let package = Package(
         .executableTarget(
             name: "remint",
             dependencies: [
-                "Worker", "Preflight", "Wiring", "Pickup", "Access", "Formats", "HTTPTransport", "Signing",
+                "Worker", "Preflight", "Wiring", "Serving", "Pickup", "Access", "Formats", "HTTPTransport", "Signing",
                 "Operations", "Pipeline",
                 "AdapterKit", "AdapterTestKit",
                 "Kafka",
@@ -310,8 +310,8 @@ let package = Package(
         tests(
             "PickupTests",
             [
-                "Pickup", "Access", "Formats", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry", "Kafka",
-                "ProgramTestSupport",
+                "Pickup", "Serving", "Access", "Formats", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry",
+                "Kafka", "ProgramTestSupport",
                 hummingbirdCore,
                 nio, http, httpTypes, httpParts, embedded,
             ],

@@ -99,15 +99,14 @@ import WorkerTestSupport
         let lane = FailingLane()
         let job = ReissueJob(
             configuration: configuration, app: configuration.apps.first { $0.name == "push" }, files: files,
-            pace: ReissuePace(rate: nil, wave: 1, rest: 60), total: 2, lane: { lane }, display: NoDisplay(),
+            pace: ReissuePace(rate: nil, wave: 1, rest: 3600), total: 2, lane: { lane }, display: NoDisplay(),
             now: { UnixTime(seconds: 1_800_000_000) }, mayGoOn: { lane.events.isEmpty })
-        let start = ContinuousClock.now
+        // An hour's rest outlasts the suite's limit.
         let end = try await job.run(&progress) {
             defer { rows = [] }
             return rows.isEmpty ? nil : Array(rows)
         }
         #expect(end == .paused && lane.events.count == 1 && progress.sent == 1)
         #expect(try files.load()?.sent == 1)
-        #expect(ContinuousClock.now - start < .seconds(30))
     }
 }

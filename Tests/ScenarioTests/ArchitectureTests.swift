@@ -51,7 +51,7 @@ extension Scenarios {
             ],
             "Operations": ["Wiring", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration"],
             "remint": [
-                "Worker", "Preflight", "Wiring", "Pickup", "Access", "Formats", "HTTPTransport", "Signing",
+                "Worker", "Preflight", "Wiring", "Serving", "Pickup", "Access", "Formats", "HTTPTransport", "Signing",
                 "Operations", "Pipeline",
                 "AdapterKit", "AdapterTestKit",
                 "Kafka",
@@ -78,7 +78,7 @@ extension Scenarios {
             "Formats": ["Synchronization"], "Records": [], "Spans": [], "JOSE": ["Glibc", "Synchronization"],
             "AdapterKit": [],
             "AdapterTestKit": ["Foundation"],
-            "Keyring": ["Glibc"], "Access": ["Synchronization"],
+            "Keyring": ["Glibc", "Synchronization"], "Access": ["Synchronization"],
             "StubServer": ["Glibc", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization"],
             "Pipeline": ["DequeModule"],
             "Kafka": ["Dispatch", "Glibc", "Logging", "Synchronization"],
@@ -97,7 +97,9 @@ extension Scenarios {
             ],
             "VendorLookup": ["Logging", "Synchronization"],
             "BrokerTokens": ["Foundation", "Logging", "Synchronization"],
-            "Serving": ["HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOSSL", "Synchronization"],
+            "Serving": [
+                "Glibc", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOSSL", "Synchronization",
+            ],
             "Wiring": ["Glibc", "Logging", "NIOSSL", "Synchronization"], "Preflight": [],
             "Worker": [
                 "Glibc", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore",

@@ -36,7 +36,7 @@ extension Scenarios {
             Border(pattern: #""remint-(error|origin)-"#, files: ["Sources/Pipeline/Records/HopHeaders.swift"]),
             Border(
                 pattern: #"(ControlRecord|LaneRecord|RefusalRecord)\(\s*key:"#,
-                files: ["Sources/Pipeline/Control/ControlWord.swift"]),
+                files: ["Sources/Pipeline/ControlTopic/ControlWord.swift"]),
             Border(
                 // An offset is the broker's word, and the last one there is has none behind it.
                 pattern: #"\boffset \+ 1\b"#,

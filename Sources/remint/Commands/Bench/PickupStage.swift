@@ -75,7 +75,6 @@ final class PickupStage {
               caller_rate: 100000
               address_rate: 10000000
               total_rate: 10000000
-              connections: 10000000
               address_connections: 10000000
               streams: 10000000
               address_streams: 10000000
