@@ -1,4 +1,5 @@
 import AdapterKit
+import Kafka
 
 /// The partitions of the token topic that are followed live, and the time since which no broker answers.
 ///
@@ -15,6 +16,11 @@ struct TailState: Sendable, Equatable {
     /// The time since which no broker answers; nil while one does. Without a broker no token can be minted; known ones
     /// are served.
     var silentSince: UnixTime?
+    /// The end of each partition of the token topic when everything before it was read.
+    var read: [TopicPartition: Int64] = [:]
+
+    /// Returns whether everything before `ends` was read.
+    func hasRead(_ ends: [TopicPartition: Int64]) -> Bool { ends.allSatisfy { $0.value <= read[$0.key] ?? -1 } }
 
     /// Whether devices can be served: a broker answers, each partition with a leader is followed live, and at least one
     /// is.

@@ -25,7 +25,6 @@ final class TokenFollower: Sendable {
     }
 
     private static let timeout = Duration.seconds(2)
-    /// The interval at which the follower asks for a broker's answer and for the partitions.
     private static let interval = Duration.seconds(2)
     private let configuration: Configuration
     private let brokers: String
@@ -147,7 +146,7 @@ final class TokenFollower: Sendable {
             for event in await reader.events(limit: 2000, within: .milliseconds(500)) {
                 switch event {
                 case .record(let record): took(record)
-                case .endOfPartition(let partition, _): caughtUp(partition)
+                case .endOfPartition(let partition, let offset): caughtUp(partition, at: offset)
                 case .error(let error):
                     if error.code == .allBrokersDown { desk.changeTail { $0.silentSince = $0.silentSince ?? now() } }
                     if error.isFatal { throw error }
@@ -263,9 +262,10 @@ final class TokenFollower: Sendable {
         return starts.map(\.partition)
     }
 
-    private func caughtUp(_ partition: TopicPartition) {
+    private func caughtUp(_ partition: TopicPartition, at offset: Int64) {
         let wasBehind = state.withLock { $0.behind.remove(partition) != nil }
         if wasBehind { desk.changeTail { _ = $0.followed.insert(partition.partition) } }
+        if partition.topic == configuration.topics.tokens { desk.changeTail { $0.read[partition] = offset } }
     }
 
     private func took(_ record: ConsumedRecord) {

@@ -19,6 +19,7 @@ final class WorkerWatch: Sendable {
 
     private let properties: KafkaProperties
     private let liveTopic: String
+    private let tokenTopic: String
     private let desk: TokenDesk
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
@@ -32,6 +33,7 @@ final class WorkerWatch: Sendable {
     ) {
         properties = KafkaProperties(configuration, bootstrapServers: brokers)
         liveTopic = configuration.topics.invalidations
+        tokenTopic = configuration.topics.tokens
         self.desk = desk
         self.logger = logger
         self.now = now
@@ -107,7 +109,9 @@ final class WorkerWatch: Sendable {
                 if isReaderRenewalDue.exchange(false, ordering: .relaxed) { await Self.end(&reader) }
                 if !partitions.isEmpty {
                     if reader == nil { reader = try makeReader() }
-                    if let offsets = try await reader?.committed(partitions, within: Self.timeout) {
+                    if let reader, case let offsets = try await reader.committed(partitions, within: Self.timeout),
+                        try await hasReadTokens(reader)
+                    {
                         desk.committed(offsets, of: partitions)
                     }
                 }
@@ -116,6 +120,23 @@ final class WorkerWatch: Sendable {
             try? await Task.sleep(for: pause)
         }
         await Self.end(&reader)
+    }
+
+    /// Waits until the gateway has read what workers published before this moment: a token and the offset of its event
+    /// are committed together, and the token may arrive later.
+    ///
+    /// - Returns: false where that takes too long.
+    private func hasReadTokens(_ reader: KafkaConsumer) async throws(KafkaError) -> Bool {
+        let partitions = (0..<Int32(clamping: desk.tail.partitions ?? 0)).map {
+            TopicPartition(topic: tokenTopic, partition: $0)
+        }
+        let ends = try await reader.offsets(of: partitions, notBefore: -1, within: Self.timeout)
+        let until = ContinuousClock.now + Self.timeout
+        while !desk.tail.hasRead(ends) {
+            guard .now < until, !Task.isCancelled else { return false }
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+        return true
     }
 
     /// A client that asks for the group's offsets, and is no member of it.
