@@ -163,7 +163,8 @@ import WorkerTestSupport
         let reissue = CampaignReissue(
             campaign: shop.campaign,
             terms: CampaignTerms(
-                canary: 0, watch: .zero, answerWithin: .zero, maxRejections: .standard, pace: ReissuePace(rate: nil)),
+                canary: 0, watch: .zero, answerWithin: .zero, maxRejections: .standard, pace: ReissuePace(rate: nil),
+                loading: .zero),
             topics: cluster, display: SilentDisplay(), note: { _ in })
         try shop.campaign.pause(because: "lunch")
         let stopped = try await reissue.stop(of: rotation).description

@@ -53,7 +53,7 @@ import WorkerTestSupport
                 campaign: campaign,
                 terms: CampaignTerms(
                     canary: 0, watch: .zero, answerWithin: patience, maxRejections: .standard,
-                    pace: ReissuePace(rate: nil)),
+                    pace: ReissuePace(rate: nil), loading: .zero),
                 topics: cluster, display: NoDisplay(), note: { _ in }
             ).run()
             if case .reissued(let report) = result { return report }
@@ -166,7 +166,8 @@ import WorkerTestSupport
         let reissue = CampaignReissue(
             campaign: shop.campaign,
             terms: CampaignTerms(
-                canary: 0, watch: .zero, answerWithin: .zero, maxRejections: .standard, pace: ReissuePace(rate: nil)),
+                canary: 0, watch: .zero, answerWithin: .zero, maxRejections: .standard, pace: ReissuePace(rate: nil),
+                loading: .zero),
             topics: shop.cluster, display: NoDisplay(), note: { _ in })
         let known = await reissue.interruption(of: rotation, by: ModelCluster.Down())
         #expect(

@@ -210,11 +210,10 @@ package struct CampaignReissue {
     private func waitForWorkers(_ rotation: Rotation) async throws {
         let listed = try ring.directory.readListing().version(rotation.to)
         guard let activated = listed.activated else { return }
-        let (load, age) = (Int64(3_000_000), ring.now().microseconds(since: activated))
+        let age = Duration.microseconds(ring.now().microseconds(since: activated))
         // Another operator's clock may have told the time of the promotion: a wrong one must not shorten the rest.
-        guard age < load + ClockTolerance.standard.seconds * 1_000_000 else { return }
-        let rest = (0...load).contains(age) ? load - age : load
-        try await self.rest(.microseconds(rest), rotation)
+        guard age < terms.loading + .seconds(ClockTolerance.standard.seconds) else { return }
+        try await rest(age < .zero || age > terms.loading ? terms.loading : terms.loading - age, rotation)
     }
 
     // MARK: The round

@@ -12,11 +12,13 @@ package struct CampaignTerms: Sendable {
     package var maxRejections: RejectionLimit
     /// The pace of sending.
     package var pace: ReissuePace
+    /// The time in which every worker loads a changed ring: workers read their rings once a second.
+    package var loading: Duration
 
     /// Terms with these parts.
     package init(
         canary: Double, canaryUsers: Int = 1, watch: Duration, answerWithin: Duration, maxRejections: RejectionLimit,
-        pace: ReissuePace
+        pace: ReissuePace, loading: Duration = .seconds(3)
     ) {
         self.canary = canary
         self.canaryUsers = canaryUsers
@@ -24,6 +26,7 @@ package struct CampaignTerms: Sendable {
         self.answerWithin = answerWithin
         self.maxRejections = maxRejections
         self.pace = pace
+        self.loading = loading
     }
 }
 

@@ -156,7 +156,8 @@ final class AdviceWalk {
 
     private func reissue(_ campaign: Campaign) async throws {
         let terms = CampaignTerms(
-            canary: 0, watch: .zero, answerWithin: .zero, maxRejections: .standard, pace: ReissuePace(rate: nil))
+            canary: 0, watch: .zero, answerWithin: .zero, maxRejections: .standard, pace: ReissuePace(rate: nil),
+            loading: .zero)
         let result = try await CampaignReissue(
             campaign: campaign, terms: terms, topics: cluster, display: NoDisplay(), note: { _ in }
         ).run()

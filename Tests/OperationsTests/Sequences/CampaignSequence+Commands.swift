@@ -127,7 +127,7 @@ extension CampaignSequence {
         defer { cluster.mood = .answers }
         let terms = CampaignTerms(
             canary: canary, watch: .zero, answerWithin: .zero, maxRejections: .standard,
-            pace: ReissuePace(rate: nil, wave: 2))
+            pace: ReissuePace(rate: nil, wave: 2), loading: .zero)
         let result = try await CampaignReissue(
             campaign: campaign, terms: terms, topics: cluster, display: NoDisplay(), note: { _ in }
         ).run()

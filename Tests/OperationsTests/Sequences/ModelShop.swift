@@ -74,7 +74,7 @@ struct ModelShop {
     ) async throws -> CampaignReissue.Result {
         let terms = CampaignTerms(
             canary: canary, canaryUsers: users, watch: .zero, answerWithin: .zero, maxRejections: .standard,
-            pace: ReissuePace(rate: nil, wave: wave))
+            pace: ReissuePace(rate: nil, wave: wave), loading: .zero)
         return try await CampaignReissue(
             campaign: campaign, terms: terms, topics: cluster, display: NoDisplay(), note: note
         ).run()
