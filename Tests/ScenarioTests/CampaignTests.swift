@@ -21,7 +21,7 @@ extension CampaignScenarios {
                 case .appPaused: "2 deferred (app_suspended); the app braze-ios is paused"
                 case .workersStopped: "2 not consumed by any worker"
                 case .keyUnreadable: "got no token of"
-                case .lookupsDown: "2 deferred ("
+                case .lookupsDown: "deferred ("
                 }
             }
         }
