@@ -163,7 +163,7 @@ let package = Package(
             dependencies: [
                 "Preflight", "Wiring", "Serving", "Pipeline", "AdapterKit", "Kafka", "BrokerTokens", "HTTPTransport",
                 "Signing", "VendorLookup", "Keyring", "JOSE", "WorkerConfiguration", "OTLP", "Spans", "Telemetry",
-                logging, lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nio, tls,
+                logging, lifecycle, hummingbird, hummingbirdCore, httpTypes, nio, tls,
             ],
             // The page of the admin server, in the program itself.
             resources: [

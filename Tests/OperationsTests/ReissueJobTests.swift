@@ -15,7 +15,7 @@ import WorkerTestSupport
     private final class FailingLane: BulkLane {
         private(set) var events: [(id: String, key: [UInt8], isResent: Bool)] = []
         var failures = 0
-        /// How many events of a batch it takes before it fails.
+        /// The number of a batch's events that it takes before it fails.
         var taken = 0
         var isReadable = true
 

@@ -38,6 +38,24 @@ import Testing
         #expect(progress.handled == [Self.left: 8])
     }
 
+    @Test func `an answer whose tokens were not read yet ends no call, and shows all the same whether workers get on`()
+    {
+        var progress = AskProgress()
+        progress.sent(Self.left, 7, at: Self.start)
+        for second in 1...20 {
+            progress.committed([Self.left: 7], of: [Self.left], isRead: false, at: Self.after(Double(second)))
+        }
+        #expect(progress.stuckSince(at: Self.after(20)) == Self.start)
+        for second in 21...22 {
+            progress.committed([Self.left: 8], of: [Self.left], isRead: false, at: Self.after(Double(second)))
+        }
+        #expect(progress.handled.isEmpty && progress.stuckSince(at: Self.after(22)) == nil)
+        #expect(progress.open(at: Self.after(23)) == [Self.left])
+        progress.committed([Self.left: 8], of: [Self.left], at: Self.after(23))
+        #expect(progress.handled == [Self.left: 8])
+        #expect(progress.open(at: Self.after(24)).isEmpty)
+    }
+
     @Test func `workers that commit nothing for ten seconds while events wait do not answer`() {
         var progress = AskProgress()
         progress.sent(Self.left, 7, at: Self.start)

@@ -39,9 +39,4 @@ public struct DPoPRules: Sendable {
     /// The time in which a proof could be used again: from when it is first taken, with `iat` ahead of us, to when it is
     /// last. A second more, for parts of it.
     var window: Duration { max(maxAge, .zero) + boundedSkew * 2 + .seconds(1) }
-
-    /// The names of the algorithms in a fixed order, for the `algs` of a challenge (RFC 9449, section 7.1).
-    public var algorithmNames: [String] {
-        Algorithm.allCases.filter { algorithms.contains($0) && $0.keyType != .secret }.flatMap(\.names)
-    }
 }

@@ -3,8 +3,8 @@ import Keyring
 import Pipeline
 import WorkerConfiguration
 
-/// What keeps a canary's refusals, or the answers to events, from being read: apps and lanes that are held, and events
-/// that no worker has taken.
+/// The obstacles to reading a canary's refusals and the answers to events: apps and lanes that are held, and events that
+/// no worker has taken.
 extension CampaignReissue {
     /// The beginning of a watch.
     struct WatchStart {

@@ -61,16 +61,22 @@ struct AskProgress: Sendable {
     }
 
     /// Records the committed offsets of `partitions`; a partition that is missing has none.
-    mutating func committed(_ answer: [TopicPartition: Int64], of partitions: [TopicPartition], at now: UnixTime) {
+    ///
+    /// - Parameter isRead: whether the tokens that were published before the answer were read. If not, no call ends for
+    ///   it, and the next answer counts.
+    mutating func committed(
+        _ answer: [TopicPartition: Int64], of partitions: [TopicPartition], isRead: Bool = true, at now: UnixTime
+    ) {
         handled = [:]
         for partition in partitions {
             let next = answer[partition] ?? 0
             let before = offsets[partition]
-            if let before { handled[partition] = min(before, next) }
+            if isRead, let before { handled[partition] = min(before, next) }
             offsets[partition] = next
             // A group leaves once the answer after the one that covers it has come: the calls for it end then.
             let found = groups[partition] ?? []
             if before.map({ next > $0 }) ?? found.contains(where: { $0.last < next }) { moved = now }
+            guard isRead else { continue }
             let kept = found.filter { $0.last >= min(before ?? 0, next) }
             groups[partition] = kept.isEmpty ? nil : kept
         }

@@ -141,10 +141,12 @@ final class TokenDesk: Sendable {
 
     /// Records the offsets that the workers' group committed for `partitions`, and ends the waits for events that
     /// workers are done with.
-    func committed(_ offsets: [TopicPartition: Int64], of partitions: [TopicPartition]) {
+    ///
+    /// - Parameter isRead: whether the tokens that were published before the answer were read.
+    func committed(_ offsets: [TopicPartition: Int64], of partitions: [TopicPartition], isRead: Bool) {
         let now = now()
         let handled = state.withLock { state in
-            state.progress.committed(offsets, of: partitions, at: now)
+            state.progress.committed(offsets, of: partitions, isRead: isRead, at: now)
             return state.progress.handled
         }
         if !handled.isEmpty { room.handled(handled) }

@@ -77,7 +77,7 @@ final class TokenFollower: Sendable {
             do {
                 try await follow { backoff.reset() }
             } catch { outage.failed(error) }
-            desk.changeTail { $0.followed = [] }
+            desk.changeTail { ($0.followed, $0.read) = ([], [:]) }
             // The loop's condition checks for cancellation.
             try? await Task.sleep(for: backoff.pause())
         }

@@ -109,10 +109,10 @@ final class WorkerWatch: Sendable {
                 if isReaderRenewalDue.exchange(false, ordering: .relaxed) { await Self.end(&reader) }
                 if !partitions.isEmpty {
                     if reader == nil { reader = try makeReader() }
-                    if let reader, case let offsets = try await reader.committed(partitions, within: Self.timeout),
-                        try await hasReadTokens(reader)
-                    {
-                        desk.committed(offsets, of: partitions)
+                    if let reader {
+                        let offsets = try await reader.committed(partitions, within: Self.timeout)
+                        // Whether workers get on is known even while the tokens cannot be read.
+                        desk.committed(offsets, of: partitions, isRead: await hasReadTokens(reader))
                     }
                 }
             } catch { pause = Self.interval }
@@ -125,15 +125,17 @@ final class WorkerWatch: Sendable {
     /// Waits until the gateway has read what workers published before this moment: a token and the offset of its event
     /// are committed together, and the token may arrive later.
     ///
-    /// - Returns: false where that takes too long.
-    private func hasReadTokens(_ reader: KafkaConsumer) async throws(KafkaError) -> Bool {
-        let partitions = (0..<Int32(clamping: desk.tail.partitions ?? 0)).map {
-            TopicPartition(topic: tokenTopic, partition: $0)
-        }
-        let ends = try await reader.offsets(of: partitions, notBefore: -1, within: Self.timeout)
+    /// - Returns: false where that takes too long, and where the end of any partition is unknown.
+    private func hasReadTokens(_ reader: KafkaConsumer) async -> Bool {
+        guard let count = desk.tail.partitions else { return false }
+        let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic: tokenTopic, partition: $0) }
         let until = ContinuousClock.now + Self.timeout
+        guard let ends = try? await reader.offsets(of: partitions, notBefore: -1, within: Self.timeout),
+            ends.count == count
+        else { return false }
         while !desk.tail.hasRead(ends) {
             guard .now < until, !Task.isCancelled else { return false }
+            // The follower reads on its own and wakes nobody for a partition's end.
             try? await Task.sleep(for: .milliseconds(50))
         }
         return true

@@ -1,4 +1,4 @@
-/// What the decoder does not say of the bytes that it refuses: the form of a request's lines. A value.
+/// The form of a request's lines, which the decoder does not report of bytes that it refuses. A value.
 struct RequestLines: Sendable, Equatable {
     /// The length of the first line, in bytes.
     private(set) var firstLength = 0

@@ -138,9 +138,9 @@ extension VouchedUser {
     }
 }
 
-/// When a failure was observed, as far as a device's clock is believed.
+/// The time at which a failure was observed, as far as a device's clock is believed.
 enum ObservedTime {
-    /// How far a device's clock may be away from the record's own timestamp, in microseconds: a minute. A clock that is further
+    /// The most by which a device's clock may differ from the record's own timestamp, in microseconds: a minute. A clock that is further
     /// behind would make every failure look older than the token that answers it.
     static let bound: Int64 = 60_000_000
 

@@ -4,7 +4,7 @@ public import AdapterKit
 public struct RingKey: Sendable {
     /// The version's id.
     public let version: String
-    /// What a token that it signed is: of the active version, a passive, a prepared or a retired one.
+    /// The state of the version, as a token's signer: active, passive, prepared or retired.
     public let signer: TokenSigner
     /// The key.
     public let key: VerificationKey
