@@ -104,7 +104,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         let sender = EventSender(producer: producer, desk: desk, now: now)
         let asks = TokenAsks(
             desk: desk, sender: sender, ids: EventIDs(), forecaster: { terms.current.forecaster },
-            now: now, coalesce: configuration.worker.admission.coalesce.microseconds,
+            now: now, coalesce: configuration.worker.admission.coalescing.microseconds,
             probeWait: configuration.worker.admission.probeWait.components.seconds,
             cold: ColdAsks(rate: pickup.coldRate, sender: sender) { metrics.asked($0) })
         let certificate = try ServedCertificate(pickup)

@@ -39,7 +39,7 @@ extension Configuration {
     /// Returns the rules of admission for the worker `name`.
     package func admissionRules(worker name: String) -> AdmissionRules {
         AdmissionRules(
-            subjects: worker.admission.subjects, coalescing: worker.admission.coalesce,
+            subjects: worker.admission.subjects, coalescing: worker.admission.coalescing,
             usersToSuspend: worker.admission.suspendAfter, shareToSuspend: worker.admission.suspendShare,
             suspensionWindow: worker.admission.suspendWindow, minimumAge: worker.admission.suspendMinimumAge,
             probeWait: worker.admission.probeWait, worker: name)

@@ -83,7 +83,7 @@ extension DeviceScenarios {
             let report = try await gateway.report(
                 Array(#"{"errorCode":22,"userId":"ann"}"#.utf8), "braze-ios", session: ann)
             let second = try Self.version(report)
-            #expect(second > first)
+            try #require(second > first, "\(report.text) \(gateway.program.errorText) \(worker.errorText)")
             #expect(try await held == second)
             #expect(await stream.wrote("id: \(second)"), "\(stream.errorText)")
             #expect(!stream.errorText.contains("event: reconnect"))
