@@ -1,4 +1,4 @@
-/// Lets a generator behind `any` be passed where a concrete one is wanted.
+/// A generator that wraps an `any` generator for functions that need a concrete type.
 struct AnyGenerator: RandomNumberGenerator, Sendable {
     var base: any RandomNumberGenerator & Sendable
     mutating func next() -> UInt64 { base.next() }

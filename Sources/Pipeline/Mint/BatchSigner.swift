@@ -1,15 +1,16 @@
 import AdapterKit
 
-/// Signs a batch's drafts, chunk by chunk while the next events are begun, and makes the records that publish them, on as many
-/// threads as there are processors.
+/// Signs the drafts of a batch, chunk by chunk, while the worker begins the next events. Builds the records that
+/// publish them, on one thread per processor.
 struct BatchSigner: Sendable {
-    /// The most events of a batch that are read together, and signed together by a signer that takes several calls at once.
+    /// The maximum number of events that are read together, and signed together by a signer that accepts concurrent
+    /// calls.
     private static let chunk = 400
 
     fileprivate static let noAnswer = Rejection(.mintFailed, "the signer gave no answer")
 
     let signing: any SigningPort
-    /// The number of parts that the finishing of a chunk is cut into.
+    /// The number of parts into which the last step of a chunk is split.
     let cores: Int
 
     /// Returns the chunks of a batch of `count` events.
@@ -17,9 +18,9 @@ struct BatchSigner: Sendable {
         stride(from: 0, to: count, by: chunk).map { $0..<min($0 + chunk, count) }
     }
 
-    /// Signs `drafts` and returns their records. Each depends on nothing but its own signature.
+    /// Signs `drafts` and returns their records. Each record depends on its own signature only.
     ///
-    /// - Parameter reports: the moment of the first report that each of them answers; nil where it answers none.
+    /// - Parameter reports: the time of the first report that each draft answers; nil if it answers none.
     func sign(_ drafts: [Draft], answering reports: [UnixTime?], _ urgency: SigningUrgency) async -> SignedDrafts {
         let signatures = await signing.sign(drafts.map(\.signingRequest), urgency: urgency)
         return await SignedDrafts(drafts.count, chunks: cores, with: { try? SHA256Hasher() }) { place, hasher in
@@ -32,7 +33,7 @@ struct BatchSigner: Sendable {
     }
 }
 
-/// The record of each draft that was signed, with the first bytes of its token's hash.
+/// The record of each signed draft, with the first bytes of its token's hash.
 typealias SignedDrafts = ParallelMap<Result<(hash: UInt64, record: OutputRecord), Rejection>>
 
 /// Drafts that were signed together, from place `first` on.
@@ -52,7 +53,7 @@ struct SignedBatch: Sendable {
         return .failure(BatchSigner.noAnswer)
     }
 
-    /// Returns the reason the draft at `place` was not signed; nil where it was.
+    /// Returns the reason that the draft at `place` was not signed; nil if it was signed.
     func failure(_ place: Int) -> Rejection? {
         if case .failure(let rejection) = self[place] { rejection } else { nil }
     }

@@ -1,14 +1,14 @@
 import AdapterKit
 
-/// A text of a record as it stands in the record's bytes, or what it stands for where an escape is in it.
+/// A string of a record: its place in the record's bytes, or its decoded bytes if it contains an escape.
 struct ByteText: Sendable {
     let place: Range<Int>
     let decoded: [UInt8]?
 
-    /// The text at `place`.
+    /// Creates the string at `place`.
     init(_ place: Range<Int>) { (self.place, decoded) = (place, nil) }
 
-    /// The string `part` of a JSON text; nil for anything else.
+    /// Creates the JSON string `part`; nil for any other kind of value.
     init?(_ part: JSONDocument.Part) {
         guard part.isString else { return nil }
         (place, decoded) = (part.place, part.decoded)
@@ -17,16 +17,16 @@ struct ByteText: Sendable {
     var count: Int { decoded?.count ?? place.count }
     var isEmpty: Bool { count == 0 }
 
-    /// The text's bytes, where `bytes` are the record's.
+    /// Returns the string's bytes; `bytes` are the record's.
     func slice(of bytes: [UInt8]) -> ArraySlice<UInt8> { decoded.map { $0[...] } ?? bytes[place] }
 
-    /// Whether it is `text`, byte for byte.
+    /// Returns whether the string is `text`, byte for byte.
     func isSame(as text: String, in bytes: [UInt8]) -> Bool {
         let wanted = text.utf8.span
         return decoded.map { Self.isSame($0.span, wanted) } ?? Self.isSame(bytes.span.extracting(place), wanted)
     }
 
-    /// Whether it is what stands at `other` in `bytes`.
+    /// Returns whether the string equals the bytes at `other` in `bytes`.
     func isSame(as other: Range<Int>, in bytes: [UInt8]) -> Bool {
         let wanted = bytes.span.extracting(other)
         return decoded.map { Self.isSame($0.span, wanted) } ?? Self.isSame(bytes.span.extracting(place), wanted)

@@ -1,19 +1,21 @@
 import AdapterKit
 
-/// The headers by which Centrifugo's Kafka consumer publishes a token's record to the channel of its user alone.
+/// The headers that make Centrifugo's Kafka consumer publish a token's record to the channel of its user only.
 ///
-/// The channel is the subject key in another spelling: `remint:<app>#<user>`, several ids joined by `;`. Its parts are
-/// percent-encoded as the key's are, since a comma in the header would part two channels, and one behind the `#` two users.
+/// The channel is the subject key in another notation: `remint:<app>#<user>`, with several ids joined by `;`. Its parts
+/// are percent-encoded like the key's. A comma in the header would separate two channels, and one after the `#` two
+/// users.
 enum CentrifugoHeaders {
-    /// The most characters that Centrifugo takes for a channel, in its own default.
+    /// The maximum length of a channel in Centrifugo's default configuration, in characters.
     static let longestChannel = 255
     private static let namespace: StaticString = "remint:"
 
-    /// Appends the headers of the token whose subject key is `key`; none where its channel is longer than Centrifugo takes, for
-    /// it would refuse the record.
+    /// Appends the headers of the token with the subject key `key`. Appends none if the channel is longer than
+    /// Centrifugo allows, because Centrifugo would refuse the record.
     ///
-    /// - Parameter isChallenged: whether the token answers a challenge, which is the last part of the key and none of the
-    ///   channel's. Versions do not grow from one challenge to the next, and Centrifugo drops what is not newer.
+    /// - Parameter isChallenged: whether the token answers a challenge. The challenge is the last part of the key and
+    ///   not part of the channel. Versions do not grow across challenges, and Centrifugo drops records that are not
+    ///   newer.
     static func append(
         for key: [UInt8], isChallenged: Bool, version: Int64, to bytes: inout ByteWriter
     ) {

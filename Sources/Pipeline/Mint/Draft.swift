@@ -1,19 +1,19 @@
 import AdapterKit
 
-/// A token of a batch that lacks its signature alone, with all that the token topic, a device or a ledger asks of it. By
-/// reference, for it goes through many hands.
+/// A token of a batch that lacks only its signature, with all values that its record contains. A class, because many
+/// functions pass it on.
 final class Draft: Sendable {
     /// The event's place in the batch.
     let index: Int
     let request: MintRequest
-    /// The memory of the token, once it is published.
+    /// The entry that `Admission` remembers after the token is published.
     let ticket: Admission.Ticket
-    /// The key that signs it.
+    /// The key that signs the token.
     let key: SigningKeyReference
-    /// The bytes that are signed.
+    /// The bytes to sign.
     let input: SigningInput
     let life: Validity
-    /// The parts of its record that others share.
+    /// The parts of the token's record that it shares with other records.
     let frame: TokenFrame
     let version: Int64
 
@@ -31,15 +31,15 @@ final class Draft: Sendable {
         self.version = version
     }
 
-    /// The request to its signer.
+    /// The request to the signer.
     var signingRequest: SigningRequest { SigningRequest(key: key, input: input) }
 
-    /// Returns the record that publishes it with `signature`, sealed where the app says for whom, and the first bytes of the token's
-    /// hash. The hash is the clear token's, for that is what a device reports.
+    /// Returns the record that publishes the token with `signature`, and the first bytes of the token's hash. Seals the
+    /// token if the app has a seal. The hash is of the clear token, because devices report the clear token.
     ///
-    /// - Parameter reportedAt: the moment of the first report that it answers; nil where it answers none.
-    /// - Returns: a `Rejection` with `.mintFailed` where there is no signature, where its hash cannot be made, or where it cannot
-    ///   be sealed.
+    /// - Parameter reportedAt: the time of the first report that the token answers; nil if it answers none.
+    /// - Returns: a `Rejection` with `.mintFailed` if there is no signature, if the hash cannot be computed, or if the
+    ///   token cannot be sealed.
     func signed(
         _ signature: [UInt8], reportedAt: UnixTime?, _ hasher: SHA256Hasher?
     ) -> Result<(hash: UInt64, record: OutputRecord), Rejection> {
@@ -68,10 +68,10 @@ final class Draft: Sendable {
 // MARK: The record
 
 extension Draft {
-    /// The record that publishes it with `signature`: a JSON value, CloudEvents attributes in binary mode, and headers that are
-    /// enough for the ledger. `PublishedToken` reads it.
+    /// Returns the record that publishes the token with `signature`: a JSON value, CloudEvents attributes in binary
+    /// mode, and the headers that the ledger needs. `PublishedToken` reads it.
     ///
-    /// - Returns: the record, and where in its bytes the token stands.
+    /// - Returns: the record, and the token's place in its bytes.
     private func output(signature: [UInt8], _ reportedAt: UnixTime?) -> (record: OutputRecord, token: Range<Int>) {
         var place = 0..<0
         let body = RecordBody(key: request.subjectKey, hasValue: true, estimate: size(token: signature.count)) {
@@ -87,8 +87,8 @@ extension Draft {
         return (OutputRecord(destination: .tokens, body: body), place)
     }
 
-    /// The record that publishes it sealed by `seal`, as the JWE `sealed`: the same but for the token itself and whom it is
-    /// sealed for.
+    /// Returns the record that publishes the token as the JWE `sealed`, sealed by `seal`. It differs from the clear
+    /// record in the token and in the recipient's key id.
     private func output(sealed: [UInt8], by seal: TokenSeal, _ reportedAt: UnixTime?) -> OutputRecord {
         let body = RecordBody(key: request.subjectKey, hasValue: true, estimate: size(token: sealed.count)) { bytes in
             headers(sealedBy: seal, reportedAt, to: &bytes)
@@ -102,7 +102,7 @@ extension Draft {
         return OutputRecord(destination: .tokens, body: body)
     }
 
-    /// Returns an estimate of the record's bytes, rather too many than too few.
+    /// Returns an estimate of the record's size in bytes, rather too high than too low.
     private func size(token signature: Int) -> Int {
         let frames = TokenFrame.specVersion.count + frame.source.count + frame.key.count + frame.value.count
         let names =
@@ -110,14 +110,14 @@ extension Draft {
         return 360 + frames + names + input.bytes.count + signature * 4 / 3
     }
 
-    /// The value up to the first byte of the token.
+    /// Writes the value up to the first byte of the token.
     private func beginValue(_ json: inout ByteWriter) {
         json.append(request.app.valueStart)
         request.subject.write(to: &json)
         json.append(#","token":""#)
     }
 
-    /// The value from the quotation mark that closes the text before it.
+    /// Writes the rest of the value, from the quotation mark that closes the preceding string.
     private func endValue(_ json: inout ByteWriter) {
         json.append(frame.value)
         json.append(decimal: life.expiresAt)

@@ -1,31 +1,31 @@
 import AdapterKit
 
-/// The apps' keys, and the forms of their tokens, as they were when they were last asked for: a thousand apps' keys are not
-/// looked up by their names for each batch. The apps must outlive it, or be forgotten by `keep` before they end.
+/// A cache of the apps' active keys and token forms, so that a batch of a thousand apps needs no look-up by name. Each
+/// app must outlive the cache, or `keep` must drop the app first.
 struct KnownKeys {
     private struct Known {
         let id: ObjectIdentifier
         var key: SigningKeyReference?
-        /// As of which look at the signer.
+        /// The number of the refresh at which the key was looked up.
         var look: Int
-        /// The last form of the app's tokens.
+        /// The latest form of the app's tokens.
         var form: TokenForm?
-        /// The parts that the records of its tokens of one second share.
+        /// The parts that the records of the app's tokens of one second share.
         var frame: TokenFrame?
     }
 
     private var known: [Known] = []
     /// The places in `known`, by the app's identity.
     private var places: [ObjectIdentifier: Int] = [:]
-    /// The place that was asked for last: events of one app often follow one another.
+    /// The place of the latest look-up: events of one app often follow one another.
     private var last = 0
     private var revision: Int?
     private var look = 0
 
-    /// How many apps it knows.
+    /// The number of cached apps.
     var count: Int { known.count }
 
-    /// Forgets every app but these.
+    /// Drops every app but these.
     mutating func keep(only kept: [App]) {
         let ids = Set(kept.map(ObjectIdentifier.init))
         known.removeAll { !ids.contains($0.id) }
@@ -33,13 +33,13 @@ struct KnownKeys {
         last = 0
     }
 
-    /// Keys are asked for again where `revision`, the signer's, says that they may have changed.
+    /// Looks keys up again if `revision`, the signer's, shows that they may have changed.
     mutating func look(at revision: Int?) {
         if revision == nil || revision != self.revision { look &+= 1 }
         self.revision = revision
     }
 
-    /// The key that signs for `app`, as of the last look; nil where its ring has none.
+    /// Returns the key that signs for `app`, as of the latest refresh; nil if its ring has none.
     mutating func key(of app: App, from signing: any SigningPort) -> SigningKeyReference? {
         let place = place(of: app)
         if known[place].look == look { return known[place].key }
@@ -49,9 +49,10 @@ struct KnownKeys {
         return key
     }
 
-    /// The form of `app`'s tokens by `recipe` under `key` that live for `life`: the last one, or what is the same in it.
+    /// Returns the form of `app`'s tokens by `recipe` and `key` with the validity `life`. Reuses the latest form or its
+    /// shared parts.
     ///
-    /// - Throws: as `TokenForm`.
+    /// - Throws: the errors of `TokenForm`.
     mutating func form(
         of app: App, _ recipe: Recipe, _ key: SigningKeyReference, valid life: Validity
     ) throws(Rejection) -> TokenForm {
@@ -90,7 +91,7 @@ struct KnownKeys {
         } else {
             last = known.count
             places[id] = last
-            // A look that never was, so that the key is asked for.
+            // A refresh number that never occurred, so that the key is looked up.
             known.append(Known(id: id, key: nil, look: look &- 1))
         }
         return last

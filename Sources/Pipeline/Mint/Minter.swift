@@ -1,47 +1,48 @@
 import AdapterKit
 
-/// Turns subjects into signing requests: recipe, times and key put together, straight into bytes.
+/// Turns subjects into signing requests: writes recipe, times and key straight to bytes.
 ///
-/// What an app's tokens of one key share is filled in once and kept. The apps must outlive the minter, or what it knows of them.
+/// The minter fills in the parts that an app's tokens of one key share once and caches them. Each app must outlive the
+/// minter or its cache entry.
 struct Minter {
     private var known = KnownKeys()
     private var random: AnyGenerator
     private var versions = VersionClock()
-    /// The second that was written last, and how: thousands of tokens share it.
+    /// The second that was formatted last, and its text: thousands of tokens share it.
     private var written: (seconds: Int64, text: [UInt8]) = (0, Array(UnixTime(seconds: 0).description.utf8))
-    /// How long a look-up's credential lives where the vendor allows it, in seconds.
+    /// The lifetime of a look-up's credential, if the vendor allows it, in seconds.
     private static let credentialLife: Int64 = 300
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = AnyGenerator(base: random) }
 
-    /// The highest version given so far, or that is to be exceeded.
+    /// The highest version assigned so far, or the floor for the next one if that is higher.
     var highestVersion: Int64 { versions.last }
 
-    /// Every version from now on is above `version`.
+    /// Raises the floor: every later version is above `version`.
     mutating func raiseVersions(above version: Int64) { versions.raise(above: version) }
 
-    /// A batch begins. Keys are asked for again where `revision`, the signer's, says that they may have changed.
+    /// Begins a batch. Looks keys up again if `revision`, the signer's, shows that they may have changed.
     mutating func look(at revision: Int?) { known.look(at: revision) }
 
-    /// Forgets what it knows of all apps but these: another one could get the place of one that is no more in memory, and with
-    /// it its keys.
+    /// Drops the cache entries of all apps but these. A new app could get a freed app's address in memory, and with it
+    /// that app's keys.
     mutating func keep(only apps: [App]) { known.keep(only: apps) }
 
-    /// How many apps it knows something of.
+    /// The number of apps in the cache.
     var knownApps: Int { known.count }
 
-    /// The key that signs for `app` in this batch; nil where its ring has none.
+    /// Returns the key that signs for `app` in this batch; nil if its ring has none.
     mutating func key(of app: App, from signing: any SigningPort) -> SigningKeyReference? {
         known.key(of: app, from: signing)
     }
 
-    /// Returns the end of `request` where no key may sign for it.
+    /// Returns the ending of `request` if the ring has no active key.
     func keyUnavailable(for request: MintRequest) -> Ending {
         .failed(Rejection(.keyUnavailable, "the key ring \(request.app.keyRing) has no active key"), .mint)
     }
 
-    /// Drafts the token that `request`, the event at place `index` of its batch, calls for; returns its end where `key` cannot sign it or retires
-    /// too soon, or where the subject lacks what a claim needs.
+    /// Drafts the token for `request`, the event at place `index` of its batch. Returns an ending if `key` cannot sign
+    /// the token or retires too soon, or if the subject lacks a value that a claim needs.
     mutating func draft(
         _ request: MintRequest, at index: Int, on ticket: Admission.Ticket, with key: SigningKeyReference,
         adding found: Enrichment, at now: UnixTime
@@ -51,7 +52,7 @@ struct Minter {
             let expiry = try expiry(request.app, request.subjectKey, recipe, key, now)
             let life = Validity(from: now.seconds, to: expiry)
             let form = try known.form(of: request.app, recipe, key, valid: life)
-            // What the edge grants is the user's own word, and newer than what the vendor has.
+            // The edge's grants are the user's own and newer than the vendor's data.
             let enrichment = request.grants.map { found.overridden(by: $0) } ?? found
             let input = try form.signingInput(
                 for: request.subject, adding: enrichment, isFinishedInPlace: false, random: &random)
@@ -70,7 +71,8 @@ struct Minter {
         return written.text
     }
 
-    /// A token for `subject` that goes to nobody but the vendor, as a look-up's credential: it lives as short as it may.
+    /// Returns a signing request for a look-up's credential: a token for `subject` that only the vendor receives. Its
+    /// lifetime is as short as the vendor allows.
     mutating func credential(
         for app: App, _ subject: Subject, with key: SigningKeyReference, at now: UnixTime
     ) throws(Rejection) -> SigningRequest {
@@ -93,7 +95,8 @@ struct Minter {
         return recipe
     }
 
-    /// The configured life, cut at the key's own end; what is left must still be a life the vendor's devices can use.
+    /// Returns the expiry by the configured lifetime, or the key's own end if that is earlier. Throws if the rest is
+    /// shorter than the vendor's minimum.
     private func expiry(
         _ app: App, _ subject: [UInt8], _ recipe: Recipe, _ key: SigningKeyReference, _ now: UnixTime
     ) throws(Rejection) -> Int64 {
@@ -110,7 +113,8 @@ struct Minter {
     }
 }
 
-/// Versions that only grow: microseconds since 1970, or one more than the last where the clock stood still or went back.
+/// A source of versions that only grow: microseconds since 1970, or the last version plus one if the clock stood still
+/// or went back.
 struct VersionClock {
     private(set) var last: Int64 = 0
 

@@ -1,46 +1,46 @@
 public import AdapterKit
 public import Records
 
-/// A token as it stands on the token topic, for whoever hands it over: what `Draft` writes, read back.
+/// A token of the token topic, for readers that pass it on: a record that `Draft` wrote, read back.
 ///
-/// All parts of a `TokenRecord`, which decides what such a record is, as copies.
+/// Contains copies of all parts of a `TokenRecord`, which checks the record.
 public struct PublishedToken: Sendable {
     /// The app.
     public let app: String
     /// The name of the app's adapter.
     public let vendor: String
-    /// Whom the token is for, with the challenge that it answers.
+    /// The token's user, with the challenge that the token answers.
     public let subject: Subject
     /// The subject key: the record's key.
     public let subjectKey: [UInt8]
     /// The token in compact form: a JWS or, where it is sealed, a JWE. A secret unless it is sealed.
     public let token: String
-    /// The `kid` of the recipient whom it is sealed for; nil for a token as devices take it.
+    /// The `kid` of the recipient of a sealed token; nil for a clear token.
     public let sealedFor: String?
-    /// What it is signed with.
+    /// The algorithm of the signature.
     public let algorithm: String
-    /// The id of the key's version that signed it.
+    /// The id of the key version that signed the token.
     public let keyID: String
-    /// The ring of that version; nil for a record of an earlier release, which did not name it.
+    /// The ring of that key version; nil for a record of an earlier release, which did not name the ring.
     public let keyRing: String?
-    /// When it was issued, in seconds since 1970.
+    /// The time of issue, in seconds since 1970.
     public let issuedAt: Int64
-    /// When it ends, in seconds since 1970; later than `issuedAt`.
+    /// The expiry, in seconds since 1970; later than `issuedAt`.
     public let expiresAt: Int64
-    /// Its version: of two tokens of a subject the one with the higher is newer. Above zero.
+    /// The version, above zero. Of two tokens of a subject, the one with the higher version is newer.
     public let version: Int64
-    /// The id of the event that called for it.
+    /// The id of the event that the token answers.
     public let eventID: String
-    /// The device that reported the failure, where it is known.
+    /// The device that reported the failure, if it is known.
     public let device: String?
-    /// When the first report that it answers was made, in whole milliseconds; nil where it answers none.
+    /// The time of the first report that the token answers, in whole milliseconds; nil if it answers none.
     public let reportedAt: UnixTime?
-    /// The challenge it answers.
+    /// The challenge that the token answers.
     public var challenge: String? { subject.challenge }
 
     /// Reads the token in `record` at the time `now`.
     ///
-    /// - Throws: `RecordFault` for a tombstone and for anything else that is not a token's record.
+    /// - Throws: `RecordFault` for a tombstone and for any other record that is no token's record.
     public init(_ record: RecordBody, at now: UnixTime) throws(RecordFault) {
         self.init(try TokenRecord(record, at: now))
     }

@@ -1,22 +1,23 @@
 import AdapterKit
 import Records
 
-/// The parts of their records that tokens share which one key signs for one app within one second: hundreds of tokens may come in one,
-/// and each would write them anew.
+/// The shared parts of the records of tokens that one key signs for one app within one second. There may be hundreds in
+/// a second, and each record would format these parts again.
 final class TokenFrame: Sendable {
-    /// The second.
+    /// The second of issue.
     let seconds: Int64
     /// The headers from `ce_source` to `ce_type`.
     let source: [UInt8]
     /// The headers from `ce_time` to `remint-key-ring`.
     let key: [UInt8]
-    /// The value from behind the token to the moment that it expires at.
+    /// The value from the end of the token up to its expiry time.
     let value: [UInt8]
 
     /// The first header of every token's record.
     static let specVersion = ByteWriter.bytes { $0.append(header: "ce_specversion") { $0.append("1.0") } }
 
-    /// The frame for tokens of `app` that `key` signs at `seconds`, which is `text` in the form of RFC 3339.
+    /// Creates the frame for tokens of `app` that `key` signs at `seconds`; `text` is that second in the form of RFC
+    /// 3339.
     init(_ app: App, _ key: SigningKeyReference, issuedAt seconds: Int64, _ text: [UInt8]) {
         self.seconds = seconds
         source = ByteWriter.bytes { bytes in

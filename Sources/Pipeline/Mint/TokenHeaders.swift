@@ -1,31 +1,32 @@
 import AdapterKit
 import Records
 
-/// The headers of a token's record, by their places in its bytes. The last of a name is the one that counts in Kafka.
+/// The headers of a token's record, by their places in its bytes. If a name is duplicate, the last header counts, as in
+/// Kafka.
 struct TokenHeaders {
-    /// A header: whether it is there, and its value's place where that is not null.
+    /// A header: whether it exists, and the place of its value unless that is null.
     struct Header {
         private(set) var isThere = false
         private(set) var value: Range<Int>?
 
         mutating func set(_ value: Range<Int>?) { (isThere, self.value) = (true, value) }
 
-        /// Whether the value is `text`, byte for byte.
+        /// Returns whether the value is `text`, byte for byte.
         func says(_ text: String, in bytes: [UInt8]) -> Bool {
             value.map { ByteText($0).isSame(as: text, in: bytes) } ?? false
         }
 
-        /// Whether the value is what stands at `place` in `bytes`.
+        /// Returns whether the value equals the bytes at `place` in `bytes`.
         func says(_ place: Range<Int>, in bytes: [UInt8]) -> Bool {
             value.map { ByteText($0).isSame(as: place, in: bytes) } ?? false
         }
 
-        /// Whether the value is `text`.
+        /// Returns whether the value is `text`.
         func says(_ text: ByteText, in bytes: [UInt8]) -> Bool {
             value.map { text.isSame(as: $0, in: bytes) } ?? false
         }
 
-        /// The value's place, where that is UTF-8.
+        /// Returns the place of the value if the value is UTF-8.
         func text(in bytes: [UInt8]) -> Range<Int>? {
             guard let value, (try? UTF8Span(validating: bytes.span.extracting(value))) != nil else { return nil }
             return value
@@ -44,7 +45,7 @@ struct TokenHeaders {
 
     private static let sourcePrefix = "/remint/"
 
-    /// The headers of `record`.
+    /// Reads the headers of `record`.
     init(_ record: RecordBody) {
         let bytes = record.bytes
         var headers = self
@@ -70,7 +71,8 @@ struct TokenHeaders {
         }
     }
 
-    /// Whether they say what the value says. Its version and its end are above zero, so that a JSON number is spelt as a header is.
+    /// Returns whether the headers agree with the value. Version and expiry are above zero, so a JSON number is spelled
+    /// like a header.
     func agree(with value: TokenValue, in bytes: [UInt8]) -> Bool {
         guard let source = source.value, source.count >= Self.sourcePrefix.utf8.count else { return false }
         let app = source.lowerBound + Self.sourcePrefix.utf8.count

@@ -1,12 +1,12 @@
 public import AdapterKit
 public import Records
 
-/// A record of the token topic, checked: what `UnsignedToken` writes, with its parts where they are in its bytes.
+/// A checked record of the token topic: a record that `Draft` wrote, with the places of its parts in its bytes.
 ///
-/// The one reader of the token topic: the gateway, the ledger, the version floor and `PublishedToken` all read with it. The bytes may be
-/// anybody's. A record counts only where its key, its headers and its value agree, so that nobody gets a token whose subject is
-/// another than the one of its key, and where its version and its times are possible. The token itself is not verified, and a
-/// sealed one not opened.
+/// The one reader of the token topic: the gateway, the ledger, the version floor and `PublishedToken` all use it. Any
+/// producer may have written the bytes. A record is valid only if its key, headers and value agree, so that no user
+/// gets another user's token, and if its version and times are possible. It does not verify the token and does not open
+/// a sealed one.
 ///
 /// It copies nothing: a reader of millions of records needs a few parts of each.
 public struct TokenRecord: Sendable {
@@ -14,25 +14,25 @@ public struct TokenRecord: Sendable {
     public let body: RecordBody
     /// The time of issue, in seconds since 1970.
     public let issuedAt: Int64
-    /// The token's end, in seconds since 1970; later than `issuedAt`.
+    /// The token's expiry, in seconds since 1970; later than `issuedAt`.
     public let expiresAt: Int64
-    /// The version: of two tokens of a subject the one with the higher is newer. Above zero.
+    /// The version, above zero. Of two tokens of a subject, the one with the higher version is newer.
     public let version: Int64
-    /// The time of the first report that it answers, in whole milliseconds; nil where it answers none.
+    /// The time of the first report that the token answers, in whole milliseconds; nil if it answers none.
     public let reportedAt: UnixTime?
 
     let parts: TokenValue
     private let keyPart: Range<Int>
     private let keyRingPart: Range<Int>?
 
-    /// The years 1970 to 9999.
+    /// The allowed times: the years 1970 to 9999.
     private static let times: ClosedRange<Int64> = 0...253_402_300_799
-    /// The longest life of any vendor's token, with a day to spare, in seconds.
+    /// The longest lifetime of any vendor's token plus a margin, in seconds.
     private static let longestLife: Int64 = 367 * 86_400
 
     /// Checks `record` at the time `now`.
     ///
-    /// - Throws: `RecordFault` for a tombstone and for anything else that is not a token's record.
+    /// - Throws: `RecordFault` for a tombstone and for any other record that is no token's record.
     public init(_ record: RecordBody, at now: UnixTime) throws(RecordFault) {
         let headers = TokenHeaders(record)
         guard let keyPart = record.keyPart, let valuePart = record.valuePart,
@@ -69,11 +69,11 @@ public struct TokenRecord: Sendable {
 
     /// The app.
     public var app: String { label.app }
-    /// The id of the key's version that signed the token.
+    /// The id of the key version that signed the token.
     public var keyID: String { label.keyID }
-    /// The ring of that version; nil for a record of an earlier release, which did not name it.
+    /// The ring of that key version; nil for a record of an earlier release, which did not name the ring.
     public var keyRing: String? { label.keyRing }
-    /// The id of the event that called for the token.
+    /// The id of the event that the token answers.
     public var eventID: String { string(parts.eventID) }
     /// The token in compact form: a JWS or, where it is sealed, a JWE. A secret unless it is sealed.
     public var token: ArraySlice<UInt8> { parts.token.slice(of: body.bytes) }
@@ -84,8 +84,8 @@ public struct TokenRecord: Sendable {
     /// The subject key: the record's key.
     public var subjectKey: ArraySlice<UInt8> { body.bytes[keyPart] }
 
-    /// The subject, with the challenge that the token answers. A single id stands here as one of the name `user` would: only the
-    /// record's key tells them apart.
+    /// The subject, with the challenge that the token answers. The value has a single id under the name `user`, like a
+    /// named id `user`. Only the record's key distinguishes the two.
     public var subject: Subject {
         let challenge = parts.challenge.map(string)
         if parts.isOfUser(keyPart, body.bytes) {
@@ -95,7 +95,7 @@ public struct TokenRecord: Sendable {
             identifiers: parts.identifiers.map { Subject.Identifier(name: string($0.name), value: string($0.value)) })
     }
 
-    /// The app and the key's version, without a copy.
+    /// The app and the key version, without a copy.
     package var label: TokenLabel {
         TokenLabel(body: body, appPart: parts.app, keyIDPart: parts.keyID, keyRingPart: keyRingPart)
     }
@@ -103,7 +103,7 @@ public struct TokenRecord: Sendable {
     func string(_ text: ByteText) -> String { String(decoding: text.slice(of: body.bytes), as: UTF8.self) }
 }
 
-/// The app of a token and the version of the key that signed it, where they are in the token's record.
+/// The app of a token and the key version that signed it, as places in the token's record.
 package struct TokenLabel: Sendable {
     fileprivate let body: RecordBody
     fileprivate let appPart, keyIDPart: ByteText
@@ -111,12 +111,12 @@ package struct TokenLabel: Sendable {
 
     /// The app.
     package var app: String { String(decoding: appPart.slice(of: body.bytes), as: UTF8.self) }
-    /// The id of the key's version.
+    /// The id of the key version.
     package var keyID: String { String(decoding: keyIDPart.slice(of: body.bytes), as: UTF8.self) }
-    /// The ring of that version; nil for a record of an earlier release, which did not name it.
+    /// The ring of that key version; nil for a record of an earlier release, which did not name the ring.
     package var keyRing: String? { keyRingPart.map { String(decoding: body.bytes[$0], as: UTF8.self) } }
 
-    /// Whether they are `app`, and the version `keyID` of `ring`, byte for byte.
+    /// Returns whether the label has the app `app` and the version `keyID` of `ring`, byte for byte.
     package func isSame(asApp app: String, keyID: String, ring: String?) -> Bool {
         guard appPart.isSame(as: app, in: body.bytes), keyIDPart.isSame(as: keyID, in: body.bytes) else { return false }
         guard let ring, let keyRingPart else { return ring == nil && keyRingPart == nil }

@@ -1,21 +1,21 @@
 import AdapterKit
 
-/// The value of a token's record, by its parts' places in the record's bytes.
+/// The value of a token's record, by the places of its parts in the record's bytes.
 struct TokenValue: Sendable {
     let app, vendor, token, algorithm, keyID, eventID: ByteText
     let sealedFor, device, challenge: ByteText?
     let issuedAt, expiresAt, version: Int64
-    /// The places of the digits of these two.
+    /// The places of the digits of `expiresAt` and `version`.
     let expiresAtPlace, versionPlace: Range<Int>
-    /// The subject's ids with their names, in the order of the text; empty where one of them is no string.
+    /// The subject's ids with their names, in the order of the value; empty if one of them is no string.
     let identifiers: [(name: ByteText, value: ByteText)]
 
-    /// The longest value that is read, in bytes: as long as a topic takes by default.
+    /// The longest accepted value, in bytes: the default limit of a topic.
     private static let longest = 1 << 20
-    /// More containers than this inside one another are in no such value, also with members that are still to come.
+    /// The deepest accepted nesting. No token's value is deeper, even with future members.
     private static let deepest = 8
 
-    /// Reads what stands at `part` in `bytes`; nil where that is no such value.
+    /// Reads the value at `part` in `bytes`; nil if it is no token's value.
     init?(_ bytes: [UInt8], in part: Range<Int>) {
         let document: JSONDocument
         do throws(JSONError) {
@@ -44,7 +44,7 @@ struct TokenValue: Sendable {
         guard Self.isCompact(token.decoded ?? [], token, in: bytes, parts: sealedFor == nil ? 3 : 5) else { return nil }
     }
 
-    /// The members that count; JSON names none of them twice.
+    /// The members that count. JSON allows none of them twice.
     private struct Members {
         var app, vendor, subject, token, algorithm, keyID, issuedAt, expiresAt, version, eventID: JSONDocument.Part?
         var sealedFor, device, challenge: JSONDocument.Part?
@@ -75,7 +75,7 @@ struct TokenValue: Sendable {
         }
     }
 
-    /// The integer `part`; nil for another kind, one with a fraction or an exponent, and one that does not fit.
+    /// Returns the integer `part`; nil for another kind of value, a fraction, an exponent, or an integer out of range.
     private static func integer(_ part: JSONDocument.Part, in bytes: [UInt8]) -> Int64? {
         guard part.isNumber else { return nil }
         let digits = bytes.span.extracting(part.place)
@@ -88,7 +88,7 @@ struct TokenValue: Sendable {
             guard !isTooLarge, !isLarger else { return nil }
             number = sum
         }
-        // Below zero there is one number more than above.
+        // The range has one more negative integer than positive ones.
         guard !isNegative else { return number }
         return number == .min ? nil : -number
     }
@@ -110,10 +110,11 @@ struct TokenValue: Sendable {
 
     // MARK: The subject
 
-    /// Whether the subject is the one of the key at `key`: the app and each part, percent-encoded and joined by slashes.
+    /// Returns whether the key at `key` is this subject's: the app and each part, percent-encoded and joined by
+    /// slashes.
     func isOf(key: Range<Int>, in bytes: [UInt8]) -> Bool { isOfUser(key, bytes) || isOfIdentifiers(key, bytes) }
 
-    /// Whether the key is one of a user with a single id, which stands here under the name `user`.
+    /// Returns whether the key is that of a user with a single id, which has the name `user` in the value.
     func isOfUser(_ key: Range<Int>, _ bytes: [UInt8]) -> Bool {
         guard identifiers.count == 1, identifiers[0].name.isSame(as: "user", in: bytes) else { return false }
         var rest = SubjectKeyReading(bytes, in: key)
@@ -122,7 +123,7 @@ struct TokenValue: Sendable {
         return rest.isAtEnd
     }
 
-    /// Whether the key is one of a user with named ids. No vendor that knows users by several ids sends a challenge.
+    /// Returns whether the key is that of a user with named ids. No vendor with named ids sends a challenge.
     private func isOfIdentifiers(_ key: Range<Int>, _ bytes: [UInt8]) -> Bool {
         guard challenge == nil, !identifiers.isEmpty else { return false }
         var rest = SubjectKeyReading(bytes, in: key)
@@ -140,9 +141,9 @@ struct TokenValue: Sendable {
 
     // MARK: The token
 
-    /// Whether `token` has as many parts with dots between them, each of them base64url and not empty.
+    /// Returns whether `token` has `parts` parts with dots between them, each of them base64url and not empty.
     ///
-    /// In one pass over its bytes: whoever reads a topic of millions of tokens looks at each byte of them here.
+    /// Reads each byte once, because a reader of the topic checks each byte of millions of tokens here.
     private static func isCompact(_ decoded: [UInt8], _ token: ByteText, in bytes: [UInt8], parts: Int) -> Bool {
         let bytes = token.decoded == nil ? bytes.span.extracting(token.place) : decoded.span
         var found = 1
@@ -164,13 +165,13 @@ struct TokenValue: Sendable {
         byte < 128 && (byte < 64 ? lower : upper) >> UInt64(byte & 63) & 1 == 1
     }
 
-    /// The characters of base64url among the first 64, a bit each: the hyphen and the digits.
+    /// The characters of base64url among the first 64 code points, one bit each: the hyphen and the digits.
     private static let lower: UInt64 = 1 << 45 | 0x3FF << 48
-    /// Those among the 64 after them: the letters and the underscore.
+    /// The characters of base64url among the next 64 code points: the letters and the underscore.
     private static let upper: UInt64 = 0x3FF_FFFF << 1 | 1 << 31 | 0x3FF_FFFF << 33
 }
 
-/// A subject key, read against the parts that it should have.
+/// A reader of a subject key that compares it with expected parts.
 private struct SubjectKeyReading {
     private let bytes: [UInt8]
     private let end: Int
@@ -183,18 +184,18 @@ private struct SubjectKeyReading {
 
     var isAtEnd: Bool { at == end }
 
-    /// Passes over `byte`.
+    /// Skips `byte` if it is next.
     ///
-    /// - Returns: whether it is next.
+    /// - Returns: whether it was next.
     mutating func passes(_ byte: UInt8) -> Bool {
         guard at < end, bytes[at] == byte else { return false }
         at += 1
         return true
     }
 
-    /// Passes over `text`, percent-encoded.
+    /// Skips `text`, percent-encoded, if it is next.
     ///
-    /// - Returns: whether it is next.
+    /// - Returns: whether it was next.
     mutating func passes(_ text: ByteText) -> Bool {
         let length =
             text.decoded.map { PercentEncoding.lengthOfEncoding(of: $0.span, at: bytes.span.extracting(at..<end)) }

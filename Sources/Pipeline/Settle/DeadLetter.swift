@@ -1,8 +1,8 @@
 public import AdapterKit
 
-/// A record that could not be answered, on its way to the dead letters: key, value and headers as they came, and why.
+/// The dead letter of a record that could not be answered: its key, value and headers as they came, and the reason.
 ///
-/// Headers of an earlier death are replaced; everything else stays.
+/// Headers of an earlier dead letter are replaced. All others stay.
 public struct DeadLetter: Sendable {
     private let record: InputRecord
     private let provenance: Provenance
@@ -12,7 +12,7 @@ public struct DeadLetter: Sendable {
     /// The token that the vendor refused; nil for every other end.
     private let refused: RefusedToken?
 
-    /// The end of `record` at `stage` because of `rejection`.
+    /// Creates the dead letter of `record`, which failed at `stage` because of `rejection`.
     public init(
         _ record: InputRecord, _ rejection: Rejection, at stage: Stage, on failedAt: UnixTime,
         refused: RefusedToken? = nil
@@ -32,21 +32,21 @@ public struct DeadLetter: Sendable {
         self.failedAt = failedAt
     }
 
-    /// The record, whole.
+    /// The dead letter with the whole record.
     public var output: OutputRecord {
         OutputRecord(
             destination: .deadLetters, key: record.key, value: record.value, headers: record.keptHeaders + added)
     }
 
-    /// The record by reference, for a topic that does not take it whole: where it stood and how large it was.
+    /// The dead letter by reference, for a topic that refuses the whole record: the record's position and its size.
     public var reference: OutputRecord {
         let size = RecordHeader(HopHeaders.size, String(record.value?.count ?? 0))
-        // A key of up to a kilobyte is worth keeping; what made the record too large is not.
+        // A key of up to 1 kB is kept. The value, which made the record too large, is not.
         let key = record.key.flatMap { $0.count <= 1024 ? $0 : nil }
         return OutputRecord(destination: .deadLetters, key: key, value: nil, headers: added + [size])
     }
 
-    /// Whether `record` is a dead letter by reference already.
+    /// Whether `record` is already a dead letter by reference.
     static func isReference(_ record: OutputRecord) -> Bool { record.body.text(HopHeaders.size) != nil }
 
     private var added: [RecordHeader] {

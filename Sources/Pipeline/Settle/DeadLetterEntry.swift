@@ -1,38 +1,39 @@
 public import AdapterKit
 import Records
 
-/// What a dead letter says of itself, without its payload.
+/// The headers of a dead letter, read, without its payload.
 public struct DeadLetterEntry: Sendable {
-    /// The app the event names; nil where it names none or cannot be read.
+    /// The app that the event names; nil if the event names none or cannot be read.
     public let app: String?
     /// The event's id.
     public let eventID: String?
-    /// Why it was dead-lettered; nil for a record that is no dead letter of a worker's.
+    /// The reason code; nil for a record that no worker dead-lettered.
     public let code: ErrorCode?
-    /// Where in the pipeline.
+    /// The stage at which the event failed.
     public let stage: Stage?
-    /// Why, in a line.
+    /// The reason, in one line.
     public let detail: String
-    /// What happened at each attempt, where there were several.
+    /// The result of each attempt, if there were several.
     public let history: String
-    /// Where the event first stood.
+    /// The position at which a worker first consumed the event.
     public let origin: RecordPosition?
-    /// When it was dead-lettered.
+    /// The time at which the event was dead-lettered.
     public let failedAt: UnixTime?
-    /// How many attempts it had.
+    /// The number of attempts.
     public let attempts: Int
-    /// How often it was redriven.
+    /// The number of redrives.
     public let redrives: Int
-    /// Whether the letter only refers to the event, which was too large for the topic.
+    /// Whether the letter is a reference to an event that was too large for the topic.
     public let isReference: Bool
-    /// How large the event is, in bytes.
+    /// The size of the event's value, in bytes.
     public let valueBytes: Int
 
-    /// The reason the record is no valid dead letter; nil where it is one. Where there is a reason, `code`, `stage` and `origin` are nil.
+    /// The reason that the record is no valid dead letter; nil if it is one. With a reason, `code`, `stage` and
+    /// `origin` are nil.
     public let fault: RecordFault?
 
-    /// Reads the headers of `record` at the time `now`, and its value for nothing but app and id. The one reader of dead letters and
-    /// parked ones.
+    /// Reads the headers of `record` at the time `now`. Reads the value for the app and the id only. Dead letters and
+    /// parked letters have no other reader.
     public init(_ record: InputRecord, decoder: EventDecoder, at now: UnixTime) {
         let headers = record.body
         let event = try? decoder.decode(record)
@@ -66,35 +67,36 @@ public struct DeadLetterEntry: Sendable {
         valueBytes = headers.has(HopHeaders.size) ? counts[2] ?? 0 : record.value?.count ?? 0
     }
 
-    /// The most of anything that is counted in a header: attempts, redrives, and the bytes of an event.
+    /// The largest count in a header: attempts, redrives, and the bytes of an event.
     private static let most = Int(Int32.max)
 
-    /// The count in the header `name`; 0 where there is no such header, nil for what is no count.
+    /// Returns the count in the header `name`: 0 without such a header, nil if its value is no count.
     private static func count(_ name: String, _ headers: RecordBody) -> Int? {
         guard headers.has(name) else { return 0 }
         return headers.text(name).flatMap { Int($0) }.flatMap { 0...most ~= $0 ? $0 : nil }
     }
 }
 
-/// Which dead letters are meant.
+/// A selection of dead letters.
 public struct DeadLetterFilter: Sendable, Equatable {
-    /// Only of this app.
+    /// Selects the events of this app.
     public var app: String?
-    /// Only with this code.
+    /// Selects the events with this code.
     public var code: ErrorCode?
-    /// Only the event with this id.
+    /// Selects the event with this id.
     public var eventID: String?
-    /// Only from this stage.
+    /// Selects the events that failed at this stage.
     public var stage: Stage?
-    /// Only those that died at most so many seconds ago.
+    /// Selects the letters that are at most this old, in seconds.
     public var newerThan: Int64?
-    /// Only those that died at least so many seconds ago.
+    /// Selects the letters that are at least this old, in seconds.
     public var olderThan: Int64?
 
-    /// All of them.
+    /// Creates a filter that selects all dead letters.
     public init() {}
 
-    /// Whether `entry` is meant, at the time `now`. One without a time is of any age only where no age is asked for.
+    /// Returns whether the filter selects `entry` at the time `now`. An entry without a time matches only a filter
+    /// without an age.
     public func matches(_ entry: DeadLetterEntry, at now: UnixTime) -> Bool {
         if let app, entry.app.map({ app.hasSameBytes(as: $0) }) != true { return false }
         if let eventID, entry.eventID.map({ eventID.hasSameBytes(as: $0) }) != true { return false }
@@ -105,7 +107,7 @@ public struct DeadLetterFilter: Sendable, Equatable {
         return newerThan.map { age <= $0 } ?? true && olderThan.map { age >= $0 } ?? true
     }
 
-    /// The filter in words, the same for the same filter: what a redrive's progress is kept under.
+    /// The filter as a string, equal for equal filters. The progress of a redrive is stored under it.
     public var description: String {
         let parts: [(String, String?)] = [
             ("app", app), ("code", code?.rawValue), ("stage", stage?.rawValue),

@@ -1,16 +1,16 @@
 public import AdapterKit
 
-/// How an event ended. Every event has exactly one.
+/// The outcome of an event. Each event has one.
 public enum Outcome: Sendable, Hashable {
-    /// A replacement token was published.
+    /// The worker published a replacement token.
     case minted
-    /// A newer token answers it already.
+    /// A newer token already answers the event.
     case superseded(Supersession)
-    /// There was nothing to do; says why.
+    /// Nothing had to be done; the string is the reason.
     case skipped(String)
-    /// It waits in a retry tier, counted from the shortest, and is an event again after that.
+    /// The event waits in a retry tier, counted from the shortest, and is consumed again afterwards.
     case deferred(tier: Int, Deferral)
-    /// It could not be answered with a token.
+    /// No token could answer the event.
     case deadLettered(ErrorCode)
 
     /// The outcome's name in logs and metrics.
@@ -25,13 +25,13 @@ public enum Outcome: Sendable, Hashable {
     }
 }
 
-/// Why an event waits in a retry tier.
+/// The reason that an event waits in a retry tier.
 public enum Deferral: Sendable, Hashable {
-    /// An attempt failed with a code that may pass.
+    /// An attempt failed with a retriable code.
     case failed(ErrorCode)
-    /// Its app is suspended.
+    /// The event's app is suspended.
     case appSuspended
-    /// The vendor has not been asked about its user yet, or has not answered.
+    /// The vendor has not been asked about the user yet, or has not answered.
     case awaitingLookup
 
     /// The reason's name in metrics and in an event's history: the code, `app_suspended` or `awaiting_lookup`.
@@ -43,48 +43,50 @@ public enum Deferral: Sendable, Hashable {
         }
     }
 
-    /// Whether it counts as one of the event's attempts: nothing was tried for it otherwise.
+    /// Whether the wait counts as one of the event's attempts. Without a failure, nothing was attempted.
     var isAttempt: Bool { if case .failed = self { true } else { false } }
 }
 
-/// How far a batch brought an event.
+/// The state of an event after its batch.
 public enum Progress: Sendable {
-    /// To its end.
+    /// The event is settled.
     case ended(Settlement)
-    /// It waits in its place for an answer, until this moment and only while nobody waits behind it.
+    /// The event waits in place for a vendor's answer: at most until this moment, and only while no event is queued
+    /// behind it.
     case waits(until: UnixTime)
 }
 
-/// An event's end: its outcome and what is published for it. Never changed, and handed on like its record.
+/// The settlement of an event: its outcome and the record that is published for it. Immutable; passed by reference,
+/// like its record.
 public final class Settlement: Sendable {
-    /// Which event.
+    /// The position of the event.
     public let origin: RecordPosition
-    /// The event's id; nil where it could not be read.
+    /// The event's id; nil if it could not be read.
     public let eventID: String?
-    /// The app it is about, where that is known.
+    /// The event's app, if it is known.
     public let app: String?
-    /// How it ended.
+    /// The event's outcome.
     public let outcome: Outcome
-    /// What is published; nil where there was nothing to do.
+    /// The record to publish; nil if there is none.
     public let output: OutputRecord?
-    /// Why it was dead-lettered or deferred, in a line without secrets.
+    /// The reason that the event was dead-lettered or deferred, in one line without secrets.
     public let detail: String?
-    /// The stage at which it failed; nil where it did not.
+    /// The stage at which the event failed; nil if it did not fail.
     let stage: Stage?
-    /// The moment it may be taken again; nil where it is no retry.
+    /// The earliest time of the next attempt; nil if there is none.
     let notBefore: UnixTime?
-    /// What the token was signed with, where one was minted.
+    /// The algorithm of the minted token; nil without one.
     public let algorithm: Algorithm?
-    /// The vendor's own name of the failure; nil where no report was understood.
+    /// The vendor's own name of the failure; nil if no report was understood.
     public let reason: String?
-    /// Who signed the token that a report held; nil where no report was understood, and for one that was counted before it
+    /// The signer of the reported token; nil if no report was understood, and for a report that was counted before it
     /// waited in a retry tier.
     public let signer: TokenSigner?
-    /// When the first of the reports that its token answers was made; nil where no token was minted, and for a token that nobody
-    /// reported a failure for.
+    /// The time of the first report that the token answers; nil without a minted token, and for a token that answers no
+    /// report.
     public let reportedAt: UnixTime?
-    /// Whether the report calls an unexpired token of ours expired: the device's clock is wrong, or its SDK names the wrong
-    /// token.
+    /// Whether the report calls one of our unexpired tokens expired: the device's clock is wrong, or its SDK names the
+    /// wrong token.
     public let isClockSkew: Bool
 
     init(
@@ -110,8 +112,9 @@ public final class Settlement: Sendable {
 }
 
 extension Settlement {
-    /// What is left to try where a topic does not take this end's record: for a token, the event among the dead letters,
-    /// whole; for a dead letter, one that only refers to `record`; nil where it is as small as it can be already.
+    /// Returns the settlement to try next if a topic refuses this settlement's record. For a token, that is a dead
+    /// letter with the whole event. For a dead letter, it is a reference to `record`. Returns nil if the record is a
+    /// reference already.
     public func byReference(_ record: InputRecord, at time: UnixTime) -> Settlement? {
         Settler.byReference(self, record, at: time)
     }

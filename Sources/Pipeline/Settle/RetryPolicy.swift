@@ -1,15 +1,15 @@
 import AdapterKit
 
-/// When an event that failed is tried again, and when no more.
+/// The rules for retries of a failed event: their delays, their number and their deadline.
 public struct RetryPolicy: Sendable, Equatable {
-    /// A delay, and the topic of its own that events wait in for it.
+    /// A delay, and the retry topic in which events wait for that delay.
     public struct Tier: Sendable, Equatable {
-        /// How it is written, such as `10s`; the end of the topic's name.
+        /// The tier's name, such as `10s`: the suffix of the topic's name.
         public let name: String
         /// The delay, in microseconds.
         let delay: Int64
 
-        /// The tier `name`, after `delay`.
+        /// Creates the tier `name` with the delay `delay`.
         public init(name: String, delay: Duration) {
             self.name = name
             self.delay = delay.microseconds
@@ -18,37 +18,37 @@ public struct RetryPolicy: Sendable, Equatable {
 
     /// The tiers, shortest first.
     public let tiers: [Tier]
-    /// After how many attempts there is no other, the first one included.
+    /// The maximum number of attempts, including the first one.
     public let maxAttempts: Int
-    /// How long after its first failure an event may still be tried again, in microseconds.
+    /// The time after its first failure during which an event may be retried, in microseconds.
     let deadline: Int64
-    /// The most that is added to a delay at random, in microseconds, so that what failed together does not come back
-    /// together. Half a second: an event comes back within a second of its tier, and a tier stays nearly in order.
+    /// The maximum random addition to a delay, in microseconds. It keeps events that failed together from returning
+    /// together. With half a second, an event returns within a second of its delay and a tier stays nearly in order.
     static let jitter: Int64 = 500_000
 
-    /// A policy with these tiers, at least one.
+    /// Creates a policy with these tiers, at least one.
     public init(tiers: [Tier], maxAttempts: Int, deadline: Duration) {
         self.tiers = tiers
         self.maxAttempts = max(1, maxAttempts)
         self.deadline = deadline.microseconds
     }
 
-    /// The defaults: 10 s, 1 min, 10 min; 8 attempts; a day.
+    /// The default policy: tiers of 10 s, 1 min and 10 min, 8 attempts, a deadline of one day.
     public static let standard = RetryPolicy(
         tiers: [
             Tier(name: "10s", delay: .seconds(10)), Tier(name: "1m", delay: .seconds(60)),
             Tier(name: "10m", delay: .seconds(600)),
         ], maxAttempts: 8, deadline: .seconds(86_400))
 
-    /// Where and until when an event waits.
+    /// The tier and the end of an event's wait.
     struct Wait: Sendable, Equatable {
         let tier: Int
         let notBefore: UnixTime
     }
 
-    /// What becomes of an event whose attempt number `attempts` failed.
+    /// Returns the wait of an event whose attempt number `attempts` failed.
     ///
-    /// - Returns: nil where it was the last one.
+    /// - Returns: nil if it was the last attempt.
     func wait(
         afterAttempt attempts: Int, firstFailure: UnixTime, now: UnixTime, random: inout some RandomNumberGenerator
     ) -> Wait? {
@@ -59,11 +59,11 @@ public struct RetryPolicy: Sendable, Equatable {
         return Wait(tier: tier, notBefore: notBefore)
     }
 
-    /// Where an event of a suspended app waits, which counts as no attempt: each time a tier longer, so that a long suspension
-    /// costs little.
+    /// Returns the wait of an event whose app is suspended. It does not count as an attempt. Each wait is one tier
+    /// longer, so a long suspension costs little.
     ///
-    /// - Parameter tier: the tier it comes from; nil for a fresh one.
-    /// - Returns: nil where the event's time is over.
+    /// - Parameter tier: the event's current tier; nil for a fresh event.
+    /// - Returns: nil if the event's deadline has passed.
     func wait(
         suspendedFrom tier: Int?, firstFailure: UnixTime, now: UnixTime, random: inout some RandomNumberGenerator
     ) -> Wait? {
@@ -74,10 +74,10 @@ public struct RetryPolicy: Sendable, Equatable {
         return Wait(tier: next, notBefore: notBefore)
     }
 
-    /// Where an event waits that is to be answered about `moment`, which counts as no attempt: the shortest tier that
-    /// lasts as long.
+    /// Returns the wait of an event that can be answered at about `moment`: the shortest tier that is long enough. It
+    /// does not count as an attempt.
     ///
-    /// - Returns: nil where the event's time is over.
+    /// - Returns: nil if the event's deadline has passed.
     func wait(
         for moment: UnixTime, firstFailure: UnixTime, now: UnixTime, random: inout some RandomNumberGenerator
     ) -> Wait? {
@@ -93,14 +93,14 @@ public struct RetryPolicy: Sendable, Equatable {
         _ tier: Int, _ now: UnixTime, _ random: inout some RandomNumberGenerator
     ) -> UnixTime {
         let jitter = Int64.random(in: 0...Self.jitter, using: &random)
-        // Headers say milliseconds; up, for it must not be early.
+        // The header has milliseconds. Round up, so that the event is not early.
         let due = now.advanced(byMicroseconds: tiers[tier].delay).advanced(byMicroseconds: jitter + 999)
         return UnixTime(milliseconds: due.milliseconds)
     }
 }
 
 extension ErrorCode {
-    /// Whether the same event may succeed later: nothing is wrong with the event itself.
+    /// Whether the same event may succeed later: the event itself is valid.
     var isRetriable: Bool {
         switch self {
         case .keyUnavailable, .mintFailed, .lookupFailed: true

@@ -1,7 +1,7 @@
 public import AdapterKit
 public import Records
 
-/// An event on its way to a retry tier: key, value and headers as they came, where it first stood, and until when it waits.
+/// An event on its way to a retry tier: key, value and headers as they came, its origin, and the end of its wait.
 struct RetryRecord: Sendable {
     let record: InputRecord
     let provenance: Provenance
@@ -11,7 +11,7 @@ struct RetryRecord: Sendable {
     let time: UnixTime
 
     var output: OutputRecord {
-        // Waiting for a suspended app or for a vendor's answer is no attempt.
+        // A wait for a suspended app or for a vendor's answer is no attempt.
         let attempts = provenance.attempts + (deferral.isAttempt ? 1 : 0)
         var headers = record.keptHeaders + provenance.headers
         headers += [
@@ -28,15 +28,16 @@ struct RetryRecord: Sendable {
 }
 
 extension RetryPolicy {
-    /// The moment a record of a retry tier may be taken: what the worker wrote that put it there.
+    /// Returns the time at which a worker may process a record of a retry tier: the time that its header states, with a
+    /// limit.
     ///
-    /// Anyone who may write to the topic could write a moment that never comes, as header or as the record's own time,
-    /// and so hold up the partition; a record waits for its tier's delay and five seconds of clock difference at most.
+    /// Any producer with access to the topic can write a time in the far future, as a header or as the record's
+    /// timestamp, and block the partition. The limit is the tier's delay plus five seconds for clock differences.
     func dueTime(of record: InputRecord, takenAt now: UnixTime) -> UnixTime {
         dueTime(of: record.body, tier: record.tier, producedAt: record.timestamp, takenAt: now)
     }
 
-    /// The same of a record that is still in parts.
+    /// Returns the same time for a record that is not decoded yet.
     public func dueTime(
         of body: RecordBody, tier: Int?, producedAt timestamp: UnixTime?, takenAt now: UnixTime
     ) -> UnixTime {

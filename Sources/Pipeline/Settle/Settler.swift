@@ -1,10 +1,11 @@
 import AdapterKit
 
-/// Puts events' ends into settlements: what is published for each, and whether it is tried again. Nothing else makes a settlement.
+/// Turns the endings of events into settlements: the record to publish, and whether to retry. No other code creates
+/// settlements.
 struct Settler: Sendable {
     private var retries: RetryPolicy
     private var apps: Set<String>
-    /// Where jitter comes from.
+    /// The source of jitter.
     private var random: AnyGenerator
 
     init(retries: RetryPolicy, apps: Set<String>, random: AnyGenerator) {
@@ -13,7 +14,7 @@ struct Settler: Sendable {
         self.random = random
     }
 
-    /// Goes on by `retries`, for the apps called `apps`.
+    /// Applies `retries` and the app names `apps` from now on.
     mutating func goOn(by retries: RetryPolicy, for apps: Set<String>) {
         self.retries = retries
         self.apps = apps
@@ -21,9 +22,9 @@ struct Settler: Sendable {
 
     // MARK: Ends
 
-    /// Returns the end of an event at `origin` that the token of `draft` answers, which `output` publishes.
+    /// Returns the settlement of the event at `origin` that the token of `draft` answers; `output` publishes the token.
     ///
-    /// - Parameter reportedAt: the moment of the first report that the token answers; nil where it answers none.
+    /// - Parameter reportedAt: the time of the first report that the token answers; nil if it answers none.
     static func minted(
         _ draft: Draft, _ output: OutputRecord, at origin: RecordPosition, reportedAt: UnixTime?
     ) -> Settlement {
@@ -34,9 +35,9 @@ struct Settler: Sendable {
             isClockSkew: draft.ticket.isClockSkew)
     }
 
-    /// Returns the end of an event that gets no token now: another try where that may help, else the dead letters.
+    /// Returns the settlement of an event that gets no token now: a retry if one may succeed, else a dead letter.
     ///
-    /// - Parameter event: what is known of it; nil where its record could not be read.
+    /// - Parameter event: the decoded event; nil if its record could not be read.
     mutating func settle(
         _ ending: Ending, of record: InputRecord, _ event: ReadEvent?, at now: UnixTime
     ) -> Settlement {
@@ -79,7 +80,8 @@ struct Settler: Sendable {
             reason: event?.reason, signer: event?.signer)
     }
 
-    /// Returns another try after `wait`; where there is none, the dead letters because of `otherwise`.
+    /// Returns the settlement of a retry after `wait`. Without a wait, returns a dead letter with the reason
+    /// `otherwise`.
     private func end(
         _ attempt: Attempt, _ wait: RetryPolicy.Wait?, _ deferral: Deferral, _ detail: String,
         or otherwise: @autoclosure () -> Rejection
@@ -88,13 +90,13 @@ struct Settler: Sendable {
         return attempt.deferred(wait, deferral, detail, knownApp(attempt.event))
     }
 
-    /// A name that is not configured comes from outside and is no label.
+    /// Returns the event's app if it is configured. Any other name comes from outside and must not become a label.
     private func knownApp(_ event: ReadEvent?) -> String? {
         event.flatMap { apps.contains($0.envelope.app) ? $0.envelope.app : nil }
     }
 }
 
-/// An attempt to answer an event that failed at a stage.
+/// An attempt to answer an event, which failed at a stage.
 private struct Attempt {
     let record: InputRecord
     let event: ReadEvent?
@@ -137,7 +139,7 @@ private struct Attempt {
 // MARK: Records that a topic does not take
 
 extension Settler {
-    /// The end that is left to try where a topic does not take the record of `settlement`: see `Settlement.byReference`.
+    /// Returns the settlement to try next if a topic refuses the record of `settlement`. See `Settlement.byReference`.
     static func byReference(_ settlement: Settlement, _ record: InputRecord, at time: UnixTime) -> Settlement? {
         guard let output = settlement.output, !DeadLetter.isReference(output) else { return nil }
         switch settlement.outcome {
