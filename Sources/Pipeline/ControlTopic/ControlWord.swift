@@ -9,9 +9,10 @@ package enum ControlWord: Sendable, Equatable {
     /// A worker's counts of an app's refusals.
     case refusals(RefusalRecord)
 
-    /// Reads a record at the time `now`; nil for another fleet's record. The one reader of the control topic.
+    /// Reads a record of the control topic at the time `now`; nil for another fleet's record. The control topic has no
+    /// other reader.
     ///
-    /// - Throws: `RecordFault` for a record that is invalid.
+    /// - Throws: `RecordFault` for an invalid record.
     package init?(key: [UInt8]?, value: [UInt8]?, group: String, at now: UnixTime) throws(RecordFault) {
         if LaneRecord.isKey(key) {
             guard let lane = try LaneRecord(key: key, value: value, group: group, at: now) else { return nil }
@@ -25,7 +26,7 @@ package enum ControlWord: Sendable, Equatable {
         }
     }
 
-    /// The app it is about; nil for a lane.
+    /// The record's app; nil for a lane.
     package var app: String? {
         switch self {
         case .app(let record): record.app
@@ -43,7 +44,7 @@ package enum ControlWord: Sendable, Equatable {
         }
     }
 
-    /// The record's value; nil where the record erases its key.
+    /// The record's value; nil if the record deletes its key.
     package var value: [UInt8]? {
         switch self {
         case .app(let record): record.value

@@ -1,22 +1,22 @@
-/// Growing pauses: a quarter of a second or another first one, then twice as long each time, up to ten seconds or less.
+/// Growing pauses: by default 250 ms first, then twice as long each time, up to 10 s.
 public struct Backoff: Sendable {
     private let first: Duration
     private let most: Duration
     private var next: Duration
 
-    /// Pauses from `first` up to `most`.
+    /// Creates pauses from `first` up to `most`.
     public init(from first: Duration = .milliseconds(250), atMost most: Duration = .seconds(10)) {
         self.first = min(first, most)
         self.most = most
         next = self.first
     }
 
-    /// The next pause.
+    /// Returns the next pause and doubles the one after it.
     public mutating func pause() -> Duration {
         defer { next = min(next * 2, most) }
         return next
     }
 
-    /// Begins anew.
+    /// Starts again with the first pause.
     public mutating func reset() { next = first }
 }

@@ -1,19 +1,19 @@
-/// Events that are taken to their ends together.
+/// Events that the worker processes together.
 public struct Batch: Sendable {
-    /// Its number; each batch has a higher one than the one before.
+    /// The batch's number, higher than that of every earlier batch.
     public let number: Int
-    /// What it is made of, each partition's records in the order of their offsets.
+    /// The events' records, each partition's in the order of their offsets.
     public internal(set) var records: [InputRecord]
-    /// How much of the machine it may take.
+    /// The share of the signer's capacity that the batch may use.
     public let urgency: SigningUrgency
-    /// Whether its events may wait in their places for an answer.
+    /// Whether the batch's events may wait in place for a vendor's answer.
     public let waiting: Waiting
-    /// How much memory the events that it was begun with take, in bytes.
+    /// The memory of all events that the batch began with, in bytes.
     let memory: Int
-    /// How they ended, in the same order; empty until it was processed.
+    /// The settlements in the order of the records; empty until the batch is processed.
     public internal(set) var settlements: [Settlement] = []
 
-    /// A batch of `records`.
+    /// Creates a batch of `records`.
     public init(number: Int, records: [InputRecord], urgency: SigningUrgency = .live, waiting: Waiting) {
         self.number = number
         self.records = records
@@ -23,38 +23,38 @@ public struct Batch: Sendable {
     }
 }
 
-/// Whether events may wait in their places for an answer of their vendors.
+/// The rule for events that wait in place for their vendor's answer.
 public enum Waiting: Sendable {
     /// An event may begin to wait.
     case allowed
-    /// The batch waited, and its events may go on waiting. Behind one that does, the others of its partition wait too, so that
-    /// they end in their order.
+    /// The batch has waited, and its events may continue to wait. Behind an event that does, the other events of its
+    /// partition wait too, so that they settle in order.
     case resumed
-    /// No event may wait: each is settled now.
+    /// No event may wait: the worker settles each event now.
     case over
 }
 
-/// Everything that becomes visible together: outputs, and the offsets of the inputs they come from.
+/// Outputs and the offsets of their inputs, which become visible together.
 public struct CommitUnit: Sendable {
-    /// The batches, in order.
+    /// The batches, in the order in which they settled.
     public internal(set) var batches: [Batch]
-    /// For each lane, and so each consumer group, the next record to read of each partition.
+    /// Per lane (each lane is a consumer group), the next record to read of each partition.
     public internal(set) var offsets: PerLane<[TopicPartition: Int64]>
-    /// The highest version of its tokens, or one above; it goes with the offsets. 0 for none.
+    /// The highest version of the unit's tokens, or a higher one; committed with the offsets. 0 for none.
     public var highestVersion: Int64 = 0
-    /// The first record of each partition's log, which goes with the partition's offset.
+    /// The first record of each partition's log; committed with the partition's offset.
     public var marks: [TopicPartition: LogMark] = [:]
 
-    /// How many events it ends.
+    /// The number of events in the unit.
     public var eventCount: Int { batches.reduce(0) { $0 + $1.records.count } }
-    /// The number of the last batch in it.
+    /// The number of the unit's last batch.
     public var lastBatch: Int { batches.last?.number ?? 0 }
-    /// Every event with its end, in order.
+    /// All events with their settlements, in order.
     public var ends: [(record: InputRecord, settlement: Settlement)] {
         batches.flatMap { Array(zip($0.records, $0.settlements)).map { (record: $0.0, settlement: $0.1) } }
     }
 
-    /// Adds what came to its end since: the batches behind the others, and offsets that hold for all of them.
+    /// Appends batches that have settled since, and replaces the offsets by the ones that cover all batches.
     public mutating func add(_ addition: CommitUnit) {
         batches += addition.batches
         offsets = addition.offsets
@@ -62,9 +62,9 @@ public struct CommitUnit: Sendable {
         marks = addition.marks
     }
 
-    /// Replaces the ends of some events, because a topic does not take them as they are.
+    /// Replaces the settlements of some events, because a topic refuses their records.
     ///
-    /// - Parameter smaller: the smaller end of each event, by its place in `ends`.
+    /// - Parameter smaller: the smaller settlement of each event, by its index in `ends`.
     public mutating func replace(_ smaller: [Int: Settlement]) {
         var index = 0
         for batch in batches.indices {

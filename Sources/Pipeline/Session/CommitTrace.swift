@@ -2,11 +2,11 @@ public import AdapterKit
 import Spans
 
 extension EventTracing {
-    /// A unit was committed, or tried to be.
+    /// Records the spans of a commit and, if it succeeded, the spans of its events.
     ///
     /// - Parameters:
-    ///   - failure: why it is not visible, in a stable word; nil where it is, and its events have ended.
-    ///   - topic: the topic of a destination.
+    ///   - failure: the reason for a failed commit, in a stable word; nil for a successful one.
+    ///   - topic: returns the topic of a destination.
     public func ended(
         _ unit: CommitUnit, failure: String?, from start: UnixTime, to end: UnixTime,
         topic: (OutputRecord.Destination) -> String
@@ -28,7 +28,7 @@ extension EventTracing {
 }
 
 extension EventTrace {
-    /// The event has this end, and it is visible.
+    /// Ends the event's span, after its settlement became visible.
     fileprivate func ended(_ record: InputRecord, as settlement: Settlement, at time: UnixTime) {
         var attributes = EndedSpan.Attribute.messaging("process", record.origin)
         attributes.append(EndedSpan.Attribute("remint.lane", .text(record.lane.rawValue)))
@@ -44,7 +44,7 @@ extension EventTrace {
 }
 
 extension Outcome {
-    /// The code of what was tried and failed; nil where nothing did.
+    /// The code of a failed attempt; nil without one.
     fileprivate var failure: String? {
         switch self {
         case .minted, .superseded, .skipped: nil

@@ -1,19 +1,19 @@
-/// The batches that came to their ends and are not committed: those that are ready, and the transaction under way.
+/// The settled batches that are not committed: the ready ones and those of the current commit.
 struct EndedBatches: Sendable {
-    /// The commit under way.
+    /// The current commit.
     private enum Commit {
-        /// There is none.
+        /// No commit is running.
         case idle
-        /// One that may be added to.
+        /// A commit that accepts more batches.
         case open(CommitUnit)
-        /// One that is complete.
+        /// A commit that is complete.
         case closed(CommitUnit)
     }
 
     private(set) var ready: [Batch] = []
     private var commit = Commit.idle
 
-    /// The unit that is being committed; nil for none.
+    /// The unit of the current commit; nil for none.
     var committing: CommitUnit? {
         switch commit {
         case .idle: nil
@@ -21,20 +21,20 @@ struct EndedBatches: Sendable {
         }
     }
 
-    /// The unit that is being committed and may be added to; nil for none.
+    /// The unit of the current commit if it accepts more batches; nil otherwise.
     var growing: CommitUnit? { if case .open(let unit) = commit { unit } else { nil } }
 
-    /// How many events are ready.
+    /// The number of ready events.
     var readyCount: Int { ready.reduce(0) { $0 + $1.records.count } }
-    /// How much memory their events take, in bytes.
+    /// The memory of all events, in bytes.
     var memory: Int { (ready + (committing?.batches ?? [])).reduce(0) { $0 + $1.memory } }
     var isEmpty: Bool { ready.isEmpty && committing == nil }
 
     mutating func append(_ batch: Batch) { ready.append(batch) }
 
-    /// What is ready, with the offsets that hold once it is committed behind everything before it.
+    /// Returns a unit of the ready batches. Its offsets also cover the current commit.
     ///
-    /// - Parameter progress: what was committed.
+    /// - Parameter progress: the progress up to the last finished commit.
     func addition(to progress: PerLane<PartitionProgress>) -> CommitUnit {
         var ended = progress
         for batch in (committing?.batches ?? []) + ready {
@@ -43,14 +43,14 @@ struct EndedBatches: Sendable {
         return CommitUnit(batches: ready, offsets: PerLane { ended[$0].committable })
     }
 
-    /// A transaction of what is ready begins.
+    /// Begins a commit of the ready batches.
     mutating func begin(_ progress: PerLane<PartitionProgress>) -> CommitUnit {
         let transaction = addition(to: progress)
         (ready, commit) = ([], .open(transaction))
         return transaction
     }
 
-    /// What is ready, put together by `addition`, becomes part of the transaction under way.
+    /// Moves the ready batches, as the unit `addition`, to the current commit.
     mutating func join(_ addition: CommitUnit) {
         guard case .open(var unit) = commit else { return }
         // One owner at a time, so that nothing is copied.
@@ -59,15 +59,15 @@ struct EndedBatches: Sendable {
         (ready, commit) = ([], .open(unit))
     }
 
-    /// Nothing more becomes part of the transaction under way.
+    /// Closes the current commit: it accepts no more batches.
     mutating func close() { if case .open(let unit) = commit { commit = .closed(unit) } }
 
-    /// The transaction under way ended, one way or the other.
+    /// Ends the current commit, successful or not.
     mutating func end() -> CommitUnit? {
         defer { commit = .idle }
         return committing
     }
 
-    /// What is ready is taken to its end again.
+    /// Drops the ready batches; their events are processed again.
     mutating func dropReady() { ready = [] }
 }

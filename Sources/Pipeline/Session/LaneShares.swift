@@ -1,32 +1,33 @@
-/// How a batch is shared out: live first; the others at least their share, and whatever live leaves.
+/// The shares of the lanes in a batch. Live traffic has priority. The other lanes get at least their share and all room
+/// that live leaves.
 ///
-/// What live leaves is measured in time: a live event that comes in meanwhile waits for the batch to end, so that a batch
-/// without live events is only as long as `patience`. In one with some, the live events wait for all the others: it is filled
-/// up to a tenth of that.
+/// A time limit applies to that room, because a live event that arrives meanwhile waits for the batch to finish. A
+/// batch without live events takes up to `patience`. In a batch with live events, they wait for all others, so the
+/// limit is a tenth of `patience`.
 public struct LaneShares: Sendable, Equatable {
-    /// The most events of a batch.
+    /// The maximum number of events in a batch.
     public let batchEvents: Int
-    /// The least part of a batch that is bulk where there is enough of it, from 0 to 0.5; retries are granted the same,
-    /// as long as that leaves live as much.
+    /// The minimum share of each batch reserved for bulk events, if there are any, from 0 to 0.5. Retries get the same
+    /// share if live keeps at least as much.
     public let bulkShare: Double
-    /// For how long a batch without live events may keep the next live event waiting, in seconds.
+    /// The maximum time for which a batch without live events may delay the next live event, in seconds.
     public let patience: Double
 
-    /// Shares of batches of up to `batchEvents`.
+    /// Creates shares of batches of up to `batchEvents` events.
     public init(batchEvents: Int, bulkShare: Double, patience: Double = 0.01) {
         self.batchEvents = max(1, batchEvents)
         self.bulkShare = min(max(bulkShare, 0), 0.5)
         self.patience = patience
     }
 
-    /// How many events of each lane the next batch takes.
+    /// Returns the number of events of each lane in the next batch.
     ///
     /// - Parameters:
-    ///   - waiting: how many there are.
-    ///   - pace: seconds per event, as far as it is known.
-    ///   - isLiveAbout: whether a live event is to be expected any moment; a batch without one is half as long then.
+    ///   - waiting: the number of waiting events.
+    ///   - pace: the time per event, in seconds, as measured so far.
+    ///   - isLiveAbout: whether a live event may arrive at any moment; halves a batch without live events.
     public func next(of waiting: PerLane<Int>, pace: Double, isLiveAbout: Bool = false) -> PerLane<Int> {
-        // Twenty times the patience is the most a live burst may keep the next one waiting.
+        // A burst of live events may delay the next live event by 20 times the patience at most.
         let limit = min(batchEvents, events(in: patience * 20, pace))
         let room = waiting[.live] > 0 ? patience / 10 : isLiveAbout ? patience / 2 : patience
         let filling = min(limit, events(in: room, pace))
@@ -47,7 +48,7 @@ public struct LaneShares: Sendable, Equatable {
         }
     }
 
-    /// How many events a batch takes for which nobody is to wait.
+    /// Returns the size of a batch that no live event waits for.
     public func filling(pace: Double) -> Int { min(batchEvents, events(in: patience, pace)) }
 
     private func events(in seconds: Double, _ pace: Double) -> Int {
@@ -55,22 +56,22 @@ public struct LaneShares: Sendable, Equatable {
         return events >= Double(batchEvents) ? batchEvents : max(1, Int(events))
     }
 
-    /// At least one, so that no share is so small that it never comes.
+    /// Returns a part of `events`, at least one, so that even a small share makes progress.
     private func part(_ part: Double, of events: Int) -> Int {
         part == 0 ? 0 : max(1, Int((Double(events) * part).rounded(.up)))
     }
 }
 
-/// How long an event takes that gets a token, learned from the batches: a moving average in which a large batch tells more than a small one,
-/// whose time is mostly what any batch costs.
+/// The average time of an event that gets a token, learned from the batches. A moving average, in which a large batch
+/// has more weight: the time of a small one is mostly the fixed cost of a batch.
 public struct Pace: Sendable, Equatable {
-    /// Seconds per event. A tenth of a millisecond until something is known.
+    /// The seconds per event; 0.0001 until the first measurement.
     public private(set) var secondsPerEvent = 0.0001
 
-    /// Nothing learned yet.
+    /// Creates a pace without measurements.
     public init() {}
 
-    /// A batch took `seconds` in which `events` got tokens; one without tells nothing.
+    /// Adds a batch that took `seconds` and minted `events` tokens. Ignores a batch without tokens.
     public mutating func learn(events: Int, seconds: Double) {
         guard events > 0, seconds > 0, seconds.isFinite else { return }
         let weight = min(max(Double(events) / 200, 0.005), 0.2)

@@ -1,55 +1,57 @@
 public import AdapterKit
 
-/// The first readable record of a partition's log, which tells one log from another.
+/// The first readable record of a partition's log, which distinguishes one log from another.
 ///
-/// A topic that was deleted and created again under its name has the same partitions and other records. librdkafka 2.0.2 knows neither
-/// topic ids nor the epochs of records, so the first record stands for the log: retention moves it forwards only.
+/// A topic that was deleted and created again has the same name and partitions, and other records. librdkafka 2.0.2
+/// reports neither topic ids nor the epochs of records, so the first record identifies the log. Retention only moves it
+/// forward.
 public struct LogMark: Sendable, Hashable {
     /// The record's offset.
     public let offset: Int64
     /// The record's timestamp, in milliseconds since 1970; nil where it has none.
     public let timestamp: Int64?
 
-    /// The record at `offset` with `timestamp`.
+    /// Creates the mark of the record at `offset` with `timestamp`.
     public init(offset: Int64, timestamp: Int64?) {
         self.offset = offset
         self.timestamp = timestamp
     }
 
-    /// Whether a log that begins with `first` now is another one than the log that began with this record.
+    /// Returns whether a log that now begins with `first` is another log than the one that began with this record.
     ///
-    /// - Parameter time: the moment until which the log was known to be this one.
+    /// - Parameter time: the latest time at which the log was known to be this one.
     public func isOfAnotherLog(than first: LogMark, seenUntil time: UnixTime?) -> Bool {
         if first.offset < offset { return true }
         if first.offset == offset { return first.timestamp != timestamp }
-        // Retention took the marked record, or the new log lost its beginning already. Records of a new log are newer.
+        // Retention deleted the marked record, or the new log already lost its beginning. Records of a new log are
+        // newer.
         guard let time, let timestamp = first.timestamp else { return false }
         return timestamp > time.milliseconds
     }
 }
 
-/// The first readable records of the partitions that this worker reads, so that a log that was replaced is noticed.
+/// The marks of the partitions that this worker reads, by which it detects a replaced log.
 public struct LogMarks: Sendable {
     private var marks: [TopicPartition: LogMark] = [:]
-    /// Partitions whose log has no known first record: the next record taken is it.
+    /// Partitions without a known first record: the next consumed record becomes the mark.
     private var open: Set<TopicPartition> = []
-    /// The marks of partitions that were given up: brokers forget a group's offsets with the topic.
+    /// The marks of partitions that this worker gave up. Brokers delete a group's offsets with the topic.
     private var former: [TopicPartition: LogMark] = [:]
 
-    /// No partitions.
+    /// Creates marks without partitions.
     public init() {}
 
     /// The mark of each partition that has one.
     public var all: [TopicPartition: LogMark] { marks }
 
-    /// Begins to read `partition`, whose log begins with `first`; nil where nothing of it can be read yet.
+    /// Begins to read `partition`, whose log begins with `first`; nil if the log has no readable record yet.
     public mutating func begin(_ partition: TopicPartition, first: LogMark?) {
         marks[partition] = first
         former[partition] = nil
         if first == nil { open.insert(partition) } else { open.remove(partition) }
     }
 
-    /// Forgets partitions that are another member's.
+    /// Moves the marks of partitions that now belong to another member to the former ones.
     public mutating func drop(_ partitions: some Sequence<TopicPartition>) {
         for partition in partitions {
             former[partition] = marks.removeValue(forKey: partition) ?? former[partition]
@@ -57,10 +59,10 @@ public struct LogMarks: Sendable {
         }
     }
 
-    /// The mark that `partition` had when it was given up.
+    /// Returns the mark that `partition` had when this worker gave it up.
     public func former(_ partition: TopicPartition) -> LogMark? { former[partition] }
 
-    /// Notes the first record of each partition that has no mark, of `records` in their order.
+    /// Records the mark of each partition that has none: its first record in `records`.
     public mutating func took(_ records: [InputRecord]) {
         guard !open.isEmpty else { return }
         for record in records {
@@ -70,10 +72,10 @@ public struct LogMarks: Sendable {
         }
     }
 
-    /// Compares the marks with what the logs begin with now, and follows retention.
+    /// Compares the marks with the current first records of the logs, and moves the marks with retention.
     ///
-    /// - Parameter time: the moment of the last comparison.
-    /// - Returns: the partitions whose log was replaced, whose marks stay.
+    /// - Parameter time: the time of the last comparison.
+    /// - Returns: the partitions whose log was replaced; their marks do not change.
     public mutating func replaced(_ firsts: [TopicPartition: LogMark], seenUntil time: UnixTime) -> [TopicPartition] {
         var replaced: [TopicPartition] = []
         for (partition, first) in firsts {

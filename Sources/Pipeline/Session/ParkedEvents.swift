@@ -1,9 +1,9 @@
 import AdapterKit
 
-/// Events that wait in their places for their vendors' answers, while nobody waits behind them.
+/// Events that wait in place for their vendors' answers, while no event is queued behind them.
 ///
-/// They are looked at in rounds, one for each time that answers came. Within a round the events of a partition that stand
-/// behind one that goes on waiting are passed over, so that a partition's events end in their order.
+/// The worker checks them in rounds, one round for each arrival of answers. If an event continues to wait, the round
+/// skips the events behind it in its partition, so that a partition's events settle in order.
 struct ParkedEvents: Sendable {
 
     private struct Parked: Sendable {
@@ -12,19 +12,19 @@ struct ParkedEvents: Sendable {
     }
 
     private var events: [Parked] = []
-    /// Those in work that were parked before, and until when they were.
+    /// The events in work that were parked before, with the ends of their waits.
     private var resumed: [RecordPosition: UnixTime] = [:]
-    /// How many are left of this round, and whose partitions are passed over.
+    /// The number of events left in this round, and the partitions that the round skips.
     private var round: (left: Int, stuck: Set<TopicPartition>) = (0, [])
 
     var count: Int { events.count }
     var isEmpty: Bool { events.isEmpty }
-    /// How much memory they take, in bytes.
+    /// The memory of the events, in bytes.
     var memory: Int { events.reduce(0) { $0 + $1.record.memory } }
-    /// When the first of them has waited long enough.
+    /// The earliest end of a wait.
     var soonest: UnixTime? { events.lazy.map(\.until).min() }
 
-    /// An event waits until `moment`, or as long as it was to wait when it began to.
+    /// Parks an event until `moment`. If the event was parked before, its earlier limit stays.
     mutating func park(_ record: InputRecord, until moment: UnixTime) {
         if let before = resumed[record.origin] {
             events.append(Parked(record: record, until: before))
@@ -34,16 +34,16 @@ struct ParkedEvents: Sendable {
         }
     }
 
-    /// What was in work is not any more.
+    /// Forgets which events are in work, after they were processed.
     mutating func workEnded() { resumed = [:] }
 
-    /// Answers came: a new round begins.
+    /// Begins a new round, because answers arrived.
     mutating func answersCame() { round = (events.count, []) }
 
-    /// Whether this round has events that were not looked at.
+    /// Whether this round has unchecked events.
     var hasRound: Bool { round.left > 0 && !events.isEmpty }
 
-    /// The next events of this round, at most `limit`.
+    /// Returns the next events of this round, at most `limit`.
     mutating func takeRound(_ limit: Int) -> [InputRecord] {
         let window = min(round.left, events.count)
         var seen = 0
@@ -57,16 +57,17 @@ struct ParkedEvents: Sendable {
                 taken.append(parked)
             }
         }
-        // What was looked at goes to the end, behind what is left of the round.
+        // Skipped events go to the end, behind the rest of the round.
         events = events[seen...] + kept
         round.left -= seen
         return begin(taken)
     }
 
-    /// Up to `limit` events that have waited long enough.
+    /// Returns up to `limit` events whose wait is over.
     mutating func takeExpired(at now: UnixTime, _ limit: Int) -> [InputRecord] { take(limit) { $0.until <= now } }
 
-    /// Up to `limit` events that stand in front of others that are ready: nobody waits behind one that waits.
+    /// Returns up to `limit` events that are in front of ready ones of their partition: no event may be queued behind a
+    /// waiting one.
     mutating func takeInTheWay(of ready: [Batch], _ limit: Int) -> [InputRecord] {
         guard !events.isEmpty else { return [] }
         var last: [TopicPartition: Int64] = [:]
@@ -79,13 +80,13 @@ struct ParkedEvents: Sendable {
         }
     }
 
-    /// All of them, which do not wait any more.
+    /// Returns all events and ends their waits.
     mutating func takeAll() -> [InputRecord] {
         defer { self = ParkedEvents() }
         return events.map(\.record)
     }
 
-    /// The partitions are someone else's.
+    /// Drops the events of partitions that now belong to another member.
     mutating func drop(_ partitions: Set<TopicPartition>, of lane: Lane) {
         events.removeAll { $0.record.lane == lane && partitions.contains(TopicPartition($0.record.origin)) }
     }
@@ -101,7 +102,7 @@ struct ParkedEvents: Sendable {
         return begin(taken)
     }
 
-    /// Each partition's events in the order of their offsets.
+    /// Returns the events, each partition's in the order of their offsets.
     private mutating func begin(_ taken: [Parked]) -> [InputRecord] {
         resumed = Dictionary(taken.map { ($0.record.origin, $0.until) }) { first, _ in first }
         return taken.map(\.record).sorted { $0.origin.offset < $1.origin.offset }

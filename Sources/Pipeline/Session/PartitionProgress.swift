@@ -1,8 +1,8 @@
 public import AdapterKit
 
-/// Which inputs of the assigned partitions are finished, and so which offsets may be committed.
+/// The finished inputs of the assigned partitions, and the offsets that may be committed.
 ///
-/// Only the end of an unbroken run may be committed: an offset says that everything before it is done.
+/// Only the end of an unbroken run may be committed: an offset means that everything before it is finished.
 public struct PartitionProgress: Sendable {
     private struct Input {
         let offset: Int64
@@ -11,18 +11,18 @@ public struct PartitionProgress: Sendable {
 
     private struct Run {
         let partition: TopicPartition
-        /// Inputs taken, in order; those before `head` are finished and counted in `next`.
+        /// The consumed inputs, in order. Those before `head` are finished and counted in `next`.
         var taken: [Input] = []
         var head = 0
-        /// Finished inputs behind one that is not.
+        /// The finished inputs behind an unfinished one.
         var finished: Set<Int64> = []
-        /// The next record to read, once everything before it is finished.
+        /// The next record to read, after everything before it is finished.
         var next: Int64?
         var committed: Int64?
 
         mutating func finish(_ offset: Int64) {
             if head < taken.count, taken[head].offset == offset {
-                // In order, as nearly all are.
+                // In order, like nearly all inputs.
                 next = RecordPosition.next(after: offset)
                 head += 1
             } else {
@@ -38,7 +38,7 @@ public struct PartitionProgress: Sendable {
             head = 0
         }
 
-        /// Whether `offset` was taken and is not counted yet. Offsets only grow, so the answer is found by halving.
+        /// Returns whether `offset` was consumed and is not counted yet. Searches by halves, because offsets only grow.
         private func isOpen(_ offset: Int64) -> Bool {
             var low = head
             var high = taken.count
@@ -52,19 +52,19 @@ public struct PartitionProgress: Sendable {
 
     private var runs: [Run] = []
     private var places: [TopicPartition: Int] = [:]
-    /// Where the last one asked for stands: records come partition by partition.
+    /// The place of the last look-up: records come partition by partition.
     private var lastPlace = 0
 
-    /// No partition.
+    /// Creates progress without partitions.
     public init() {}
 
-    /// An input was taken. Inputs of a partition are taken in the order of their offsets.
+    /// Records a consumed input. The inputs of a partition arrive in the order of their offsets.
     public mutating func taken(_ origin: RecordPosition, producedAt: UnixTime? = nil) {
         let place = place(of: origin) ?? add(TopicPartition(origin))
         runs[place].taken.append(Input(offset: origin.offset, producedAt: producedAt))
     }
 
-    /// An input is finished: what became of it is on disk. One that was never taken changes nothing.
+    /// Records a finished input, whose result is committed. Ignores an input that was never consumed.
     public mutating func finished(_ origin: RecordPosition) {
         if let place = place(of: origin) { runs[place].finish(origin.offset) }
     }
@@ -86,32 +86,32 @@ public struct PartitionProgress: Sendable {
         return runs.count - 1
     }
 
-    /// The offsets to commit, each the next record to read, for partitions that moved on since the last commit.
+    /// The offsets to commit, each the next record to read, of the partitions that advanced since the last commit.
     public var committable: [TopicPartition: Int64] { offsets { $0.next == $0.committed ? nil : $0.next } }
 
-    /// `offsets` were committed.
+    /// Records that `offsets` were committed.
     public mutating func committed(_ offsets: [TopicPartition: Int64]) {
         for (partition, offset) in offsets {
             if let place = places[partition] { runs[place].committed = offset }
         }
     }
 
-    /// Whether some input was taken and is not finished.
+    /// Whether a consumed input is unfinished.
     public var hasOpenInputs: Bool { runs.contains { $0.head < $0.taken.count } }
 
-    /// When the oldest input that is not finished was produced; nil where there is none, or none with a time.
+    /// The time at which the oldest unfinished input was produced; nil if there is none, or none with a time.
     public var oldest: UnixTime? {
         runs.compactMap { $0.head < $0.taken.count ? $0.taken[$0.head].producedAt : nil }.min()
     }
 
-    /// Per partition, the next record to read that is not finished: where a reader is, whatever it has taken.
+    /// The next unfinished record of each partition: the worker's position, regardless of the records consumed ahead.
     public var positions: [TopicPartition: Int64] { offsets { $0.next ?? $0.taken.first?.offset } }
 
     private func offsets(_ offset: (Run) -> Int64?) -> [TopicPartition: Int64] {
         Dictionary(runs.compactMap { run in offset(run).map { (run.partition, $0) } }) { first, _ in first }
     }
 
-    /// The partitions are someone else's now: nothing of them is committed any more.
+    /// Drops partitions that now belong to another member: nothing of them is committed any more.
     public mutating func dropped(_ partitions: some Sequence<TopicPartition>) {
         let dropped = Set(partitions)
         runs.removeAll { dropped.contains($0.partition) }

@@ -1,27 +1,28 @@
 public import AdapterKit
 
-/// The offset from which a worker reads a partition that it was assigned, and the reason.
+/// The offset at which a worker begins to read an assigned partition, and the reason.
 ///
-/// `auto.offset.reset` knows one answer for four questions. Here each has its own: a group without an offset reads everything that is
-/// retained; records that were deleted before they were read are counted; an offset beyond the log's end goes on at the end, for what is
-/// retained was answered already; a topic that was created again is read from its beginning, for nothing of it was answered.
+/// `auto.offset.reset` has one answer for four cases. Here each case has its own. A group without an offset reads
+/// everything that is retained. Records that were deleted before they were read are counted. For an offset beyond the
+/// log's end, reading continues at the end, because the retained records were answered already. A topic that was
+/// created again is read from its beginning, because none of its records was answered.
 public struct PartitionStart: Sendable, Equatable {
-    /// The facts that are known of a partition.
+    /// The known facts about a partition.
     public struct Facts: Sendable, Equatable {
         /// The log's first offset, and the offset that the next record will get.
         public var bounds: Range<Int64>
-        /// The log's first readable record; nil where there is none.
+        /// The log's first readable record; nil if there is none.
         public var first: LogMark?
         /// The group's committed offset; nil for none.
         public var committed: Int64?
-        /// The log's first record when the offset was committed; nil where the offset does not tell.
+        /// The log's first record at the time of the commit; nil if it was not committed with the offset.
         public var mark: LogMark?
         /// The time of that commit.
         public var committedAt: UnixTime?
-        /// The state of the partition that this process remembers; nil where it never had the partition.
+        /// The partition's state that this process remembers; nil if the process never had the partition.
         public var former: Former?
 
-        /// A log of `bounds`, of which the group has committed nothing.
+        /// Creates the facts of a log with `bounds`.
         public init(
             bounds: Range<Int64>, first: LogMark? = nil, committed: Int64? = nil, mark: LogMark? = nil,
             committedAt: UnixTime? = nil, former: Former? = nil
@@ -34,30 +35,31 @@ public struct PartitionStart: Sendable, Equatable {
             self.former = former
         }
 
-        /// Whether the log that this process read under the name was another one. Brokers forget a group's offsets with the topic, so
-        /// that nothing but the process itself may know.
+        /// Whether this process read another log under the same name before. Brokers delete a group's offsets with the
+        /// topic, so that only the process itself may know.
         var isOtherThanFormer: Bool {
             guard let former else { return false }
             if let mark = former.mark, let first {
                 let end = max(former.committed ?? 0, RecordPosition.next(after: mark.offset))
                 if first.offset < end, mark.isOfAnotherLog(than: first, seenUntil: former.seenUntil) { return true }
-                // The same log, cut at its end.
+                // The same log, truncated at its end.
                 if first == mark { return false }
             }
             return former.committed.map { $0 > bounds.upperBound } ?? false
         }
     }
 
-    /// The state of a partition that this process remembers from when it last had it.
+    /// The partition's state that this process remembers from its last assignment.
     public struct Former: Sendable, Equatable {
         /// The offset that this process committed last; nil for none.
         public var committed: Int64?
-        /// The log's first record by then; nil where it is not known.
+        /// The log's first record at that time; nil if it is unknown.
         public var mark: LogMark?
-        /// The time until which the log was known to begin with it.
+        /// The latest time at which the log was known to begin with `mark`.
         public var seenUntil: UnixTime?
 
-        /// A partition of which `committed` was committed, in the log that began with `mark` until `seenUntil`.
+        /// Creates the state of a partition with the last commit `committed`, in the log that began with `mark` until
+        /// `seenUntil`.
         public init(committed: Int64? = nil, mark: LogMark? = nil, seenUntil: UnixTime? = nil) {
             self.committed = committed
             self.mark = mark
@@ -65,11 +67,11 @@ public struct PartitionStart: Sendable, Equatable {
         }
     }
 
-    /// Why a partition is read from there.
+    /// The reason for a partition's start offset.
     public enum Reason: Sendable, Equatable {
         /// The group has committed nothing.
         case fresh
-        /// The group goes on where it was.
+        /// The group continues at its offset.
         case resumed
         /// This many offsets before the log's start were never read.
         case lost(Int64)
@@ -81,12 +83,12 @@ public struct PartitionStart: Sendable, Equatable {
 
     /// The next record to read.
     public let offset: Int64
-    /// Why it is the next.
+    /// The reason for the offset.
     public let reason: Reason
-    /// Whether the offsets that this process committed before are no measure any more: the log is another one, or ends earlier.
+    /// Whether this process's earlier commits no longer apply: the log is another one, or ends earlier.
     public let isFormerOver: Bool
 
-    /// The start that follows from `facts`.
+    /// Decides the start that follows from `facts`.
     public init(_ facts: Facts) {
         (offset, reason) = Self.decision(facts)
         isFormerOver = reason == .replaced || reason == .beyondEnd || facts.isOtherThanFormer
@@ -106,12 +108,12 @@ public struct PartitionStart: Sendable, Equatable {
             return (bounds.lowerBound, .lost(bounds.lowerBound - max(0, committed)))
         }
         guard committed > bounds.upperBound else { return (committed, .resumed) }
-        // Records that nobody could read yet were answered by nobody.
+        // No worker answered records that were not readable yet.
         return (facts.first == nil ? bounds.lowerBound : bounds.upperBound, .beyondEnd)
     }
 
-    /// Whether the decision must be committed at once. Until the next record is committed, another start would find the same and tell it
-    /// again, or see a log that has grown and pass over what came meanwhile.
+    /// Whether the worker must commit the decision at once. Otherwise, until the next commit, another start would find
+    /// and report the same, or see a log that has grown and skip its new records.
     public var isToBeCommitted: Bool {
         switch reason {
         case .fresh, .resumed: false

@@ -1,19 +1,19 @@
 import AdapterKit
 
-/// Whether units may be committed, and when it is tried again after one was not.
+/// The state that decides whether units may be committed, and the time of the next attempt after a failure.
 struct Publishing: Sendable {
     private enum State {
         /// Units may be committed.
         case open
-        /// The last unit was aborted: nothing is begun for a while.
+        /// The last unit was aborted: no commit begins during the pause.
         case resting(Pause)
-        /// An output topic cannot be written: nothing is begun, and after a while the topic is looked at.
+        /// An output topic cannot be written: no commit begins, and the topic is checked after the pause.
         case blocked(Pause)
-        /// The topic is being looked at.
+        /// The check of the topic is running.
         case checking
     }
 
-    /// A stretch of time. A clock that was set back ends it: nothing may be held up by that.
+    /// A period of time. A clock that was set back ends it, so that it delays nothing.
     private struct Pause {
         let start: UnixTime
         let end: UnixTime
@@ -24,7 +24,7 @@ struct Publishing: Sendable {
     private var state = State.open
     private var backoff: Backoff
 
-    /// Everything may be committed. After trouble, pauses are `backoff`'s.
+    /// Creates the state without a failure. After a failure, `backoff` sets the pauses.
     init(_ backoff: Backoff) { self.backoff = backoff }
 
     /// Whether an output topic cannot be written.
@@ -35,34 +35,34 @@ struct Publishing: Sendable {
         }
     }
 
-    /// Until when nothing is begun after an abort; nil where that is over.
+    /// Returns the end of the pause after an abort; nil without a pause.
     func rest(at now: UnixTime) -> UnixTime? {
         if case .resting(let pause) = state, !pause.isOver(at: now) { pause.end } else { nil }
     }
 
-    /// When the topic is to be looked at; nil where there is none to look at, or somebody does already.
+    /// The time of the next check of the topic; nil if no check is due or one is running.
     var nextCheck: UnixTime? { if case .blocked(let pause) = state { pause.end } else { nil } }
 
-    /// Whether the topic is to be looked at now; from then on somebody does.
+    /// Begins a check and returns true if one is due now.
     mutating func beginsCheck(at now: UnixTime) -> Bool {
         guard case .blocked(let pause) = state, pause.isOver(at: now) else { return false }
         state = .checking
         return true
     }
 
-    /// A unit was committed.
+    /// Records a committed unit.
     mutating func committed() {
         state = .open
         backoff.reset()
     }
 
-    /// A unit was aborted.
+    /// Records an aborted unit.
     mutating func aborted(at now: UnixTime) { state = .resting(pause(from: now)) }
 
-    /// A topic cannot be written, or still cannot.
+    /// Records that a topic cannot be written, or still cannot.
     mutating func blocked(at now: UnixTime) { state = .blocked(pause(from: now)) }
 
-    /// The topics can be written again.
+    /// Records that the topics can be written again.
     mutating func unblocked() {
         state = .open
         backoff.reset()

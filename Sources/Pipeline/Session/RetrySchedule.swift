@@ -1,10 +1,10 @@
 import AdapterKit
 import DequeModule
 
-/// Records of the retry tiers that were taken and wait for their moment, by partition, in order.
+/// Consumed records of the retry tiers, which wait for their due time, by partition, in order.
 ///
-/// A partition's records leave in the order of their offsets, for nothing may be committed past one that is not finished;
-/// within a tier that is nearly the order of their moments.
+/// A partition's records leave in the order of their offsets, because nothing may be committed past an unfinished
+/// record. Within a tier, that is nearly the order of their due times.
 struct RetrySchedule: Sendable {
 
     private struct Waiting: Sendable {
@@ -12,13 +12,13 @@ struct RetrySchedule: Sendable {
         let due: UnixTime
     }
 
-    /// How many records of a partition wait here before it is paused, and how few before it goes on.
+    /// The numbers of waiting records at which a partition is paused and resumed.
     private static let bounds = (pause: 500, resume: 100)
 
     private let policy: RetryPolicy
-    /// How many bytes may wait here before nothing more is fetched.
+    /// The memory at which no more records are fetched, in bytes.
     var limit: Int
-    /// How many bytes wait.
+    /// The memory of the waiting records, in bytes.
     private(set) var memory = 0
     private var partitions: [TopicPartition: Deque<Waiting>] = [:]
     private var paused: Set<TopicPartition> = []
@@ -36,7 +36,7 @@ struct RetrySchedule: Sendable {
             Waiting(record: record, due: policy.dueTime(of: record, takenAt: now)))
     }
 
-    /// Puts records back that were taken out, before what waits. Their moment has come already.
+    /// Puts records back in front of the waiting ones. Their due time has passed already.
     mutating func putBack(_ records: [InputRecord]) {
         for record in records.reversed() {
             memory += record.memory
@@ -45,7 +45,7 @@ struct RetrySchedule: Sendable {
         }
     }
 
-    /// How many records may be taken now, counted up to `limit`.
+    /// Returns the number of due records, counted up to `limit`.
     func dueCount(at now: UnixTime, limit: Int) -> Int {
         var count = 0
         for waiting in partitions.values {
@@ -57,8 +57,8 @@ struct RetrySchedule: Sendable {
         return count
     }
 
-    /// Takes up to `limit` records whose moment has come, of the partition that is most overdue first: a busy one must
-    /// not keep the others waiting.
+    /// Takes up to `limit` due records, of the most overdue partition first: a busy partition must not delay the
+    /// others.
     mutating func take(_ limit: Int, at now: UnixTime) -> [InputRecord] {
         var taken: [InputRecord] = []
         let heads = partitions.compactMap { partition, waiting in waiting.first.map { (partition, due: $0.due) } }
@@ -72,10 +72,10 @@ struct RetrySchedule: Sendable {
         return taken
     }
 
-    /// When the next record may be taken; nil where none waits.
+    /// The earliest due time; nil if no record waits.
     var nextDue: UnixTime? { partitions.values.compactMap { $0.first?.due }.min() }
 
-    /// The partitions are someone else's.
+    /// Drops the records of partitions that now belong to another member.
     mutating func drop(_ dropped: some Sequence<TopicPartition>) {
         for partition in dropped {
             memory -= partitions[partition]?.reduce(0) { $0 + $1.record.memory } ?? 0
@@ -84,7 +84,7 @@ struct RetrySchedule: Sendable {
         }
     }
 
-    /// The partitions of which nothing more is fetched while enough of them waits here.
+    /// Returns the paused partitions: no more records of them are fetched while enough wait here.
     mutating func throttled() -> Set<TopicPartition> {
         let isFull = memory >= limit
         for (partition, waiting) in partitions where waiting.count >= Self.bounds.pause || isFull && !waiting.isEmpty {

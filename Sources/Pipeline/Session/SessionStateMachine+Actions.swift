@@ -1,24 +1,24 @@
 public import AdapterKit
 
 extension SessionStateMachine {
-    /// How events are put together.
+    /// The settings for batches and commits.
     public struct Settings: Sendable {
-        /// How a batch is shared out.
+        /// The shares of the lanes in a batch.
         public let shares: LaneShares
-        /// How long the first event waits for others at most, in microseconds.
+        /// The maximum time for which the first event waits for more, in microseconds.
         public let linger: Int64
-        /// The least time between the beginnings of two transactions that no live event waits for, in microseconds.
+        /// The minimum time between the beginnings of two commits that no live event waits for, in microseconds.
         public let pause: Int64
-        /// The least time between the end of a transaction and the beginning of the next, in microseconds.
+        /// The minimum time between the end of a commit and the beginning of the next, in microseconds.
         public let rest: Int64
-        /// When events come back from the retry tiers.
+        /// The rules for retries.
         public let retries: RetryPolicy
-        /// How much memory the events that were taken and have not ended may take before nothing more is taken, in bytes.
+        /// The memory of consumed, unsettled events at which no more are consumed, in bytes.
         public let memory: Int
-        /// How long it is waited after an abort, and between two looks at a topic that cannot be written.
+        /// The pauses after an abort, and between two checks of a topic that cannot be written.
         public let backoff: Backoff
 
-        /// Batches of `shares` that wait up to `linger` to fill.
+        /// Creates settings for batches of `shares` that wait up to `linger` to fill.
         public init(
             shares: LaneShares, linger: Duration, pause: Duration = .milliseconds(100), rest: Duration = .zero,
             retries: RetryPolicy, memory: Int = .max, backoff: Backoff = Backoff()
@@ -33,53 +33,53 @@ extension SessionStateMachine {
         }
     }
 
-    /// What the group asks of a lane.
+    /// A rebalance of a lane's consumer group.
     public enum Rebalance: Sendable, Equatable {
-        /// These become this member's.
+        /// The partitions become this member's.
         case assigned([TopicPartition])
-        /// These are to be given up, after what is in work was committed.
+        /// The member gives up the partitions after it has committed the events in work.
         case revoked([TopicPartition])
-        /// These are someone else's already.
+        /// The partitions already belong to another member.
         case lost([TopicPartition])
 
-        /// The partitions it is about.
+        /// The partitions of the rebalance.
         public var partitions: [TopicPartition] {
             switch self {
             case .assigned(let partitions), .revoked(let partitions), .lost(let partitions): partitions
             }
         }
 
-        /// Whether partitions become this member's.
+        /// Whether the partitions become this member's.
         public var isAssignment: Bool { if case .assigned = self { true } else { false } }
     }
 
-    /// What is taken of a lane.
+    /// The records that the worker may consume of a lane.
     public enum Intake: Sendable, Equatable {
-        /// Nothing: the group waits for an answer, or the worker stops.
+        /// Nothing: the group waits for an answer, or the worker is stopping.
         case nothing
-        /// What is no record: every partition is paused.
+        /// Only events that are no records: all partitions are paused.
         case news
-        /// So many records at most, of every partition but these, which are paused.
+        /// At most this number of records, of all partitions except the paused ones.
         case records(Int, except: Set<TopicPartition>)
     }
 
-    /// What is to be done next.
+    /// The next step of the session loop.
     public enum Action: Sendable {
-        /// Take these events to their ends, then call `processed`.
+        /// Process the batch, then call `processed`.
         case process(Batch)
-        /// Commit, in the background, then call `committed` or `aborted`.
+        /// Commit the unit in the background, then call `committed` or `aborted`.
         case commit(CommitUnit)
-        /// Add this to the transaction under way if that is still possible, then call `added`.
+        /// Add the unit to the current commit if it is still open, then call `added`.
         case add(CommitUnit)
-        /// Forget the tokens that were not published, then ask again.
+        /// Forget the tokens that were not published, then ask for the next step.
         case rollBack
         /// Tell the group that its rebalance is done, then call `answered`.
         case answer(Lane, Rebalance)
-        /// See, in the background, whether the topic that could not be written can be, then call `unblocked` or `stillBlocked`.
+        /// Check in the background whether the blocked topic can be written, then call `unblocked` or `stillBlocked`.
         case check
-        /// Wait until something happens, or until this moment.
+        /// Wait until something happens, or until this time.
         case wait(until: UnixTime?)
-        /// Everything is done and nothing more is taken.
+        /// Stop: everything is done.
         case stop
     }
 }

@@ -3,7 +3,7 @@ public import AdapterKit
 // MARK: What comes next
 
 extension SessionStateMachine {
-    /// The next step, which is to be done before the next question.
+    /// Returns the next step. Perform it before you ask for another.
     public mutating func next(at now: UnixTime) -> Action {
         if owesRollBack {
             owesRollBack = false
@@ -31,17 +31,19 @@ extension SessionStateMachine {
 
     // MARK: Waiting in place
 
-    /// What is ready is committed, once those that wait in front of it have ended, in the retry tiers if need be.
+    /// Begins a commit of the ready batches. Settles the events that wait in front of them first, in the retry tiers if
+    /// necessary.
     private mutating func commitStep(at now: UnixTime) -> Action? {
         if processing != nil { return mayStandInFront ? nil : begin(at: now) }
         let inTheWay = parked.takeInTheWay(of: ended.ready, settings.shares.filling(pace: pace.secondsPerEvent))
         return inTheWay.isEmpty ? begin(at: now) : process(inTheWay, waiting: .over, at: now)
     }
 
-    /// Whether an event that waits, or is looked at again, may stand in front of what is ready.
+    /// Whether a parked or resumed event may be in front of ready ones.
     private var mayStandInFront: Bool { !parked.isEmpty || processing.map { $0.waiting != .allowed } ?? false }
 
-    /// Events whose wait is over end; those that may have been answered are looked at again, taking turns with the others.
+    /// Settles parked events whose wait is over. Checks parked events that may have an answer again, in turn with other
+    /// events.
     private mutating func parkedStep(at now: UnixTime) -> Action? {
         guard processing == nil, !parked.isEmpty, !isBlocked, !isLosing, !isStopping else { return nil }
         guard !wasParked || taken.waiting(.live) == 0 else { return nil }
@@ -67,19 +69,20 @@ extension SessionStateMachine {
         return .process(batch)
     }
 
-    /// Until when a commit is held back; nil where there is none, or it is time. What is ready meanwhile is committed with
-    /// it.
+    /// Returns the end of the rest before the next commit; nil if there is none. Batches that are ready by then join
+    /// the commit.
     ///
-    /// A broker is not done with a transaction when it says so: the markers are still on their way, and one that follows at
-    /// once is sent back to try again 20 ms later. So each rests a moment, and those that no live event waits for keep so far
-    /// apart that hardly a live one comes upon them.
+    /// After a broker confirms a transaction, its markers are still on their way. A transaction that follows at once is
+    /// sent back for a retry 20 ms later. So each commit is followed by a rest. Commits that no live event waits for
+    /// are further apart, so that a live event rarely meets one.
     private func heldBack(at now: UnixTime) -> UnixTime? {
         guard ended.committing == nil, !ended.ready.isEmpty, !isStopping else { return nil }
         let isLive = ended.ready.contains { $0.records.contains { $0.lane == .live } }
         return rhythm.rest(settings, isAwaited: isLive || !hasRoom, at: now)
     }
 
-    /// What is ready is committed before partitions are given up; of partitions that are lost nothing may be.
+    /// Commits the ready batches before the worker gives partitions up. Puts back all events in work if partitions are
+    /// lost, because nothing of a lost partition may be committed.
     private mutating func rebalanceStep(at now: UnixTime) -> Action? {
         if isLosing, !ended.ready.isEmpty {
             putBack(inWork)
@@ -88,14 +91,14 @@ extension SessionStateMachine {
         }
         for lane in Lane.allCases {
             guard let rebalance = rebalances[lane] else { continue }
-            // A blockage has put everything back, so that nothing is ready then.
+            // A blocked topic has put everything back, so that no batch is ready.
             if case .revoked = rebalance, !ended.ready.isEmpty { return commitStep(at: now) }
             return hasOpenOffsets ? .wait(until: nil) : .answer(lane, rebalance)
         }
         return nil
     }
 
-    /// Whether partitions of any lane are lost: what is ready may hold events of theirs.
+    /// Whether partitions of any lane are lost: ready batches may contain their events.
     private var isLosing: Bool {
         Lane.allCases.contains { if case .lost = rebalances[$0] { true } else { false } }
     }
@@ -111,8 +114,8 @@ extension SessionStateMachine {
         return .commit(ended.begin(progress))
     }
 
-    /// In a backlog, what came to its end since a transaction began becomes part of it while its records are on their way:
-    /// more events share what each transaction costs. Live events do not wait for others than theirs.
+    /// Adds batches to the current commit in a backlog, while its records are still on their way: more events share the
+    /// cost of a transaction. Live events wait only for batches that contain live events.
     private func additionStep(at now: UnixTime) -> Action? {
         guard let committing = ended.growing, !isStopping, !isRebalancing, !mayStandInFront else {
             return nil
@@ -143,16 +146,17 @@ extension SessionStateMachine {
         return process(records, waiting: isFull ? .over : .allowed, at: now)
     }
 
-    /// While a commit is under way that live events wait for, one batch in the background is enough: the slower the commits
-    /// become, the less is done beside them. Of retries, which may cost next to nothing, so many that the next commit is
-    /// not long for their number.
+    /// Returns whether the ready events are enough while a commit runs. If live events are expected, one background
+    /// batch is enough: slower commits mean less work beside them. For retries, which may cost almost nothing, a number
+    /// limits the size of the next commit.
     private func isEnough(_ counts: PerLane<Int>, at now: UnixTime) -> Bool {
         guard ended.committing != nil, taken.isLiveAbout(at: now) else { return false }
         guard counts[.retries] > 0 else { return ended.ready.contains { $0.urgency == .background } }
         return ended.readyCount >= Self.enoughRetries
     }
 
-    /// Until when to wait for more; nil where it is time. While a commit is under way nothing is won by waiting.
+    /// Returns the time until which the batch waits for more events; nil if it begins now. During a commit, a wait
+    /// gains nothing.
     private func lingering(_ counts: PerLane<Int>, _ now: UnixTime) -> UnixTime? {
         let count = Lane.allCases.reduce(0) { $0 + counts[$1] }
         guard count > 0, count < settings.shares.batchEvents, ended.committing == nil, counts[.retries] == 0 else {
@@ -160,7 +164,7 @@ extension SessionStateMachine {
         }
         let first = taken.firstArrival ?? now
         let end = first.advanced(byMicroseconds: rhythm.linger(atMost: settings.linger))
-        // A clock that was set back must not hold anything up.
+        // A clock that was set back must not delay a batch.
         return now < end && first <= now ? end : nil
     }
 }

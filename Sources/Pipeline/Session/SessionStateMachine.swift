@@ -1,22 +1,22 @@
 public import AdapterKit
 import DequeModule
 
-/// The worker's course, as a value: what was taken, what is in work, what is ready, and what comes next.
+/// The state machine of a worker's session, as a value: consumed events, events in work, ready batches, and the next
+/// step.
 ///
-/// It does nothing itself. The shell tells it what happened and carries out the step it names, one at a time; only a commit
-/// goes on in the background, while the next batch is processed. Three promises are kept here, whatever happens in
-/// whatever order:
+/// It has no effects. The shell reports what happened and performs the returned steps one at a time. Only a commit runs
+/// in the background, while the next batch is processed. The state machine keeps three promises in any order of events:
 ///
-/// - an event that was taken ends once, in a transaction that was committed, or is taken again;
-/// - a transaction holds the offsets of an unbroken run of ended events, and nothing of an event beyond them;
-/// - nothing of a partition is committed after it was given up.
+/// - A consumed event is settled once, in a committed transaction, or is consumed again.
+/// - A transaction contains the offsets of an unbroken run of settled events, and no event beyond them.
+/// - Nothing of a partition is committed after the partition was given up.
 public struct SessionStateMachine: Sendable {
-    /// In batches: how many fresh events are taken ahead, how many may be ready while a commit is under way, how many may
-    /// wait in their places, and how many a transaction may grow to.
+    /// The limits in batches: fresh events consumed ahead, ready events during a commit, parked events, and events of a
+    /// growing transaction.
     ///
-    /// One commit follows the other between two batches alone. So batches are small, and several of them make a transaction.
+    /// A commit can begin only between two batches. So batches are small, and several of them make a transaction.
     static let (ahead, readiness, parking, growth) = (2, 3, 4, 7)
-    /// How many events are ready at most when another batch without live ones is begun beside a commit.
+    /// The number of ready events above which no batch without live events begins during a commit.
     static let enoughRetries = 100
 
     var settings: Settings
@@ -26,7 +26,7 @@ public struct SessionStateMachine: Sendable {
     var processing: Batch?
     var ended = EndedBatches()
     var parked = ParkedEvents()
-    /// Whether the last batch was of events that were parked, so that the others have their turn.
+    /// Whether the last batch was of parked events; then other events are next.
     var wasParked = false
     var rhythm = CommitRhythm()
     var publishing: Publishing
@@ -34,26 +34,26 @@ public struct SessionStateMachine: Sendable {
     var isStopping = false
     var pace = Pace()
     var nextNumber = 1
-    /// Whether nothing new is taken, because an operator says so.
+    /// Whether an operator has paused the whole worker: it consumes nothing new.
     public var isQuiet = false
-    /// The lanes that rest, because an operator says so: nothing of them is taken, and what was taken of them is not begun. What is in
-    /// work ends, and is committed.
+    /// The lanes paused by an operator. The worker consumes nothing of them and begins no consumed events of them.
+    /// Events in work are settled and committed.
     public var pausedLanes: Set<Lane> {
         get { taken.paused }
         set { taken.paused = newValue }
     }
-    /// Whether offsets of what was published are still to be committed: what was published is not left to be repeated by others,
-    /// so that no partition is given up before.
+    /// Whether offsets of published outputs are still uncommitted. No partition is given up before they are committed,
+    /// so that no other member publishes the outputs again.
     public var hasOpenOffsets = false
 
-    /// Nothing taken yet.
+    /// Creates a state machine without events.
     public init(_ settings: Settings) {
         self.settings = settings
         taken = TakenEvents(settings.retries, memory: settings.memory / 2)
         publishing = Publishing(settings.backoff)
     }
 
-    /// Goes on with other shares, another linger and another memory.
+    /// Applies the shares, the linger and the memory of `settings` from now on.
     public mutating func goOn(with settings: Settings) {
         self.settings = settings
         taken.limit(memory: settings.memory / 2)
@@ -61,21 +61,21 @@ public struct SessionStateMachine: Sendable {
 
     // MARK: What happened
 
-    /// What is taken of `lane` now.
+    /// Returns the records that the worker may consume of `lane` now.
     public mutating func intake(_ lane: Lane) -> Intake {
         if isStopping || rebalances[lane] != nil { return .nothing }
         if isQuiet || isBlocked || pausedLanes.contains(lane) { return .news }
         return .records(demand(lane), except: lane == .retries ? taken.throttledRetries() : [])
     }
 
-    /// How many records of `lane` are taken while a batch is processed: what there is of them by then stands ready for the next
-    /// one. None of the retries, for partitions of theirs may have to be paused first.
+    /// Returns the number of records of `lane` to consume while a batch is processed, for the next batch. It is 0 for
+    /// retries, because their partitions may have to be paused first.
     public func demandBeside(_ lane: Lane) -> Int {
         let isResting = isQuiet || isBlocked || rebalances[lane] != nil || pausedLanes.contains(lane)
         return isResting || lane == .retries ? 0 : demand(lane)
     }
 
-    /// How many records of `lane` there is room for.
+    /// Returns the number of records of `lane` that the machine has room for.
     func demand(_ lane: Lane) -> Int {
         if isStopping { return 0 }
         // Bulk leaves half of the memory to live events.
@@ -84,19 +84,19 @@ public struct SessionStateMachine: Sendable {
         return lane == .retries ? limit : max(0, limit - taken.count(lane))
     }
 
-    /// How much memory the events take that were taken and have not ended, but for retries before their moment; in bytes.
+    /// The memory of the consumed, unsettled events except retries that are not due, in bytes.
     private var memory: Int { taken.memory + parked.memory + ended.memory + (processing?.memory ?? 0) }
 
-    /// Records of `lane` were taken, each partition's in the order of their offsets.
+    /// Records consumed events of `lane`, each partition's in the order of their offsets.
     public mutating func received(_ records: [InputRecord], on lane: Lane, at now: UnixTime) {
         for record in records { progress[lane].taken(record.origin, producedAt: record.timestamp) }
         taken.append(records, on: lane, at: now)
     }
 
-    /// The group asks something of `lane`. Nothing more is taken of the lane until it is answered.
+    /// Records a rebalance of `lane`. The worker consumes nothing of the lane until the group has its answer.
     public mutating func rebalancing(_ lane: Lane, _ rebalance: Rebalance) { rebalances[lane] = rebalance }
 
-    /// The group was answered. What was given up is forgotten.
+    /// Records that the group has its answer. Drops the events of partitions that were given up.
     public mutating func answered(_ lane: Lane) {
         switch rebalances[lane] {
         case .revoked(let partitions), .lost(let partitions): drop(Set(partitions), of: lane)
@@ -105,20 +105,20 @@ public struct SessionStateMachine: Sendable {
         rebalances[lane] = nil
     }
 
-    /// A batch came to its end, with all of its events.
+    /// Records a processed batch with the settlements of all its events.
     ///
-    /// - Parameter seconds: how long that took.
+    /// - Parameter seconds: the duration of the batch.
     public mutating func processed(_ number: Int, _ settlements: [Settlement], seconds: Double) {
         processed(number, settlements.map(Progress.ended), seconds: seconds)
     }
 
-    /// A batch came to its end, though some of its events may go on waiting in their places.
+    /// Records a processed batch, in which some events may continue to wait in place.
     ///
-    /// - Parameter seconds: how long that took.
+    /// - Parameter seconds: the duration of the batch.
     public mutating func processed(_ number: Int, _ progress: [Progress], seconds: Double) {
         guard var batch = processing, batch.number == number else { return }
         guard progress.count == batch.records.count else {
-            // An event without an end must not be passed over; all of them are taken to their ends again.
+            // No event without a settlement may be skipped: all of them are processed again.
             return putBack(inWork)
         }
         processing = nil
@@ -133,20 +133,20 @@ public struct SessionStateMachine: Sendable {
             }
         }
         parked.workEnded()
-        // What is superseded or waits for its vendor costs next to nothing, and the next batch may be all signatures.
+        // Superseded and waiting events cost almost nothing, and the next batch may be all signatures.
         pace.learn(events: batch.settlements.count { $0.outcome == .minted }, seconds: seconds)
         if !batch.records.isEmpty { ended.append(batch) }
     }
 
-    /// Answers came that events may wait for.
+    /// Begins a new round of parked events, because answers arrived.
     public mutating func answersCame() { parked.answersCame() }
 
-    /// What was to be added to the transaction under way was; nil where it was too late for that, and it stays ready.
+    /// Records that `addition` joined the current commit. nil: it was too late, and the batches stay ready.
     public mutating func added(_ addition: CommitUnit?) {
         if let addition { ended.join(addition) } else { ended.close() }
     }
 
-    /// The transaction under way was committed at `end`.
+    /// Records that the current commit finished at `end`.
     public mutating func committed(at end: UnixTime) {
         guard let transaction = ended.end() else { return }
         publishing.committed()
@@ -157,37 +157,37 @@ public struct SessionStateMachine: Sendable {
         for lane in Lane.allCases { progress[lane].committed(transaction.offsets[lane]) }
     }
 
-    /// The transaction under way was aborted: its events are taken to their ends again, in their old order, after a pause.
+    /// Records that the current commit was aborted. Its events are processed again after a pause, in their old order.
     ///
-    /// - Parameter isBlocked: whether an output topic cannot be written, so that nothing more is begun until `unblocked`.
+    /// - Parameter isBlocked: whether an output topic cannot be written; then no batch begins until `unblocked`.
     public mutating func aborted(at now: UnixTime, isBlocked: Bool = false) {
         guard let transaction = ended.end() else { return }
         isBlocked ? publishing.blocked(at: now) : publishing.aborted(at: now)
         putBack(transaction.batches.flatMap(\.records) + inWork)
     }
 
-    /// An output topic was looked at, and still cannot be written.
+    /// Records that a check found an output topic still unwritable.
     public mutating func stillBlocked(at now: UnixTime) { if isBlocked { publishing.blocked(at: now) } }
 
-    /// The topics can be written again.
+    /// Records that the topics can be written again.
     public mutating func unblocked() { if isBlocked { publishing.unblocked() } }
 
-    /// Whether an output topic cannot be written: nothing is begun until it can.
+    /// Whether an output topic cannot be written: no batch begins until it can.
     public var isBlocked: Bool { publishing.isBlocked }
 
-    /// Whether partitions are to be given up, or the worker stops: a commit does not go on waiting then.
+    /// Whether partitions must be given up or the worker is stopping: a commit does not wait any longer then.
     public var isGivingUp: Bool { isStopping || isRebalancing }
 
-    /// No new event is begun; what is ready is committed.
+    /// Stops the worker: no new event begins, and ready batches are committed.
     public mutating func stop() { isStopping = true }
 
     // MARK: Giving back
 
     var inWork: [InputRecord] { (ended.ready + (processing.map { [$0] } ?? [])).flatMap(\.records) }
 
-    /// Puts events back that were in work, before those that were not, and forgets their ends.
+    /// Puts the events in work back in front of the others, and drops their settlements.
     mutating func putBack(_ given: [InputRecord]) {
-        // Those that wait in their places would else come to their ends before what stands in front of them.
+        // Otherwise, parked events would settle before the events in front of them.
         let records = Self.inOrder(given + parked.takeAll())
         ended.dropReady()
         processing = nil
@@ -195,8 +195,8 @@ public struct SessionStateMachine: Sendable {
         taken.putBack(records)
     }
 
-    /// Each partition's records in the order of their offsets: those that waited in their places came to their ends after
-    /// others that stand behind them.
+    /// Returns the records with each partition's in the order of their offsets. Parked events settled after events that
+    /// are behind them.
     private static func inOrder(_ records: [InputRecord]) -> [InputRecord] {
         var sorted = Dictionary(grouping: records) { TopicPartition($0.origin) }
             .mapValues { Deque($0.sorted { $0.origin.offset < $1.origin.offset }) }
@@ -213,22 +213,22 @@ public struct SessionStateMachine: Sendable {
 // MARK: What there is to see
 
 extension SessionStateMachine {
-    /// How many events of `lane` were taken and are not in work.
+    /// Returns the number of consumed events of `lane` that are not in work.
     public func queued(_ lane: Lane) -> Int { taken.count(lane) }
 
-    /// Whether fresh events stand ready for the next batch.
+    /// Whether fresh events are ready for the next batch.
     public var isMoreComing: Bool { taken.waiting(.live) + taken.waiting(.bulk) > 0 }
 
-    /// How many events wait in their places for an answer.
+    /// The number of parked events.
     public var parkedCount: Int { parked.count }
 
-    /// When the oldest event of `lane` that was taken and has not ended was produced.
+    /// Returns the time at which the oldest consumed, unsettled event of `lane` was produced.
     public func oldest(_ lane: Lane) -> UnixTime? { progress[lane].oldest }
 
-    /// The next record of each partition of `lane` that has not ended.
+    /// Returns the next unsettled record of each partition of `lane`.
     public func positions(_ lane: Lane) -> [TopicPartition: Int64] { progress[lane].positions }
 
-    /// Whether nothing is taken, in work or on its way.
+    /// Whether no event is consumed, in work or on its way.
     public var isIdle: Bool {
         processing == nil && ended.isEmpty && parked.isEmpty
             && Lane.allCases.allSatisfy { $0 == .retries || taken.count($0) == 0 }

@@ -1,8 +1,8 @@
 import AdapterKit
 import DequeModule
 
-/// Events that were taken and not begun: fresh ones in their order, retries until their moment. Those of a lane that rests stay and are
-/// not begun.
+/// Consumed events that are not begun: fresh events in their order, retries until they are due. Events of a paused lane
+/// stay here.
 struct TakenEvents: Sendable {
 
     private struct Arrived: Sendable {
@@ -12,32 +12,34 @@ struct TakenEvents: Sendable {
 
     private var fresh = PerLane { _ in Deque<Arrived>() }
     private var retries: RetrySchedule
-    /// How much memory the fresh ones of each lane take, in bytes.
+    /// The memory of each lane's fresh events, in bytes.
     private var freshMemory = PerLane { _ in 0 }
-    /// The lanes that rest.
+    /// The paused lanes.
     var paused: Set<Lane> = []
-    /// When a live event was last taken.
+    /// The time at which a live event was last consumed.
     private var lastLive: UnixTime?
 
-    /// - Parameter memory: how much the retries that wait may take, in bytes, before nothing more of them is fetched.
+    /// Creates an empty store.
+    ///
+    /// - Parameter memory: the memory of waiting retries at which no more are fetched, in bytes.
     init(_ policy: RetryPolicy, memory: Int) { retries = RetrySchedule(policy, memory: memory) }
 
-    /// How much memory the fresh ones take, in bytes; but for lanes that rest, for they would keep the others from being taken. What
-    /// they hold was within the limit when it was taken, and does not grow.
+    /// The memory of the fresh events, in bytes. Paused lanes do not count, because they would block the other lanes.
+    /// Their events were within the limit when they were consumed, and no more arrive.
     var memory: Int {
         Lane.allCases.reduce(0) { paused.contains($1) ? $0 : $0 + freshMemory[$1] }
     }
 
-    /// Changes how much the retries that wait may take, in bytes.
+    /// Changes the memory limit of waiting retries, in bytes.
     mutating func limit(memory: Int) { retries.limit = memory }
 
-    /// How many there are.
+    /// Returns the number of events of `lane`.
     func count(_ lane: Lane) -> Int { lane == .retries ? retries.count : fresh[lane].count }
 
-    /// How many fresh ones of `lane` may be begun.
+    /// Returns the number of fresh events of `lane` that may begin.
     func waiting(_ lane: Lane) -> Int { paused.contains(lane) ? 0 : fresh[lane].count }
 
-    /// How many may be begun; of the retries counted up to `limit`.
+    /// Returns the number of events that may begin; retries are counted up to `limit`.
     func ready(at now: UnixTime, limit: Int) -> PerLane<Int> {
         PerLane { lane in
             guard lane == .retries else { return waiting(lane) }
@@ -45,15 +47,16 @@ struct TakenEvents: Sendable {
         }
     }
 
-    /// When the first of the fresh ones came that may be begun; nil where there is none.
+    /// The arrival of the first fresh event that may begin; nil if there is none.
     var firstArrival: UnixTime? {
         [Lane.live, .bulk].compactMap { paused.contains($0) ? nil : fresh[$0].first?.at }.min()
     }
 
-    /// When the next retry may be begun; nil where none waits.
+    /// The time at which the next retry may begin; nil if none waits.
     var nextRetry: UnixTime? { paused.contains(.retries) ? nil : retries.nextDue }
 
-    /// Whether a live event was taken within the last second, so that another may come any moment; none comes of a lane that rests.
+    /// Returns whether a live event arrived within the last second, so that another may follow at any moment. False if
+    /// the live lane is paused.
     func isLiveAbout(at now: UnixTime) -> Bool {
         guard !paused.contains(.live), let lastLive, lastLive <= now else { return false }
         return now.microseconds(since: lastLive) < 1_000_000
@@ -71,7 +74,7 @@ struct TakenEvents: Sendable {
         }
     }
 
-    /// Takes so many of each lane, the first ones.
+    /// Takes the first events of each lane, as many as `counts`.
     mutating func take(_ counts: PerLane<Int>, at now: UnixTime) -> [InputRecord] {
         var records: [InputRecord] = []
         for lane in Lane.allCases {
@@ -88,7 +91,7 @@ struct TakenEvents: Sendable {
         return records
     }
 
-    /// Puts events back that were taken out, before the others.
+    /// Puts events back in front of the others.
     mutating func putBack(_ records: [InputRecord]) {
         for record in records.reversed() where record.lane != .retries {
             fresh[record.lane].prepend(Arrived(record: record, at: UnixTime(microseconds: .min)))
@@ -97,7 +100,7 @@ struct TakenEvents: Sendable {
         retries.putBack(records.filter { $0.lane == .retries })
     }
 
-    /// The partitions are someone else's.
+    /// Drops the events of partitions that now belong to another member.
     mutating func drop(_ partitions: Set<TopicPartition>, of lane: Lane) {
         fresh[lane].removeAll { arrived in
             guard partitions.contains(TopicPartition(arrived.record.origin)) else { return false }
@@ -107,6 +110,6 @@ struct TakenEvents: Sendable {
         if lane == .retries { retries.drop(partitions) }
     }
 
-    /// The partitions of the retry lane of which nothing more is fetched until some of them ended.
+    /// Returns the paused partitions of the retry lane: no more of them is fetched until some of their events finish.
     mutating func throttledRetries() -> Set<TopicPartition> { retries.throttled() }
 }
