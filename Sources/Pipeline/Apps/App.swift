@@ -1,40 +1,40 @@
 public import AdapterKit
 
-/// One configured integration: an adapter with its settings, the name of a key ring, a lifetime. Two Braze workspaces are
-/// two apps.
+/// A configured integration: an adapter with its settings, the name of a key ring, and a lifetime. Two Braze workspaces
+/// are two apps.
 public final class App: Sendable {
     /// The app's name.
     public let name: String
     /// The vendor's rules.
     public let adapter: any Adapter
-    /// The name of its key ring.
+    /// The name of the app's key ring.
     public let keyRing: String
-    /// How long its tokens live, in seconds.
+    /// The lifetime of the app's tokens, in seconds.
     public let lifetime: Int64
-    /// What becomes of a report that lacks its user.
+    /// The handling of a report without a user.
     public let missingUser: MissingUser
-    /// Whose word says whom a token is for.
+    /// The source that identifies the token's user: the report or the edge.
     public let identity: IdentitySource
-    /// What a report must show for a token.
+    /// The proof that a report must contain to get a token.
     public let proof: ProofDemand
-    /// The topics that the app's events come from, and no other app's; empty where they come from the shared ones.
+    /// The app's own topics, which no other app's events come from; empty if the app uses the shared topics.
     public let topics: Set<String>
-    /// The most that a token's life is cut by, as a share of it: see `LifetimeSpread`.
+    /// The maximum cut of a token's lifetime, as a share of it. See `LifetimeSpread`.
     public let spread: Double
-    /// What the vendor is asked before a token is minted; nil for nothing.
+    /// The look-up before a token is minted; nil for none.
     public let lookup: AppLookup?
-    /// Whom its tokens are sealed for before they are published; nil where they are published as they are.
+    /// The seal for the app's tokens; nil if the worker publishes clear tokens.
     public let seal: TokenSeal?
-    /// By whom else its tokens' records are to be read.
+    /// The other reader of the token records, if there is one.
     public let publication: TokenPublication
-    /// When a user's reports are a loop, as its adapter says: for each event it would be copied to be asked.
+    /// The adapter's limits of the loop guard, stored, because a read from the adapter would copy it for each event.
     let loopGuard: LoopGuard
-    /// `source` of the events about its tokens (CloudEvents 1.0).
+    /// The `source` of the events about the app's tokens (CloudEvents 1.0).
     let eventSource: [UInt8]
-    /// How the value of each of its tokens' records begins, up to the subject.
+    /// The beginning of the value of the app's token records, up to the subject.
     let valueStart: [UInt8]
 
-    /// The app `name`.
+    /// Creates the app `name`.
     public init(
         name: String, adapter: any Adapter, keyRing: String, lifetime: Int64, missingUser: MissingUser = .deadLetter,
         identity: IdentitySource = .reported, proof: ProofDemand = .none, topics: Set<String> = [], spread: Double = 0,

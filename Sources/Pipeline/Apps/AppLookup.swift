@@ -1,25 +1,25 @@
 public import AdapterKit
 
-/// What an app asks its vendor before it mints, and what it does with the answers.
+/// An app's look-up at its vendor before it mints, and the use of the answers.
 public struct AppLookup: Sendable {
-    /// What becomes of an event whose look-up is not answered in time.
+    /// The handling of an event whose look-up has no answer in time.
     public enum OnFailure: String, Sendable, CaseIterable {
-        /// It waits in the retry tiers.
+        /// The event waits in the retry tiers.
         case retry
-        /// Its token is minted all the same, without what a look-up adds.
+        /// The worker mints the token without the look-up's additions.
         case mint
     }
 
-    /// How long answers are believed.
+    /// The times for which answers are cached.
     public struct Lifetimes: Sendable, Equatable {
-        /// That a user exists, in microseconds.
+        /// For a user that exists, in microseconds.
         let exists: Int64
-        /// That a user is gone, in microseconds.
+        /// For a user that is gone, in microseconds.
         let gone: Int64
-        /// That a user is not known yet, in microseconds.
+        /// For a user that is not known yet, in microseconds.
         let unknown: Int64
 
-        /// Lifetimes of each kind of answer.
+        /// Creates lifetimes of each kind of answer.
         public init(exists: Duration, gone: Duration, unknown: Duration) {
             self.exists = exists.microseconds
             self.gone = gone.microseconds
@@ -27,20 +27,20 @@ public struct AppLookup: Sendable {
         }
     }
 
-    /// The name of the account whose limits it shares.
+    /// The name of the account whose limits apply.
     public let account: String
-    /// What is asked; never `.off`.
+    /// The kind of look-up; never `.off`.
     public let mode: LookupMode
-    /// What becomes of a user whom the vendor does not know.
+    /// The handling of a user whom the vendor does not know.
     public let unknownUser: LookupTerms.UnknownUser
-    /// What becomes of an event that is not answered in time.
+    /// The handling of an event whose look-up has no answer in time.
     public let onFailure: OnFailure
-    /// How long an event may wait in its place, with nobody waiting behind it, in microseconds.
+    /// The maximum time for which an event waits in place, with no event queued behind it, in microseconds.
     let patience: Int64
-    /// How long answers are believed.
+    /// The times for which answers are cached.
     let lifetimes: Lifetimes
 
-    /// Look-ups with the account `account`.
+    /// Creates look-ups with the account `account`.
     public init(
         account: String, mode: LookupMode, unknownUser: LookupTerms.UnknownUser, onFailure: OnFailure,
         patience: Duration, lifetimes: Lifetimes
@@ -54,21 +54,20 @@ public struct AppLookup: Sendable {
     }
 }
 
-/// One credential at one endpoint, which everything that is asked with it shares: limits, connections, and whether the
-/// vendor works at all.
+/// A credential at an endpoint. All look-ups with it share its limits, connections and circuit breaker.
 public struct LookupAccount: Sendable {
-    /// Its name: that of the first app that has it.
+    /// The account's name: that of the first app that uses it.
     public let name: String
-    /// The limits, all of which hold.
+    /// The rate limits, which apply together.
     public let rates: [LookupTerms.Rate]
-    /// How many users a request may be about.
+    /// The maximum number of users in a request.
     public let batch: Int
-    /// How many requests may be under way at once.
+    /// The maximum number of concurrent requests.
     public let concurrency: Int
-    /// Whether a request proves its right with a token minted for its user.
+    /// Whether requests authenticate with a token minted for the user.
     public let usesMintedTokens: Bool
 
-    /// The account `name`, with at least one user a request and one request at once.
+    /// Creates the account `name`, with at least one user per request and one concurrent request.
     public init(name: String, rates: [LookupTerms.Rate], batch: Int, concurrency: Int, usesMintedTokens: Bool = false) {
         self.name = name
         self.rates = rates

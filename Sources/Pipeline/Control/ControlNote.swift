@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// What every pause on the control topic says of itself: since when, until when, by whom, why.
+/// The common members of a pause on the control topic: its start, its end, its author and its reason.
 struct ControlNote {
     var since: UnixTime
     var until: UnixTime?
@@ -16,8 +16,8 @@ struct ControlNote {
 
     /// Reads the members of a record at the time `now`.
     ///
-    /// - Throws: `RecordFault.time` for a record without a moment, with one that lies more than a day ahead, or with an end before
-    ///   its beginning.
+    /// - Throws: `RecordFault.time` for a record without a start, with a start more than a day ahead, or with an end
+    ///   before its start.
     init(_ record: JSONValue, at now: UnixTime) throws(RecordFault) {
         guard let since = record["since"]?.string.flatMap(RFC3339.parse),
             ReadBackBound.admits(pastTime: since, at: now)

@@ -1,19 +1,19 @@
 public import AdapterKit
 
-/// A lane that rests because an operator says so: its events stay where they are, and so do its offsets.
+/// A lane paused by an operator: its events stay in their topics, and its offsets do not move.
 public struct LanePause: Sendable, Equatable {
     /// The lane.
     public let lane: Lane
-    /// Since when.
+    /// The start of the pause.
     public let since: UnixTime
-    /// Who said so.
+    /// The operator who paused the lane.
     public let by: String
-    /// In a line, what the operator wants to be known.
+    /// The operator's reason, in one line.
     public let why: String
-    /// When it ends by itself; nil where an operator has to end it.
+    /// The end of the pause; nil if an operator has to end it.
     public let until: UnixTime?
 
-    /// A pause with these parts.
+    /// Creates a pause with these parts.
     public init(lane: Lane, since: UnixTime, by: String = "", why: String = "", until: UnixTime? = nil) {
         self.lane = lane
         self.since = since
@@ -22,11 +22,11 @@ public struct LanePause: Sendable, Equatable {
         self.until = until
     }
 
-    /// The members that tell of it, in a record as in a status: since when, until when, by whom, why.
+    /// Writes the members of the pause, for a record and for the status: its start, its end, its author and its reason.
     package func write(to json: inout JSONWriter) {
         ControlNote(since: since, until: until, by: by, why: why).write(to: &json)
     }
 
-    /// Whether its time is over.
+    /// Returns whether the pause has passed its end.
     public func isOver(at now: UnixTime) -> Bool { until.map { $0 <= now } ?? false }
 }

@@ -1,31 +1,32 @@
 public import AdapterKit
 
-/// Which lanes rest, by what the whole fleet was told; a value that says each change once.
+/// The paused lanes of the fleet. Each change is returned once.
 public struct LanePauses: Sendable {
-    /// What changed.
+    /// A change of a lane's pause.
     public enum Change: Sendable, Equatable {
         /// An operator paused a lane.
         case paused(LanePause)
         /// An operator ended a pause.
         case resumed(LanePause)
-        /// The time of a pause is over.
+        /// A pause passed its end.
         case elapsed(LanePause)
     }
 
     private var held = PerLane<LanePause?> { _ in nil }
 
-    /// No lane rests.
+    /// Creates a value without paused lanes.
     public init() {}
 
-    /// The pauses there are, in the order of the lanes.
+    /// All pauses, in the order of the lanes.
     public var all: [LanePause] { Lane.allCases.compactMap { held[$0] } }
 
-    /// The lanes that rest.
+    /// The paused lanes.
     public var lanes: Set<Lane> { Set(all.map(\.lane)) }
 
-    /// The fleet was told that `pause` holds `lane`, or that nothing does. One whose time is over already is none.
+    /// Applies a record of the fleet: `lane` is paused by `pause`, or not paused. A pause that has passed its end
+    /// counts as none.
     ///
-    /// - Returns: what that changes here; nil where the lane rested before and still does, or did not and does not.
+    /// - Returns: the change; nil if the lane was paused and still is, or was not and still is not.
     public mutating func hold(_ pause: LanePause?, of lane: Lane, at now: UnixTime) -> Change? {
         let before = held[lane]
         let next = pause.flatMap { $0.isOver(at: now) ? nil : $0 }
@@ -37,9 +38,9 @@ public struct LanePauses: Sendable {
         }
     }
 
-    /// Takes in what the fleet was told before anybody listened here: a state, and no news.
+    /// Applies the records that were written before this worker began to read the topic. They are a state, not changes.
     ///
-    /// - Returns: what that changes here, however often it was changed back and forth.
+    /// - Returns: the resulting changes, at most one per lane.
     public mutating func takeHistory(_ records: [LaneRecord], at now: UnixTime) -> [Change] {
         let before = held
         for record in records { _ = hold(record.pause, of: record.lane, at: now) }
@@ -52,9 +53,9 @@ public struct LanePauses: Sendable {
         }
     }
 
-    /// Ends the pauses whose time is over.
+    /// Ends the pauses that have passed their end.
     ///
-    /// - Returns: what ended.
+    /// - Returns: the pauses that ended.
     public mutating func endElapsed(at now: UnixTime) -> [Change] {
         all.filter { $0.isOver(at: now) }.map { pause in
             held[pause.lane] = nil

@@ -1,36 +1,36 @@
 public import AdapterKit
 
-/// What the control topic says of one lane: paused, or not.
+/// A record of the control topic about one lane: paused or active.
 ///
-/// Its key is `lane/LANE/GROUP`, so that fleets that share the topic do not overwrite each other's. Value:
-/// `{"group":"remint","lane":"bulk","state":"paused","since":"2026-11-24T03:00:00Z","until":"…","by":"…","why":"…"}`, or the state
-/// `active`; `until` only where the pause ends by itself.
+/// The key is `lane/LANE/GROUP`, so that fleets that share the topic do not overwrite each other's records. Value:
+/// `{"group":"remint","lane":"bulk","state":"paused","since":"2026-11-24T03:00:00Z","until":"…","by":"…","why":"…"}`,
+/// or the state `active`. `until` exists only if the pause has an end.
 public struct LaneRecord: Sendable, Equatable {
     private static let prefix = "lane/"
     private static let active = "active"
     private static let paused = "paused"
 
-    /// The consumer group whose workers it is for: the one of the live lane, whichever lane it is about.
+    /// The consumer group of the fleet: the live lane's group, for every lane.
     public let group: String
     /// The lane.
     public let lane: Lane
-    /// What holds it; nil where its events are taken.
+    /// The pause of the lane; nil if the lane is active.
     public let pause: LanePause?
 
-    /// In the fleet `group`, the lane `lane` is held by `pause`.
+    /// Creates a record of the fleet `group`: `pause` pauses the lane `lane`.
     public init(group: String, lane: Lane, pause: LanePause?) {
         self.group = group
         self.lane = lane
         self.pause = pause
     }
 
-    /// Whether `key` is that of a lane's record, of whichever fleet.
+    /// Returns whether `key` is the key of a lane's record, of any fleet.
     package static func isKey(_ key: [UInt8]?) -> Bool { key?.starts(with: prefix.utf8) == true }
 
-    /// Reads a record of the topic at the time `now`; nil where its key names no lane of `group`, which changes nothing. A null
-    /// value lets the lane's events go on.
+    /// Reads a record of the topic at the time `now`; nil if its key names no lane of `group`. A null value resumes the
+    /// lane.
     ///
-    /// - Throws: `RecordFault` for a record of a lane of `group` that says something else than its key, or is no such record.
+    /// - Throws: `RecordFault` for a record of a lane of `group` whose value contradicts its key or is malformed.
     public init?(key: [UInt8]?, value: [UInt8]?, group: String, at now: UnixTime) throws(RecordFault) {
         guard let key, let text = String(validating: key, as: UTF8.self), text.hasPrefix(Self.prefix),
             let lane = Lane.allCases.first(where: { text.hasSameBytes(as: Self.key(of: $0, group)) })

@@ -1,30 +1,30 @@
 import AdapterKit
 
-/// The facts about an event that decide whether it gets a token of its own. They are put together once, when the event is read.
+/// The facts about an event that admission decides by. The reader collects them once per event.
 struct AdmissionFacts: Sendable {
     let app: String
-    /// The subject, as the memory knows it.
+    /// The subject's id in the memory of recent tokens.
     let id: SubjectID
-    /// Whether its token answers a challenge.
+    /// Whether the event's token answers a challenge.
     let isChallenge: Bool
     let loopGuard: LoopGuard
     /// The fact about the failed token that the vendor's code proves.
     let evidence: Evidence
-    /// Whether its remedy is to mint once: the vendor refused a token.
+    /// Whether the event's remedy is to mint once: the vendor refused a token.
     let isRefusal: Bool
-    /// Whether the vendor refused the request; otherwise nothing it reports is evidence.
+    /// Whether the vendor refused the request. If it did not, its report is no evidence.
     let isEnforced: Bool
-    /// Whether somebody asked for a token, without a failure.
+    /// Whether the event requests a token without a failure.
     let isReissue: Bool
-    /// The beginning of the failed token's hash, where the report names it.
+    /// The first bytes of the failed token's hash, if the report names it.
     let failedToken: UInt64?
-    /// Whether the failed token is unexpired and was signed by the version that signs now.
+    /// Whether the failed token is unexpired and signed by the active version.
     let isOfActiveKey: Bool
-    /// The moment of the failure, within what is believed of a device's clock.
+    /// The time of the failure, within the trusted range of a device's clock.
     let observedAt: UnixTime
-    /// The fingerprint of the device that reports; zero for a device without a name.
+    /// The fingerprint of the reporting device; zero for a device without a name.
     let device: UInt32
-    /// The highest version of a token that the event's producer may have missed.
+    /// The highest version of a token that the event's producer may have missed; nil for none.
     let unseen: Int64?
 
     init(
@@ -47,7 +47,7 @@ struct AdmissionFacts: Sendable {
         self.unseen = unseen
     }
 
-    /// Whether the code itself says that a token was not taken; a code such as "there is no token" does not.
+    /// Whether the code itself states that the vendor refused a token. A code such as "there is no token" does not.
     var saysWhy: Bool { isRefusal || evidence == .expired || evidence == .revoked }
 
     private static func fingerprint(of device: String) -> UInt32 {

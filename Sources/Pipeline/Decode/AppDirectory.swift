@@ -1,19 +1,21 @@
 import AdapterKit
 
-/// The configured apps by name, and which topics their events may come from.
+/// The configured apps by name, and the topics that their events may come from.
 struct AppDirectory: Sendable {
     private let apps: [String: App]
-    /// The same where they are few: their names are compared sooner than hashed.
+    /// The same apps if there are few: a comparison of few names is faster than a hash.
     private let few: [App]
     /// The topics that belong to single apps.
     private let ownTopics: Set<String>
-    /// The topic that producers share.
+    /// The topic that all producers share.
     let liveTopic: String
-    /// Where operators' jobs write, for every app.
+    /// The topic that operators' jobs write to, for all apps.
     let bulkTopic: String
 
-    /// - Parameter reserved: further topics that belong to single apps, though to none of these: what still arrives there is
-    ///   nobody else's.
+    /// Creates a directory of `apps`.
+    ///
+    /// - Parameter reserved: more topics that belong to single apps, but to none of `apps`. Events of no other app may
+    ///   come from them.
     init(_ apps: [App], liveTopic: String, bulkTopic: String, reserved: Set<String> = []) {
         self.apps = Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }
         few = self.apps.count <= 4 ? Array(self.apps.values) : []
@@ -24,21 +26,21 @@ struct AppDirectory: Sendable {
 
     subscript(name: String) -> App? { few.isEmpty ? apps[name] : few.first { $0.name == name } }
 
-    /// All of them.
+    /// All apps.
     var all: some Collection<App> { apps.values }
 
-    /// Their names.
+    /// The names of all apps.
     var names: Set<String> { Set(apps.keys) }
 
-    /// Whether events come from `topic` at all: a record of a retry tier must not have begun anywhere else.
+    /// Returns whether `topic` is an input topic. Every record of a retry tier must have its origin on one.
     func isInput(_ topic: String) -> Bool {
         topic == liveTopic || topic == bulkTopic || ownTopics.contains(topic)
     }
 
-    /// Whether an event of `app` may come from `topic`.
+    /// Returns whether an event of `app` may come from `topic`.
     ///
-    /// The broker says who may write to a topic, so it keeps producers apart: what arrives on one app's topic is never
-    /// another app's, and an app with topics of its own takes nothing from the shared ones but operators' requests.
+    /// The broker's ACLs decide who may write to a topic, so topics keep producers apart. Events on one app's topic are
+    /// never another app's. An app with its own topics accepts only operators' requests from the shared ones.
     func accepts(_ app: App, from topic: String, isReissue: Bool) -> Bool {
         if ownTopics.isEmpty || app.topics.contains(topic) { return true }
         guard !ownTopics.contains(topic) else { return false }

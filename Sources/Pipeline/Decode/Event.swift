@@ -1,47 +1,48 @@
 public import AdapterKit
 
-/// What a record asks for: its envelope, and a report or a request beside it.
+/// A decoded record: its envelope, and a report or a request.
 public struct Event: Sendable {
-    /// What is asked for.
+    /// The content of an event.
     public enum Body: Sendable {
-        /// A device's report, as the SDK shaped it.
+        /// A device's report, unchanged.
         case report(JSONValue)
-        /// The edge's or an operator's request for a new token.
+        /// A request for a new token by the edge or by an operator.
         case reissue(JSONValue)
     }
 
-    /// What is known of the event besides its body.
+    /// The event's facts except its body.
     public let envelope: Envelope
-    /// The device's words, or the edge's.
+    /// The device's report, or the edge's request.
     public let body: Body
-    /// Whom the edge has authenticated, in the adapter's members; nil where it says nothing.
+    /// The user that the edge has authenticated, in the adapter's members; nil if the edge vouches for none.
     public let vouched: JSONValue?
 }
 
-/// The facts about an event besides its body. They outlive the reading and hold nothing of the parsed text. By reference, for they go
-/// through many hands.
+/// The facts about an event except its body. They outlive the parsed JSON and do not refer to it. A class, because many
+/// functions pass it on.
 public final class Envelope: Sendable {
-    /// The app it is about.
+    /// The event's app.
     public let app: String
     /// The event's id: the producer's, or the record's coordinates.
     public let id: String
-    /// When the failure was observed: as the producer says, or when the record was produced.
+    /// The time of the failure, as stated by the producer, or the record's timestamp.
     public let observedAt: UnixTime?
-    /// The device that reported it.
+    /// The device that reported the failure.
     public let device: String?
-    /// Whether it waited in a retry tier before, and so was counted.
+    /// Whether the event waited in a retry tier before, and so was counted.
     public let hasWaited: Bool
-    /// `traceparent` and `tracestate`, which what is published carries on (W3C Trace Context).
+    /// The headers `traceparent` and `tracestate` for the published record (W3C Trace Context).
     public let traceHeaders: [RecordHeader]
-    /// The event's origin, and its hops since.
+    /// The event's origin and its hops.
     let provenance: Provenance
-    /// The highest version of a token that the producer may have missed; nil for a producer that misses none. A newer token
-    /// answers the event only if its version is higher.
+    /// The highest version of a token that the producer may have missed; nil for none. A newer token answers the event
+    /// only if its version is higher.
     let unseen: Int64?
 
-    /// The moment the record was produced; nil where that is not known.
+    /// The time at which the record was produced; nil if it is unknown.
     public var producedAt: UnixTime? { provenance.timestamp }
-    /// The topic that the event was first consumed from; of a retry tier's record without an origin, the tier's own.
+    /// The topic at which a worker first consumed the event; for a retry tier's record without an origin, the tier's
+    /// topic.
     public var topic: String { provenance.origin.topic }
 
     init(
@@ -59,11 +60,11 @@ public final class Envelope: Sendable {
     }
 }
 
-/// An event as far as it was read, which its settlement tells of.
+/// The parts of an event that were read, for its settlement.
 struct ReadEvent: Sendable {
     let envelope: Envelope
-    /// The vendor's own name of the failure; nil until the report was read.
+    /// The vendor's own name of the failure; nil until the report is read.
     var reason: String?
-    /// The signer of the token that the report holds; nil until it was read, and for an event that was counted before.
+    /// The signer of the reported token; nil until the report is read, and for an event that was counted before.
     var signer: TokenSigner?
 }

@@ -1,22 +1,24 @@
 public import AdapterKit
 
-/// Reads an event out of a record in any of its four forms.
+/// Decodes an event in any of the four forms of a record.
 ///
-/// The headers say which: CloudEvents structured mode by its content type, binary mode by `ce_specversion`, a raw report by
-/// `remint-app`; anything else is a JSON envelope. A content type that contradicts the other headers is refused: an edge that passes
-/// a device's content type on beside a raw report would let the report vouch for itself.
+/// The headers identify the form: a content type for CloudEvents structured mode, `ce_specversion` for binary mode,
+/// `remint-app` for a raw report. Any other record is a JSON envelope. The decoder refuses a content type that
+/// contradicts the other headers. Otherwise, if an edge passed on a device's content type with a raw report, the report
+/// could vouch for itself.
 public struct EventDecoder: Sendable {
-    /// Ids and devices are passed on in headers and values; longer ones name nothing.
+    /// The maximum length of an id or a device name, in bytes. Both are copied to headers and values.
     private static let longestName = 1024
 
     private let limits: JSONDocument.Limits
 
-    /// A decoder that refuses values of more than `maximumBytes`.
+    /// Creates a decoder that refuses values of more than `maximumBytes`.
     public init(maximumBytes: Int) { limits = .init(bytes: maximumBytes, depth: 32) }
 
-    /// The event in `record`.
+    /// Decodes the event in `record`.
     ///
-    /// - Throws: `Rejection` with `.malformedEvent`, `.eventTooLarge` or, where it names no app, `.unknownApp`.
+    /// - Throws: `Rejection` with `.malformedEvent`, with `.eventTooLarge`, or with `.unknownApp` if the event names no
+    ///   app.
     public func decode(_ record: InputRecord) throws(Rejection) -> Event {
         guard let value = record.body.valuePart, !value.isEmpty else { throw malformed("the record has no value") }
         guard value.count <= limits.bytes else {
@@ -37,8 +39,8 @@ public struct EventDecoder: Sendable {
         return try envelope(root, record, headers)
     }
 
-    /// What stands behind Confluent's wire format: a zero byte and the schema's id, four bytes. JSON never begins with a zero byte,
-    /// so nothing else is taken for it.
+    /// Returns the value without the prefix of Confluent's wire format: a zero byte and the schema id of four bytes.
+    /// JSON never begins with a zero byte, so the prefix is unambiguous.
     private static func payload(_ bytes: [UInt8], _ value: Range<Int>) -> Range<Int> {
         guard value.count > 5, bytes[value.lowerBound] == 0 else { return value }
         return value.dropFirst(5)
@@ -67,7 +69,7 @@ public struct EventDecoder: Sendable {
             vouched: try VouchedMember(in: headers, allowedHeader: nil).value(root["vouched"]))
     }
 
-    /// CloudEvents 1.0, JSON format: the whole event is the value.
+    /// Decodes CloudEvents 1.0, JSON format: the value is the whole event.
     private func structured(_ root: JSONValue, _ record: InputRecord, _ headers: EventHeaders) throws(Rejection)
         -> Event
     {
@@ -84,7 +86,7 @@ public struct EventDecoder: Sendable {
             vouched: try VouchedMember(in: headers, allowedHeader: nil).value(root["vouched"]))
     }
 
-    /// CloudEvents 1.0, Kafka binding, binary mode: attributes in headers, the data is the value.
+    /// Decodes CloudEvents 1.0, Kafka binding, binary mode: the attributes are headers, and the value is the data.
     private func binary(_ data: JSONValue, _ record: InputRecord, _ headers: EventHeaders) throws(Rejection) -> Event {
         try require(version: headers.text(.specVersion))
         let envelope = try self.envelope(
@@ -96,7 +98,7 @@ public struct EventDecoder: Sendable {
             vouched: try VouchedMember(in: headers, allowedHeader: .cloudVouched).value)
     }
 
-    /// The report exactly as the SDK produced it; what else is known is in headers.
+    /// Decodes a raw report, unchanged from the SDK. All other facts are in headers.
     private func raw(_ report: JSONValue, _ record: InputRecord, _ headers: EventHeaders) throws(Rejection) -> Event {
         let envelope = try self.envelope(
             record, headers, app: headers.text(.app), id: headers.text(.id),
@@ -106,14 +108,15 @@ public struct EventDecoder: Sendable {
             vouched: try VouchedMember(in: headers, allowedHeader: .vouched).value)
     }
 
-    /// The `type` of a CloudEvent that asks for a new token. Of every other type the data is a report.
+    /// The `type` of a CloudEvent that requests a new token. For every other type, the data is a report.
     static let reissueType = "remint.reissue.requested.v1"
 
     private static func body(_ data: JSONValue, ofType type: String?) -> Event.Body {
         type == reissueType ? .reissue(data) : .report(data)
     }
 
-    /// Media types do not mind their case (RFC 9110, section 8.3.1) and may have parameters.
+    /// Returns whether the content type is that of structured mode. Media types are case-insensitive (RFC 9110, section
+    /// 8.3.1) and may have parameters.
     private static func isStructured(_ headers: EventHeaders) -> Bool {
         guard let type = headers.text(.contentType) else { return false }
         return type.prefix { $0 != ";" && $0 != " " }.lowercased() == "application/cloudevents+json"
@@ -126,7 +129,7 @@ public struct EventDecoder: Sendable {
         members: JSONValue? = nil, unseen: String? = nil
     ) throws(Rejection) -> Envelope {
         guard let app, !app.isEmpty else { throw Rejection(.unknownApp, "the event names no app") }
-        // Two readers of such a record may disagree on which app counts.
+        // Two readers of such a record may disagree on the app.
         guard Self.names(app, alone: .app, headers), Self.names(app, alone: .cloudApp, headers) else {
             throw malformed("the event names two apps, or one twice")
         }
@@ -148,7 +151,8 @@ public struct EventDecoder: Sendable {
             unseen: unseen.flatMap { Int64($0) })
     }
 
-    /// The context that goes on: its own where the event is followed, else what it came with.
+    /// Returns the trace context to pass on: the event's own span if the event is traced, else the context of the
+    /// record.
     private static func traceHeaders(
         of record: InputRecord, _ headers: EventHeaders, _ members: JSONValue?
     ) -> [RecordHeader] {
@@ -160,7 +164,7 @@ public struct EventDecoder: Sendable {
         return members.map { TraceCarrier($0).headers } ?? []
     }
 
-    /// Whether the header `name` is missing, or there once and names `app`.
+    /// Returns whether the header `name` is missing, or exists once and names `app`.
     private static func names(_ app: String, alone name: EventHeaders.Name, _ headers: EventHeaders) -> Bool {
         let count = headers.count(of: name)
         return count == 0 || count == 1 && headers.says(name, app)

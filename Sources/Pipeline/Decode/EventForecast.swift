@@ -1,31 +1,31 @@
 package import AdapterKit
 
-/// What an event comes to as far as its text alone says, for an edge that wants to answer before a worker did.
+/// The expected result of an event by its content alone, for an edge that answers before a worker does.
 ///
-/// Keys are not looked at: who signed a reported token, whether the app is suspended and whether a newer token answers it only
-/// the worker knows.
+/// The forecast uses no keys. Only a worker knows the signer of a reported token, whether the app is suspended, and
+/// whether a newer token answers the event.
 package enum EventForecast: Sendable {
-    /// A token for this subject, unless the worker knows better.
+    /// A token for this subject, unless the worker decides otherwise.
     case token(subjectKey: [UInt8], challenge: String?)
-    /// Nothing to do. Says why.
+    /// Nothing to do; the string is the reason.
     case nothing(String)
-    /// It cannot be answered.
+    /// A rejection: no token can answer the event.
     case rejection(Rejection)
-    /// It may be one or the other: that hangs on who signed the reported token.
+    /// Unknown: the result depends on the signer of the reported token.
     case open
 }
 
-/// Reads events as the worker does.
+/// Reads events like the worker does.
 package struct EventForecaster: Sendable {
     private let reader: EventReader
 
-    /// A forecaster for `apps`.
+    /// Creates a forecaster for `apps`.
     package init(apps: [App], maximumBytes: Int, liveTopic: String, bulkTopic: String) {
         let directory = AppDirectory(apps, liveTopic: liveTopic, bulkTopic: bulkTopic)
         reader = EventReader(directory, maximumBytes: maximumBytes)
     }
 
-    /// What the event of `record` comes to.
+    /// Returns the expected result of the event in `record`.
     package func forecast(_ record: InputRecord, at now: UnixTime) -> EventForecast {
         switch reader.read(record, at: now) {
         case .next(let request) where request.blame == nil:

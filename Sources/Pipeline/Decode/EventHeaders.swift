@@ -1,15 +1,16 @@
 import Records
 
-/// The headers that say something about an event, found in one walk over all headers of its record.
+/// The headers with facts about an event, collected in one pass over all headers of its record.
 ///
-/// A record is asked for a dozen headers, most of which it does not have; each question by itself would walk over all of them.
+/// The decoder asks for a dozen headers, and most records have few of them. Each look-up on its own would scan all
+/// headers.
 struct EventHeaders {
-    /// A header that says something about an event; in the order of their lengths, so that few are compared.
+    /// A header with a fact about an event, ordered by length, so that few are compared.
     enum Name: Int, CaseIterable {
         case cloudID, cloudApp, cloudTime, cloudType, id, cloudUnseen, app, traceState, cloudSubject, cloudVouched
         case traceParent, contentType, device, specVersion, vouched, cloudTraceParent, observedAt
 
-        /// The header, as it is written.
+        /// The name of the header.
         var text: StaticString {
             switch self {
             case .cloudID: "ce_id"
@@ -50,7 +51,7 @@ struct EventHeaders {
         }
     }
 
-    /// The place of a header's last value, which is the one that counts in Kafka.
+    /// The place of a header's last value. The last value counts, as in Kafka.
     private struct Place {
         var start: Int32 = 0
         /// The end of the value; -1 for a null one.
@@ -60,10 +61,10 @@ struct EventHeaders {
     }
 
     private let bytes: [UInt8]
-    /// One for each name.
+    /// The places, one for each name.
     private let places: [17 of Place]
 
-    /// The headers of `body`.
+    /// Collects the headers of `body`.
     init(_ body: RecordBody) {
         bytes = body.bytes
         var places: [17 of Place] = .init(repeating: Place())
@@ -79,20 +80,20 @@ struct EventHeaders {
     /// Returns the place of `name`, without a copy of all places.
     private func place(_ name: Name) -> Place { places.span[name.rawValue] }
 
-    /// Whether there is a header `name`.
+    /// Returns whether the header `name` exists.
     func has(_ name: Name) -> Bool { place(name).count > 0 }
 
     /// Returns the number of headers called `name`.
     func count(of name: Name) -> Int { Int(place(name).count) }
 
-    /// Whether the last value of the header `name` is text.
+    /// Returns whether the last value of the header `name` is UTF-8.
     func isText(_ name: Name) -> Bool {
         let place = place(name)
         guard place.end >= place.start else { return false }
         return (try? UTF8Span(validating: bytes.span.extracting(Int(place.start)..<Int(place.end)))) != nil
     }
 
-    /// Returns the last value of the header `name`; nil where there is none, and where it is null or not UTF-8.
+    /// Returns the last value of the header `name`; nil if it is missing, null or not UTF-8.
     func text(_ name: Name) -> String? {
         let place = place(name)
         guard place.end >= place.start else { return nil }
@@ -100,7 +101,7 @@ struct EventHeaders {
         do { return String(copying: try UTF8Span(validating: bytes.span.extracting(value))) } catch { return nil }
     }
 
-    /// Whether the last value of the header `name` is `text`, byte for byte.
+    /// Returns whether the last value of the header `name` is `text`, byte for byte.
     func says(_ name: Name, _ text: String) -> Bool {
         let place = place(name)
         guard place.end >= place.start else { return false }

@@ -1,12 +1,12 @@
 import AdapterKit
 
-/// Reads records: what each says, and what it calls for. The result depends on nothing but the record.
+/// Reads records: their contents, and the tokens that they call for. The result depends on the record only.
 struct EventReader: Sendable {
     private var decoder: EventDecoder
     private(set) var apps: AppDirectory
-    /// The apps whose reports hold tokens, by their rings: only their keys are looked for.
+    /// The rings of the apps whose reports contain tokens: only their keys are looked up.
     private var provingRings: Set<String>
-    /// The versions of those rings, as of `revision` of the signer.
+    /// The versions of those rings, as of the signer's `revision`.
     private var keys: [String: [RingKey]] = [:]
     private var revision: Int?
 
@@ -16,13 +16,13 @@ struct EventReader: Sendable {
         provingRings = Self.provingRings(of: apps)
     }
 
-    /// Reads on for `apps`.
+    /// Replaces the apps and the size limit.
     mutating func goOn(for apps: AppDirectory, maximumBytes: Int) {
         self = EventReader(apps, maximumBytes: maximumBytes)
     }
 
-    /// Begins a batch. The versions that a reported token may be of are asked for again where the signer says that they may have
-    /// changed.
+    /// Begins a batch. Looks up the keys that may have signed reported tokens again, if the signer's revision shows
+    /// that they may have changed.
     mutating func look(at signing: any SigningPort) {
         let revision = signing.keysRevision
         guard !provingRings.isEmpty, revision == nil || revision != self.revision || keys.isEmpty else { return }
@@ -34,14 +34,14 @@ struct EventReader: Sendable {
         Set(apps.all.filter(\.adapter.reportsFailedToken).map(\.keyRing))
     }
 
-    /// Reads `records`, on as many threads as `cores`.
+    /// Reads `records` on up to `cores` threads.
     func read(_ records: ArraySlice<InputRecord>, cores: Int, at now: UnixTime) async -> ParallelMap<
         Disposition<MintRequest>
     > {
         await ParallelMap(records.count, chunks: cores) { read(records[records.startIndex + $0], at: now) }
     }
 
-    /// Decodes the event of `record`, routes it to its app, lets the adapter read it and takes the remedy at its word.
+    /// Decodes the event of `record`, routes it to its app, lets the adapter read it and applies the remedy.
     func read(_ record: InputRecord, at now: UnixTime) -> Disposition<MintRequest> {
         let event: Event
         do throws(Rejection) { event = try decoder.decode(record) } catch {

@@ -1,8 +1,8 @@
 import AdapterKit
 
-/// The word of a vendor's code that no token repairs an event and that the key is to blame.
+/// A rejection whose vendor code states that no token fixes the failure and that the key is the cause.
 struct KeyBlame: Sendable {
     let rejection: Rejection
-    /// The version whose signature the reported token has; nil where the report does not show it.
+    /// The version that signed the reported token; nil if the report does not show it.
     let version: String?
 }

@@ -1,8 +1,8 @@
 import AdapterKit
 
-/// A token that an event calls for: for whom, and because of which failure. Never changed, and handed on many times.
+/// A request for a token: its subject and the failure that it answers. Immutable and shared.
 final class MintRequest: Sendable {
-    /// The event that calls for it.
+    /// The event that requests the token.
     let event: ReadEvent
     let app: App
     let subject: Subject
@@ -10,13 +10,14 @@ final class MintRequest: Sendable {
     let subjectKey: [UInt8]
     /// The facts that admission decides by.
     let facts: AdmissionFacts
-    /// The vendor's word that no token repairs it and that the key is to blame; nil for nearly every event.
+    /// The vendor's statement that no token fixes the failure and that the key is the cause; nil for almost every
+    /// event.
     let blame: KeyBlame?
-    /// What the edge grants the user's token; nil where it vouches for nobody.
+    /// The edge's grants for the user's token; nil if the edge vouches for no user.
     let grants: Enrichment?
-    /// When the failure was reported; nil where there was none, and where nothing but a device's clock says when.
+    /// The time of the report; nil for an event without a failure, and if only a device's clock states the time.
     var reportedAt: UnixTime? { facts.isReissue || event.envelope.producedAt == nil ? nil : facts.observedAt }
-    /// The subject, as the memory knows it.
+    /// The subject's id in the memory of recent tokens.
     var id: SubjectID { facts.id }
 
     init(
@@ -40,8 +41,8 @@ final class MintRequest: Sendable {
             unseen: event.envelope.unseen)
     }
 
-    /// Returns the token of `version` that it reports as refused. A challenge that is asked for too often is none, and its subject gets no
-    /// token of a batch job.
+    /// Returns the reported token of `version` as a refused one; nil for a challenge. A challenge that is requested too
+    /// often is no refused token, and batch jobs mint no tokens for its subject.
     func refusedToken(_ version: String?) -> RefusedToken? {
         guard !facts.isChallenge else { return nil }
         return RefusedToken(ring: app.keyRing, keyID: version, subjectKey: subjectKey)

@@ -1,13 +1,14 @@
 import AdapterKit
 
-/// Reads an event with the rules of its app: who vouches, what the adapter makes of the report, what its token proves.
+/// Reads an event by the rules of its app: the vouched user, the adapter's reading of the report, and the proof in its
+/// token.
 struct ReportReader {
     private let envelope: Envelope
     let isReissue: Bool
     private let app: App
     private let keys: [String: [RingKey]]
     private let now: UnixTime
-    /// A clock that runs ahead must not stretch a deadline.
+    /// The time of the failure. A clock that is ahead must not extend a deadline.
     private var observedAt: UnixTime { min(envelope.observedAt ?? now, now) }
 
     init(_ event: Event, _ app: App, keys: [String: [RingKey]], now: UnixTime) {
@@ -18,7 +19,7 @@ struct ReportReader {
         self.now = now
     }
 
-    /// Returns what `event` calls for, the event that the reader was made for.
+    /// Returns the token request of `event`, the same event that the reader was created for.
     func read(_ event: Event) -> Disposition<MintRequest> {
         let vouched: VouchedUser?
         do throws(Rejection) {
@@ -57,7 +58,7 @@ struct ReportReader {
 
     private func remedy(of failure: AuthenticationFailure, _ vouched: VouchedUser?) -> Disposition<MintRequest> {
         if let vouched, let subject = failure.subject, !vouched.covers(subject) {
-            // An adapter that does not compare must not be a way round.
+            // An adapter that does not compare the users must not be a way around the check.
             return failed(.identityMismatch, .admit)
         }
         let finding = authorship(of: failure)
@@ -123,7 +124,7 @@ struct ReportReader {
 }
 
 extension VouchedUser {
-    /// Whether `reported` names nobody but this user: the same id, or some of the same ids.
+    /// Returns whether `reported` names this user only: the same id, or some of the same ids.
     fileprivate func covers(_ reported: Subject) -> Bool {
         switch (subject.identity, reported.identity) {
         case (.user(let vouched), .user(let user)): vouched.hasSameBytes(as: user)
@@ -138,14 +139,14 @@ extension VouchedUser {
     }
 }
 
-/// The time at which a failure was observed, as far as a device's clock is believed.
+/// The time at which a failure was observed, within the trusted range of a device's clock.
 enum ObservedTime {
-    /// The most by which a device's clock may differ from the record's own timestamp, in microseconds: a minute. A clock that is further
-    /// behind would make every failure look older than the token that answers it.
+    /// The maximum difference between a device's clock and the record's timestamp: one minute, in microseconds. A clock
+    /// that is further behind would make every failure look older than the token that answers it.
     static let bound: Int64 = 60_000_000
 
-    /// `observed`, moved towards `produced` until it is within the bound, and never after `now`: a producer's clock that is ahead would
-    /// make an old failure look newer than the token that answers it.
+    /// Returns `observed`, moved towards `produced` until it is within the bound, and never after `now`. A producer's
+    /// clock that is ahead would make an old failure look newer than the token that answers it.
     static func believed(_ observed: UnixTime, producedAt produced: UnixTime?, at now: UnixTime) -> UnixTime {
         guard let produced = produced.map({ min($0, now) }) else { return min(observed, now) }
         let near = min(

@@ -1,14 +1,14 @@
 import AdapterKit
 
-/// A subject of an app as the memory knows it: 128 bits of its key, under a key of this process.
+/// The id of an app's subject in memory: a 128-bit hash of the subject key, with a seed of this process.
 ///
-/// Two Sip hashes with the standard library's random per-process seed: nobody outside can aim for a collision, and among a
-/// million subjects one happens by chance once in 10^26.
+/// Two Sip hashes with the standard library's random per-process seed. No outsider can cause a collision on purpose.
+/// Among a million subjects, one happens by chance once in 10^26.
 struct SubjectID: Sendable, Hashable {
     let high: UInt64
     let low: UInt64
 
-    /// The subject with the subject key `key`.
+    /// Creates the id of the subject with the subject key `key`.
     init(key: [UInt8]) {
         var first = Hasher()
         var second = Hasher()
@@ -21,7 +21,7 @@ struct SubjectID: Sendable, Hashable {
         low = UInt64(bitPattern: Int64(second.finalize()))
     }
 
-    /// `subject` of `app`. A challenge's user is one user, whatever the nonce.
+    /// Creates the id of `subject` of `app`. A user with a challenge has the same id for every nonce.
     init(_ subject: Subject, app: String) { self.init(key: subject.withoutChallenge.key(app: app)) }
 
     init(high: UInt64, low: UInt64) {

@@ -1,35 +1,36 @@
 import AdapterKit
 
-/// Whether the token in a report is one of ours, and whose.
+/// The check whether the token in a report is one of ours, and whose it is.
 ///
-/// Every version of the ring is tried whatever comes, so that the time it takes says nothing of which one signed.
+/// The check tries every version of the ring, so that its duration does not reveal the version that signed.
 struct TokenProof {
     let keys: [RingKey]
     let adapter: any Adapter
 
-    /// What a token's signature tells.
+    /// The result of a check of a token's signature.
     struct Authorship: Sendable, Equatable {
-        /// Who signed it.
+        /// The signer of the token.
         let signer: TokenSigner
-        /// The id of the version that signed; nil where it is not ours.
+        /// The id of the version that signed; nil if it is not ours.
         let version: String?
-        /// When it ends, in seconds since 1970; nil where it is not ours, or does not say.
+        /// The token's expiry, in seconds since 1970; nil if the token is not ours, or has none.
         let expiresAt: Int64?
 
-        /// Whether it is unexpired. A device's clock may be ahead as far as it is believed: its word that a token expired is
-        /// wrong only where more is left of the token than that.
+        /// Returns whether the token is unexpired. A device's clock may be ahead by up to the bound, so a report of an
+        /// expired token is wrong only if more than the bound is left.
         func isUnexpired(at now: UnixTime, for evidence: Evidence) -> Bool {
             guard let expiresAt else { return false }
             return expiresAt > now.advanced(byMicroseconds: evidence == .expired ? ObservedTime.bound : 0).seconds
         }
 
-        /// Nobody we answer for.
+        /// The result for a token that is not ours.
         static let foreign = Authorship(signer: .foreign, version: nil, expiresAt: nil)
-        /// There is no token.
+        /// The result without a token.
         static let none = Authorship(signer: .none, version: nil, expiresAt: nil)
     }
 
-    /// Who signed `token`, where it is `subject`'s; somebody else's token proves nothing, whoever signed it.
+    /// Returns the signer of `token` if the token is `subject`'s. Another user's token proves nothing, whoever signed
+    /// it.
     func authorship(of token: FailedToken?, for subject: Subject?) -> Authorship {
         guard case .token(let bytes)? = token else { return .none }
         guard let jws = try? CompactJWS(parsing: bytes) else { return .foreign }

@@ -1,22 +1,22 @@
 import AdapterKit
 
-/// Where a record says whom the edge has authenticated.
+/// The place in a record for the user that the edge has authenticated.
 ///
-/// Each form has one place for it. A record that says it anywhere else, or twice, is refused: whoever wrote it meant it to
-/// count, and ignoring it would answer for somebody else.
+/// Each form has one place for it. A record with the user in any other place, or with a duplicate, is refused: its
+/// writer meant it to count, and to ignore it would answer for another user.
 struct VouchedMember {
     private static let limits = JSONDocument.Limits(bytes: 16 << 10, depth: 8)
 
     private let headers: EventHeaders
     private let header: EventHeaders.Name?
 
-    /// The member of the record with `headers`, which may have it in the header `allowedHeader` and in no other.
+    /// Reads the record with `headers`, which may have the user in the header `allowedHeader` only.
     ///
     /// - Throws: `Rejection` with `.malformedEvent`.
     init(in headers: EventHeaders, allowedHeader header: EventHeaders.Name?) throws(Rejection) {
         self.headers = headers
         self.header = header
-        // Beside a raw report, and the extension attribute in CloudEvents' binary mode.
+        // The header of a raw report, and the extension attribute in CloudEvents' binary mode.
         try Self.check(.vouched, in: headers, allowed: header)
         try Self.check(.cloudVouched, in: headers, allowed: header)
     }
@@ -31,7 +31,7 @@ struct VouchedMember {
         }
     }
 
-    /// The header's value; nil where there is no header.
+    /// The header's value; nil without the header.
     ///
     /// - Throws: `Rejection` with `.malformedEvent`.
     var value: JSONValue? {
@@ -42,7 +42,8 @@ struct VouchedMember {
         }
     }
 
-    /// The value of `member`, an object or its JSON as text, as CloudEvents' attributes are text; nil where it is absent or null.
+    /// Returns the value of `member`: an object, or its JSON as a string, because CloudEvents' attributes are strings;
+    /// nil if it is missing or null.
     ///
     /// - Throws: `Rejection` with `.malformedEvent`.
     func value(_ member: JSONValue?) throws(Rejection) -> JSONValue? {

@@ -2,16 +2,16 @@ import AdapterKit
 import Records
 public import Spans
 
-/// The part of a trace that lies between an event's record and what is published for it. There is one for an event that somebody wants
-/// to see, and it is the same through waits, aborts and whatever else the event goes through before it has ended.
+/// The spans between an event's record and its published output. Exists for traced events only. Stays the same through
+/// waits and aborts until the event is settled.
 public final class EventTrace: Sendable {
-    /// From the moment the event was taken to the one its end is visible.
+    /// The context of the event's own span, from its arrival until its settlement is visible.
     public let context: TraceContext
-    /// What the event came with; nil where its trace begins here.
+    /// The context that the event came with; nil if its trace begins here.
     let parent: TraceContext?
-    /// The span of publishing what answers the event, which whoever reads that goes on from.
+    /// The context of the span that publishes the output; readers of the output continue from it.
     let publishing: TraceContext
-    /// When the event was taken.
+    /// The time at which the event was consumed.
     let start: UnixTime
     private let port: any SpanPort
 
@@ -23,13 +23,13 @@ public final class EventTrace: Sendable {
         publishing = port.context(below: context)
     }
 
-    /// The context that whatever is published for the event carries on.
+    /// The trace context for the published record, as headers.
     var headers: [RecordHeader] {
         let header = RecordHeader("traceparent", publishing.traceparent)
         return publishing.state.isEmpty ? [header] : [header, RecordHeader("tracestate", publishing.state)]
     }
 
-    /// A part of the event's way that is over.
+    /// Records a finished child span of the event.
     func add(
         _ name: String, kind: EndedSpan.Kind = .internal, from start: UnixTime, to end: UnixTime,
         attributes: [EndedSpan.Attribute] = [], links: [TraceContext] = [], status: EndedSpan.Status = .unset
@@ -40,7 +40,7 @@ public final class EventTrace: Sendable {
                 attributes: attributes, links: links, status: status))
     }
 
-    /// What answers the event is visible.
+    /// Records the span that published the event's output.
     func published(
         to topic: String, from start: UnixTime, to end: UnixTime, linked other: TraceContext
     ) {
@@ -50,7 +50,7 @@ public final class EventTrace: Sendable {
                 attributes: EndedSpan.Attribute.messaging("send", topic), links: [other]))
     }
 
-    /// The event has ended.
+    /// Records the event's own span, at its end.
     func ended(
         _ name: String, at end: UnixTime, attributes: [EndedSpan.Attribute], status: EndedSpan.Status
     ) {
@@ -62,7 +62,7 @@ public final class EventTrace: Sendable {
 }
 
 extension EndedSpan.Attribute {
-    /// What OpenTelemetry's conventions for messaging ask of a span that has to do with `topic`.
+    /// Returns the attributes of a span about `topic`, by OpenTelemetry's conventions for messaging.
     static func messaging(_ operation: String, _ topic: String) -> [EndedSpan.Attribute] {
         [
             EndedSpan.Attribute("messaging.system", .text("kafka")),
@@ -71,7 +71,7 @@ extension EndedSpan.Attribute {
         ]
     }
 
-    /// And of one about the record at `position`.
+    /// Returns the attributes of a span about the record at `position`.
     static func messaging(_ operation: String, _ position: RecordPosition) -> [EndedSpan.Attribute] {
         messaging(operation, position.topic) + [
             EndedSpan.Attribute("messaging.destination.partition.id", .text(String(position.partition))),

@@ -1,9 +1,9 @@
 import AdapterKit
 
-/// The headers that follow an event through retry tiers and dead letters.
+/// The headers that a worker adds to an event in retry tiers and dead letters.
 ///
-/// The worker writes them, and believes them on its own retry topics alone. On any other topic they are whatever a producer wrote:
-/// they decide nothing there, and go no further.
+/// A worker reads them on its own retry topics only. On any other topic, a producer wrote them: they have no effect
+/// there and are not passed on.
 package enum HopHeaders {
     package static let code = "remint-error-code"
     package static let stage = "remint-error-stage"
@@ -24,13 +24,13 @@ package enum HopHeaders {
     package static let parkedBy = "remint-parked-by"
     package static let parkedReason = "remint-parked-reason"
     package static let parkedEnd = "remint-parked-end"
-    /// The key's version that signed the token which the vendor refused.
+    /// The key version that signed the token that the vendor refused.
     package static let refusedKeyID = "remint-refused-key-id"
-    /// The ring of that version.
+    /// The ring of that key version.
     package static let refusedKeyRing = "remint-refused-key-ring"
     /// The subject key of that token.
     package static let refusedSubject = "remint-refused-subject"
-    /// What stands on the topic of parked letters alone.
+    /// The headers that exist on the topic of parked letters only.
     package static let parking: Set<String> = [parkedLetter, parkedAt, parkedBy, parkedReason, parkedEnd]
     package static let all: Set<String> = parking.union([
         code, stage, detail, topic, partition, offset, timestamp, attempts, failedAt, redrives, size, notBefore,
@@ -39,8 +39,8 @@ package enum HopHeaders {
 }
 
 extension InputRecord {
-    /// The event's own headers, for a retry tier or a dead letter: as they came, without hop headers, and with the context of the
-    /// event's trace.
+    /// The event's own headers for a retry tier or a dead letter: as they came, without hop headers, and with the
+    /// event's trace context.
     var keptHeaders: [RecordHeader] {
         let kept = headers.filter { !HopHeaders.all.contains($0.name) }
         guard let trace else { return kept }
@@ -50,19 +50,20 @@ extension InputRecord {
 
 /// The origin of an event, and its hops since.
 ///
-/// The origin is the position that the worker consumed the event from, which is the broker's word. Only a record of a retry tier
-/// states its origin in headers, because the worker itself wrote them: id, age and dead letter stay the same over any number of
-/// attempts. A redriven event is a new record at a new position. A producer's hop headers change nothing but `redrives`.
+/// The origin is the position at which a worker first consumed the event, as returned by the broker. Only a record of a
+/// retry tier states its origin in headers, because a worker wrote them. So id, age and dead letter stay the same over
+/// any number of attempts. A redriven event is a new record at a new position. A producer's hop headers affect nothing
+/// but `redrives`.
 struct Provenance: Sendable {
-    /// The position that the event was first consumed from.
+    /// The position at which a worker first consumed the event.
     let origin: RecordPosition
-    /// When it was produced there.
+    /// The time at which the event was produced there.
     let timestamp: UnixTime?
-    /// Attempts that failed so far.
+    /// The number of failed attempts.
     let attempts: Int
-    /// What happened at each attempt; empty for a fresh event.
+    /// The result of each attempt; empty for a fresh event.
     let history: String
-    /// When its first attempt failed; nil where none has.
+    /// The time of the first failed attempt; nil without one.
     let firstFailedAt: UnixTime?
 
     init(_ record: InputRecord) {
@@ -74,22 +75,22 @@ struct Provenance: Sendable {
         }
         origin = stated
         timestamp = Self.time(HopHeaders.timestamp, body)
-        // A failure that has not come yet would never be too old.
+        // A failure in the future would never be too old.
         firstFailedAt = Self.time(HopHeaders.firstFailedAt, body).map { min($0, record.timestamp ?? $0) }
         attempts = Self.count(HopHeaders.attempts, body)
         let told = body.text(HopHeaders.history) ?? ""
-        // What the worker writes is shorter; a dead letter by reference must stay small.
+        // A worker's history is shorter. A dead letter by reference must stay small.
         history = told.utf8.count <= 2048 ? told : ""
     }
 
-    /// Returns the redrives of the event of `body` so far, as the last redrive counted them.
+    /// Returns the number of redrives of the event of `body`, as the last redrive counted them.
     ///
-    /// The one hop header that a worker passes on from an input, where a producer may write it too. Nothing is decided by it but
-    /// whether a redrive sends the event again, so that a forged count can only keep the producer's own event among the dead
-    /// letters.
+    /// The only hop header that a worker passes on from an input topic, where a producer may write it too. It decides
+    /// only whether a redrive sends the event again. A forged count can only keep the producer's own event among the
+    /// dead letters.
     static func redrives(of body: RecordBody) -> Int { count(HopHeaders.redrives, body) }
 
-    /// The origin a worker wrote into the headers of `body`.
+    /// Returns the origin in the headers of `body`; nil if it is missing or invalid.
     static func origin(in body: RecordBody) -> RecordPosition? {
         guard let topic = body.text(HopHeaders.topic), 1...249 ~= topic.utf8.count,
             let partition = body.text(HopHeaders.partition).flatMap({ Int32($0) }),
@@ -106,9 +107,9 @@ struct Provenance: Sendable {
         body.text(name).flatMap { Int($0) }.map { min(max($0, 0), 1_000_000) } ?? 0
     }
 
-    /// The origin as the id of an event that has no other.
+    /// The origin as the id of an event without its own id.
     var coordinates: String {
-        // Written for every event without an id of its own; interpolation takes five times as long.
+        // Built for every event without its own id. String interpolation takes five times as long.
         let bytes = ByteWriter.bytes { text in
             text.append(origin.topic.utf8.span)
             text.append(UInt8(ascii: "/"))
@@ -119,7 +120,7 @@ struct Provenance: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The headers that state the origin.
+    /// The headers with the origin.
     var headers: [RecordHeader] {
         [
             RecordHeader(HopHeaders.topic, origin.topic),
@@ -129,8 +130,8 @@ struct Provenance: Sendable {
         ]
     }
 
-    /// The history with one more entry: time, stage and reason, as `2026-11-21T10:00:00Z mint key_unavailable`. Oldest
-    /// first; of a long one the latest are kept.
+    /// Returns the history with one more entry: time, stage and reason, such as `2026-11-21T10:00:00Z mint
+    /// key_unavailable`. The oldest entry is first; a long history keeps its latest entries.
     func history(adding reason: String, at stage: Stage, on time: UnixTime) -> String {
         let entry = "\(time) \(stage.rawValue) \(reason)"
         guard !history.isEmpty else { return entry }

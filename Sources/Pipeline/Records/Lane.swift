@@ -1,27 +1,27 @@
-/// Where an event comes from, and so how soon it is its turn.
+/// The source of an event, which determines its priority.
 public enum Lane: String, Sendable, CaseIterable {
-    /// Failures of users who wait.
+    /// Failures of waiting users.
     case live
-    /// Events of either kind that come back from a retry tier.
+    /// Events that return from a retry tier.
     case retries
     /// Rotations and batch jobs.
     case bulk
 }
 
-/// One value for each lane.
+/// A value for each lane.
 public struct PerLane<Value: Sendable>: Sendable {
     private var live: Value
     private var retries: Value
     private var bulk: Value
 
-    /// What `value` says of each lane.
+    /// Creates the values with `value`.
     public init<Failure: Error>(_ value: (Lane) throws(Failure) -> Value) throws(Failure) {
         live = try value(.live)
         retries = try value(.retries)
         bulk = try value(.bulk)
     }
 
-    /// As the other initialiser, for values that take time.
+    /// Creates the values with an asynchronous `value`.
     public init<Failure: Error>(awaiting value: (Lane) async throws(Failure) -> Value) async throws(Failure) {
         live = try await value(.live)
         retries = try await value(.retries)

@@ -1,23 +1,22 @@
 public import AdapterKit
 public import Records
 
-/// A record as it comes in. It is handed on many times until it has ended, and never changed: a reference costs a fifth of a
-/// copy of its parts.
+/// A consumed record. Immutable and a class, because many functions pass it on: a reference costs a fifth of a copy.
 public final class InputRecord: Sendable {
-    /// Where it stood.
+    /// The record's position.
     public let origin: RecordPosition
-    /// When it was produced, where that is known.
+    /// The time at which the record was produced, if it is known.
     public let timestamp: UnixTime?
-    /// Its key, value and headers.
+    /// The record's key, value and headers.
     public let body: RecordBody
-    /// The lane it came on.
+    /// The record's lane.
     public let lane: Lane
-    /// Which retry tier it waited in, counted from the shortest; nil on the other lanes.
+    /// The retry tier, counted from the shortest; nil on the other lanes.
     public let tier: Int?
-    /// What follows it; nil where nobody wants to see it.
+    /// The record's trace; nil if the event is not traced.
     public let trace: EventTrace?
 
-    /// A record with this body.
+    /// Creates a record with this body.
     public init(
         origin: RecordPosition, timestamp: UnixTime?, body: RecordBody, lane: Lane = .live, tier: Int? = nil,
         trace: EventTrace? = nil
@@ -30,7 +29,7 @@ public final class InputRecord: Sendable {
         self.body = body
     }
 
-    /// A record with these parts.
+    /// Creates a record with these parts.
     public convenience init(
         origin: RecordPosition, timestamp: UnixTime?, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader],
         lane: Lane = .live,
@@ -41,21 +40,21 @@ public final class InputRecord: Sendable {
             lane: lane, tier: tier)
     }
 
-    /// About how much memory it takes, in bytes.
+    /// The approximate memory of the record, in bytes.
     var memory: Int { body.bytes.count + 256 }
-    /// Its key.
+    /// The record's key.
     public var key: [UInt8]? { body.key }
-    /// Its value.
+    /// The record's value.
     public var value: [UInt8]? { body.value }
-    /// Its headers.
+    /// The record's headers.
     public var headers: [RecordHeader] { body.headers }
-    /// The last value of a header, as text.
+    /// Returns the last value of a header, as a string.
     func text(_ header: String) -> String? { body.text(header) }
 }
 
 /// A record to publish.
 public struct OutputRecord: Sendable, Equatable {
-    /// What the record is; the worker knows the topic.
+    /// The kind of topic that the record goes to; the worker knows its name.
     public enum Destination: Sendable, Hashable {
         /// The token topic.
         case tokens
@@ -65,26 +64,26 @@ public struct OutputRecord: Sendable, Equatable {
         case retries(tier: Int)
     }
 
-    /// Where it goes.
+    /// The record's destination.
     public let destination: Destination
-    /// Its key, value and headers.
+    /// The record's key, value and headers.
     public let body: RecordBody
 
-    /// A record for `destination` with this body.
+    /// Creates a record for `destination` with this body.
     public init(destination: Destination, body: RecordBody) {
         self.destination = destination
         self.body = body
     }
 
-    /// A record for `destination` with these parts.
+    /// Creates a record for `destination` with these parts.
     public init(destination: Destination, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader]) {
         self.init(destination: destination, body: RecordBody(key: key, value: value, headers: headers))
     }
 
-    /// Its key.
+    /// The record's key.
     public var key: [UInt8]? { body.key }
-    /// Its value.
+    /// The record's value.
     public var value: [UInt8]? { body.value }
-    /// Its headers.
+    /// The record's headers.
     public var headers: [RecordHeader] { body.headers }
 }

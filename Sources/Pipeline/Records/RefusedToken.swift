@@ -1,11 +1,12 @@
 import AdapterKit
 public import Records
 
-/// A token of ours that a vendor refused, as its dead letter names it: the key's version and the subject, never the token.
+/// A token of ours that a vendor refused, as its dead letter names it: the key version and the subject, never the
+/// token.
 public struct RefusedToken: Sendable, Equatable {
     /// The key ring.
     public let ring: String
-    /// The id of the key's version; nil where the report does not show whose signature the token has.
+    /// The id of the key version; nil if the report does not show it.
     public let keyID: String?
     /// The subject key.
     public let subjectKey: [UInt8]
@@ -16,7 +17,7 @@ public struct RefusedToken: Sendable, Equatable {
         self.subjectKey = subjectKey
     }
 
-    /// The token that the dead letter `body` names; nil where it names none.
+    /// Reads the token that the dead letter `body` names; nil if it names none.
     public init?(_ body: RecordBody) {
         guard let ring = body.text(HopHeaders.refusedKeyRing), let subject = body.text(HopHeaders.refusedSubject) else {
             return nil

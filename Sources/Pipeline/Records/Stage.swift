@@ -1,4 +1,4 @@
-/// Where in the pipeline an event failed, as the header `remint-error-stage` says it.
+/// The stage of the pipeline at which an event failed; the value of the header `remint-error-stage`.
 public enum Stage: String, Sendable {
     case decode, admit, resolve, mint, settle
 }

@@ -2,19 +2,21 @@ public import AdapterKit
 public import Records
 public import Spans
 
-/// Follows events from their records to what is published for them: those whose context says that somebody follows them already, and
-/// a share of those that carry none.
+/// Traces events from their records to their published outputs: events with a sampled context, and a share of the
+/// events without a context.
 public struct EventTracing: Sendable {
     let port: any SpanPort
-    /// How many of the events without a context begin a trace.
+    /// The share of the events without a context that begin a trace.
     private let share: Double
     private let limits: JSONDocument.Limits
     private let now: @Sendable () -> UnixTime
 
+    /// Creates the tracing.
+    ///
     /// - Parameters:
-    ///   - port: where the spans go.
-    ///   - share: how many of the events without a context begin a trace, from 0 to 1.
-    ///   - maximumEventBytes: larger values are not looked into.
+    ///   - port: the receiver of the spans.
+    ///   - share: the share of the events without a context that begin a trace, from 0 to 1.
+    ///   - maximumEventBytes: the size above which values are not parsed for a context.
     public init(
         to port: any SpanPort, share: Double = 0, maximumEventBytes: Int, now: @escaping @Sendable () -> UnixTime
     ) {
@@ -24,11 +26,11 @@ public struct EventTracing: Sendable {
         self.now = now
     }
 
-    /// The trace of an event that was just taken; nil where nobody follows it.
+    /// Returns the trace of a consumed event; nil if the event is not traced.
     ///
     /// - Parameters:
-    ///   - produced: when its record was written, for one that comes from a retry tier.
-    ///   - due: until when that one waits, given the time it was taken at.
+    ///   - produced: the time at which a retry tier's record was written.
+    ///   - due: returns the end of that record's wait for the time at which it was consumed.
     public func begin(
         _ body: RecordBody, at origin: RecordPosition, lane: Lane, producedAt produced: UnixTime? = nil,
         due: (UnixTime) -> UnixTime = { $0 }
@@ -40,7 +42,7 @@ public struct EventTracing: Sendable {
         case .set: parent = context(in: body)
         }
         guard parent.map(\.isSampled) ?? (lane != .retries && isRoot(origin)) else { return nil }
-        // Events of a tier are taken before their moment and wait at hand.
+        // A tier's events are consumed before they are due, and wait in memory.
         var time = now()
         if lane == .retries { time = max(time, due(time)) }
         if lane == .retries, let parent {
@@ -61,11 +63,11 @@ public struct EventTracing: Sendable {
         return TraceCarrier(event).context
     }
 
-    /// Whether an event without a context begins a trace. Where it stands decides, so that it costs no chance, and so that an event that
-    /// is taken again, by whomever, is followed again.
+    /// Returns whether an event without a context begins a trace. The position decides, without a random number. So an
+    /// event that is consumed again, by any worker, is traced again.
     private func isRoot(_ origin: RecordPosition) -> Bool {
         guard share > 0 else { return false }
-        // The finalizer of SplitMix64 spreads neighbours over all numbers.
+        // The finalizer of SplitMix64 spreads neighbors over all integers.
         var mixed = UInt64(bitPattern: origin.offset) &+ UInt64(UInt32(bitPattern: origin.partition)) << 40
         mixed = mixed &+ 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9

@@ -1,17 +1,17 @@
 import AdapterKit
 import Records
 
-/// Whether whoever sent an event wants it followed, found out without a piece of memory: most events are not, and this is asked of
-/// each.
+/// The sampled flag of an event's trace context, read without an allocation: most events are not sampled, and every
+/// event is checked.
 enum SampledFlag {
-    /// There is no context.
+    /// The event has no context.
     case absent
-    /// There is one, and it says so, or may say so.
+    /// The event has a context that is sampled, or may be sampled.
     case set
-    /// There is one, and it says that nobody does.
+    /// The event has a context that is not sampled.
     case clear
 
-    /// What the headers of `body` say and, where they say nothing, the members of a structured CloudEvent.
+    /// Reads the flag from the headers of `body`. Without them, reads the members of a structured CloudEvent.
     init(in body: RecordBody) {
         var found: Range<Int>?
         var isHeader = false
@@ -30,8 +30,8 @@ enum SampledFlag {
         self = found.map { Self.flag(in: body.bytes, $0) } ?? .absent
     }
 
-    /// Where the text of the first member `traceparent` stands, wherever in `value` it is: what it belongs to is looked at where it
-    /// says that somebody wants to see the event.
+    /// Returns the place of the value of the first member `traceparent` in `value`, at any depth. `EventTracing` parses
+    /// the member's context only for a sampled event.
     private static func member(in bytes: [UInt8], _ value: Range<Int>) -> Range<Int>? {
         let name: StaticString = "\"traceparent\""
         let length = name.utf8CodeUnitCount
@@ -45,11 +45,12 @@ enum SampledFlag {
         return nil
     }
 
-    /// The last digit of the flags, the 55th of the text (W3C Trace Context, section 3.2.2), is odd where it is set.
+    /// Reads the flag: the last digit of the flags, the 55th character (W3C Trace Context, section 3.2.2), is odd if it
+    /// is set.
     private static func flag(in bytes: [UInt8], _ text: Range<Int>) -> SampledFlag {
         guard text.count >= 55 else { return .absent }
         let digit = bytes[text.lowerBound + 54]
-        // The digits of the lower case: 0 to 9 are even and odd as their bytes, a to f the other way round.
+        // The bytes of 0 to 9 have the parity of their digits; those of a to f have the opposite one.
         let isOdd = digit >= UInt8(ascii: "a") ? digit % 2 == 0 : digit % 2 == 1
         return isOdd ? .set : .clear
     }
@@ -58,8 +59,8 @@ enum SampledFlag {
         part.count == text.utf8CodeUnitCount && hasPrefix(bytes, part, text)
     }
 
-    /// Whether `part` begins with `text`, which is in lower case; media types do not mind their case (RFC 9110, section 8.3.1), and no
-    /// other header is called so in another one.
+    /// Returns whether `part` begins with `text`, which is lowercase. Media types are case-insensitive (RFC 9110,
+    /// section 8.3.1). No other header differs from the compared names in case only.
     private static func hasPrefix(_ bytes: [UInt8], _ part: Range<Int>, _ text: StaticString) -> Bool {
         guard part.count >= text.utf8CodeUnitCount else { return false }
         return text.withUTF8Buffer { wanted in

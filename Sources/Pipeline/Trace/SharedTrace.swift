@@ -1,21 +1,21 @@
 import AdapterKit
 import Spans
 
-/// What many followed events have in common: a trace of its own that is linked with each of theirs.
+/// The trace of work on many events at once, with links to the trace of each event.
 struct SharedTrace: Sendable {
     private let port: any SpanPort
     private let name: String
-    /// What the events have in common, for the parts of their own that are linked with it.
+    /// The context of the shared span, for links from the events' own spans.
     let context: TraceContext
     private let events: [TraceContext]
     private let count: Int64
     private let start: UnixTime
 
-    /// Nil where none of the events is followed.
+    /// Creates a shared trace; nil if no event is traced.
     ///
     /// - Parameters:
-    ///   - name: what is done with them.
-    ///   - records: all of them.
+    ///   - name: the name of the work.
+    ///   - records: all records of the work.
     init?(_ name: String, of records: some Sequence<InputRecord>, to port: (any SpanPort)?, from start: UnixTime) {
         guard let port else { return nil }
         var count: Int64 = 0
@@ -33,7 +33,7 @@ struct SharedTrace: Sendable {
         context = port.context(below: nil)
     }
 
-    /// Some of them were signed together.
+    /// Records the span of some events that were signed together.
     func signed(_ records: some Sequence<InputRecord>, from start: UnixTime, to end: UnixTime) {
         let traces = records.compactMap(\.trace)
         guard !traces.isEmpty else { return }
@@ -43,9 +43,9 @@ struct SharedTrace: Sendable {
             EndedSpan("sign", signing, below: context, from: start, to: end, links: traces.map(\.context)))
     }
 
-    /// It is over.
+    /// Records the shared span, at its end.
     ///
-    /// - Parameter failure: why it came to nothing; nil where it did not.
+    /// - Parameter failure: the reason for a failure; nil for success.
     func end(at time: UnixTime, failure: String? = nil) {
         port.ended(
             EndedSpan(

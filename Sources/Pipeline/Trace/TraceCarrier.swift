@@ -2,18 +2,18 @@ import AdapterKit
 import Records
 package import Spans
 
-/// Where a record carries its trace context (W3C Trace Context): in the headers that Kafka clients write, or in the attributes of
+/// The trace context of a record (W3C Trace Context): in the headers that Kafka clients write, or in the attributes of
 /// CloudEvents' Distributed Tracing extension.
 ///
-/// Headers say who handed the event on last and attributes where it began, so that headers count where there are both. The two parts
-/// come from one place.
+/// Headers name the last sender and attributes the first one, so headers have precedence. Both parts come from the same
+/// place.
 package struct TraceCarrier: Sendable {
-    /// What is there, as headers.
+    /// The context's parts, as headers.
     package let headers: [RecordHeader]
 
     private static let names = ["traceparent", "tracestate"]
 
-    /// What the record's headers say, of either kind.
+    /// Reads the headers of a record, of either kind.
     package init(_ body: RecordBody) {
         if body.has("traceparent") || body.has("tracestate") {
             headers = body.headers.filter { Self.names.contains($0.name) }
@@ -24,17 +24,16 @@ package struct TraceCarrier: Sendable {
         }
     }
 
-    /// What the members of a structured CloudEvent say.
+    /// Reads the members of a structured CloudEvent.
     init(_ event: JSONValue) {
         headers = Self.names.compactMap { name in event[name]?.string.map { RecordHeader(name, $0) } }
     }
 
-    /// The context; nil where there is none, or none that is as it should be.
+    /// The context; nil if it is missing or invalid.
     package var context: TraceContext? {
         headers.text("traceparent").flatMap { TraceContext(traceparent: $0, tracestate: headers.text("tracestate")) }
     }
 
-    /// The trace's id, 32 hexadecimal digits in lower case (section 3.2); nil where there is no context, or none that is as it should
-    /// be.
+    /// The trace id, 32 lowercase hexadecimal digits (section 3.2); nil if the context is missing or invalid.
     package var traceID: String? { context?.traceID }
 }
