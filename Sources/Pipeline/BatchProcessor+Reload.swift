@@ -1,29 +1,29 @@
 import AdapterKit
 
-/// What a processor goes by and may go on with otherwise, between two batches.
+/// The configuration of a processor, which can be replaced between two batches.
 public struct ProcessorTerms: Sendable {
     /// The apps.
     public var apps: [App]
-    /// The names of those among them that are as they were.
+    /// The names of the apps that did not change.
     public var unchanged: Set<String>
-    /// Topics that belong to single apps, though to none of these.
+    /// Topics that belong to single apps, but to none of `apps`.
     public var reservedTopics: Set<String>
-    /// Values above are dead-lettered as `event_too_large`, in bytes.
+    /// The size above which a value is dead-lettered as `event_too_large`, in bytes.
     public var maximumEventBytes: Int
-    /// What coalescing and the loop guard go by; how many subjects are remembered does not change.
+    /// The rules of coalescing and of the loop guard. The capacity for subjects does not change.
     public var admission: AdmissionRules
-    /// When an event is tried again.
+    /// The rules for retries.
     public var retries: RetryPolicy
-    /// The credentials that the apps' look-ups go with.
+    /// The credentials of the apps' look-ups.
     public var accounts: [LookupAccount]
-    /// What accounts that go on were called before, by their names.
+    /// The previous names of the accounts that stay, by their names.
     public var accountsBefore: [String: String]
-    /// The accounts that go on and are asked elsewhere or with something else from now on.
+    /// The accounts that stay, but with another endpoint or other credentials.
     public var mendedAccounts: Set<String>
-    /// How many of the vendors' answers are kept at most.
+    /// The maximum number of cached answers of vendors.
     public var rememberedAnswers: Int
 
-    /// Terms with these parts.
+    /// Creates terms with these parts.
     public init(
         apps: [App], unchanged: Set<String>, reservedTopics: Set<String> = [], maximumEventBytes: Int,
         admission: AdmissionRules, retries: RetryPolicy, accounts: [LookupAccount] = [],
@@ -43,13 +43,13 @@ public struct ProcessorTerms: Sendable {
 }
 
 extension BatchProcessor {
-    /// Goes on by `terms` from the next batch on: whatever has not ended by now ends by them, so that an event of an app that is
-    /// no more ends as one of an app that never was.
+    /// Applies `terms` from the next batch on. Every unsettled event is settled by them, so an event of a removed app
+    /// is treated as one of an unknown app.
     ///
-    /// What is remembered of tokens, of what holds apps and of vendors stays; so do the vendors' answers about users of the apps
-    /// that did not change. Events that wait for an answer are to be looked at again.
+    /// The memory of tokens, suspensions and vendors stays. So do the vendors' answers about users of unchanged apps.
+    /// Events that wait for an answer have to be checked again.
     public mutating func goOn(by terms: ProcessorTerms) {
-        // An app that did not change stays the same object: questions under way are asked for it.
+        // An unchanged app stays the same object: requests in flight refer to it.
         let before = reader.apps
         let kept = terms.apps.compactMap { terms.unchanged.contains($0.name) ? before[$0.name] : nil }
         let same = Dictionary(kept.map { ($0.name, $0) }) { first, _ in first }

@@ -1,7 +1,7 @@
 import AdapterKit
 
 extension BatchProcessor {
-    /// The end of an event, whose draft is at `place` if it has one.
+    /// Settles an event; if it has a draft, the draft is at `place`.
     mutating func settle(
         _ event: Disposition<Draft>, at place: Int, of record: InputRecord, _ signed: SignedBatch,
         _ subjects: BatchSubjects, batch number: Int, at time: UnixTime

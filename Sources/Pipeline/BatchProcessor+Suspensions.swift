@@ -1,29 +1,29 @@
 import AdapterKit
 
 extension BatchProcessor {
-    /// Something an operator should know of.
+    /// A change that an operator should know of.
     public enum Alarm: Sendable, Equatable {
-        /// This worker suspended an app, by the fleet's counts.
+        /// This worker suspended an app by the fleet's counts.
         case suspended(Suspension)
-        /// This worker suspended an app for its own partitions: it cannot know the other workers' counts.
+        /// This worker suspended an app for its own partitions, because it cannot know the other workers' counts.
         case suspendedHere(Suspension)
-        /// A share of an app's users that is worth an alert refuses our tokens; it suspends nobody.
+        /// The share of an app's users who refuse our tokens is high enough for an alert, but not for a suspension.
         case refusing(app: String, RefusalCounts)
-        /// It no longer does.
+        /// The share of refusing users is low again.
         case accepting(app: String, RefusalCounts)
         /// A suspension or a pause ended.
         case resumed(Suspension, Resumption)
-        /// The whole fleet's word: an app was suspended or paused elsewhere.
+        /// The fleet suspended or paused an app, at another worker or by an operator.
         case told(Suspension)
     }
 
-    /// The reason an app's events are answered again.
+    /// The reason that an app's events are answered again.
     public enum Resumption: String, Sendable {
         /// A probe's token was not refused.
         case probe
-        /// An operator said so, or another worker found out.
+        /// An operator resumed the app, or another worker did.
         case told
-        /// The pause's time is over.
+        /// The pause has passed its end.
         case elapsed
     }
 
@@ -33,16 +33,16 @@ extension BatchProcessor {
         return alarms
     }
 
-    /// The apps whose events wait.
+    /// The suspensions and pauses of apps.
     public var suspensions: [Suspension] { admission.suspensions.all }
 
-    /// How many recent subjects are remembered, and in how many bytes.
+    /// The number of remembered subjects, and the memory's size in bytes.
     public var memory: (subjects: Int, bytes: Int) { admission.memory }
 
-    /// Ends the suspension of `app`; its events are answered as they come back from the retry tiers.
+    /// Ends the suspension of `app`. Its events are answered when they return from the retry tiers.
     public mutating func resume(_ app: String) { hold(nil, of: app) }
 
-    /// Applies the fleet's word on `app`: a suspension, a pause, or neither.
+    /// Applies the fleet's state of `app`: a suspension, a pause, or neither.
     public mutating func hold(_ suspension: Suspension?, of app: String) {
         let before = admission.suspensions.all.first { $0.app == app }
         guard admission.suspensions.hold(suspension, of: app, at: now()) else { return }
@@ -53,8 +53,8 @@ extension BatchProcessor {
         }
     }
 
-    /// Has `apply` take in what the fleet was told before anybody listened here: a state, and no news. Of what it changes, what holds now
-    /// is told, and what held before and does no more.
+    /// Has `apply` read the records that were written before this worker began to read the topic. They are a state, not
+    /// changes. Raises alarms only for the resulting differences: new suspensions, and suspensions that ended.
     public mutating func takeHistory(_ apply: (inout BatchProcessor) -> Void) {
         let (told, before) = (alarms, suspensions)
         apply(&self)
@@ -72,8 +72,8 @@ extension BatchProcessor {
         }
     }
 
-    /// Lets a probe through where another key signs than the one that was refused; ends suspensions whose probe passed and pauses whose
-    /// time is over.
+    /// Makes the next event the probe if another key than the refused one signs. Ends suspensions whose probe passed
+    /// and pauses that have passed their end.
     public mutating func checkSuspensions() { checkSuspensions(at: now()) }
 
     mutating func checkSuspensions(at time: UnixTime) {
@@ -96,22 +96,22 @@ extension BatchProcessor {
 
     // MARK: The fleet's counts
 
-    /// Whether the control topic is followed and written, so that the fleet's counts can be known. Without it this worker counts
-    /// for its own partitions.
+    /// Sets whether the control topic is read and written, so that the fleet's counts can be known. Otherwise, this
+    /// worker decides for its own partitions.
     public mutating func follow(fleet isFollowed: Bool) { admission.suspensions.isFleetFollowed = isFollowed }
 
-    /// Another worker's counts of `app`, or its own come back; nil where the worker takes them back.
+    /// Records another worker's counts of `app`, or this worker's own record; nil if the worker deletes them.
     public mutating func heard(_ counts: RefusalCounts?, of app: String, from worker: String) {
         guard reader.apps[app] != nil else { return }
         admission.suspensions.heard(counts, of: app, from: worker, at: now())
     }
 
-    /// The counts to write to the control topic now, by app and worker; nil counts are taken back. At most one for an app and
-    /// worker every five seconds, and none for an app without refusals.
+    /// Returns the counts to write to the control topic now, by app and worker; nil deletes them. There is at most one
+    /// per app and worker in each interval of 1 to 5 seconds, and none for an app without refusals.
     public mutating func dueReports() -> [(app: String, worker: String, counts: RefusalCounts?)] {
         admission.suspensions.dueReports(at: now())
     }
 
-    /// This worker's counts of each app.
+    /// Returns this worker's counts of each app.
     public mutating func refusalCounts() -> [String: RefusalCounts] { admission.suspensions.counts(at: now()) }
 }

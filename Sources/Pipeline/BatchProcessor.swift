@@ -1,11 +1,11 @@
 public import AdapterKit
 public import Spans
 
-/// Takes a batch of records to their ends, each through the same stages: read, admit, resolve, mint, settle.
+/// Processes a batch of records, each through the same stages: read, admit, resolve, mint, settle.
 ///
-/// Everything but the signatures happens here and now, in the order of the batch; the signatures are asked for together.
-/// What it remembers of its tokens is provisional until `confirm`: tokens that were not published are forgotten with
-/// `rollBack`.
+/// All work except the signatures runs here, in the order of the batch. The signatures of a batch are requested
+/// together. The memory of the batch's tokens is provisional until `confirm`. `rollBack` forgets tokens that were not
+/// published.
 public struct BatchProcessor: Sendable {
     let signing: any SigningPort
     let now: @Sendable () -> UnixTime
@@ -16,22 +16,24 @@ public struct BatchProcessor: Sendable {
     var minter: Minter
     var settler: Settler
     private let signer: BatchSigner
-    /// Where the spans of followed events go; nil where none is followed.
+    /// The receiver of the spans of traced events; nil if none is traced.
     private let spans: (any SpanPort)?
     var alarms: [Alarm] = []
 
+    /// Creates a processor.
+    ///
     /// - Parameters:
-    ///   - maximumEventBytes: values above are dead-lettered as `event_too_large`.
+    ///   - maximumEventBytes: the size above which a value is dead-lettered as `event_too_large`.
     ///   - liveTopic: the topic that producers share.
-    ///   - bulkTopic: where operators' jobs write.
-    ///   - admission: what coalescing and the loop guard go by.
-    ///   - retries: when an event is tried again.
-    ///   - accounts: the credentials that the apps' look-ups go with.
-    ///   - rememberedAnswers: how many of the vendors' answers are kept at most.
-    ///   - cores: how many processors there are to read and finish a batch's events.
-    ///   - spans: where the spans of followed events go; nil where none is followed.
-    ///   - random: where random ids and jitter come from.
-    ///   - now: the time.
+    ///   - bulkTopic: the topic that operators' jobs write to.
+    ///   - admission: the rules of coalescing and of the loop guard.
+    ///   - retries: the rules for retries.
+    ///   - accounts: the credentials of the apps' look-ups.
+    ///   - rememberedAnswers: the maximum number of cached answers of vendors.
+    ///   - cores: the number of processors for reading and finishing a batch's events.
+    ///   - spans: the receiver of the spans of traced events; nil if none is traced.
+    ///   - random: the source of random ids and jitter.
+    ///   - now: the clock.
     public init(
         apps: [App], signing: any SigningPort, maximumEventBytes: Int, liveTopic: String = "remint.invalidations",
         bulkTopic: String = "remint.invalidations.bulk", admission: AdmissionRules = AdmissionRules(),
@@ -53,15 +55,15 @@ public struct BatchProcessor: Sendable {
         self.spans = spans
     }
 
-    /// One end for each record, in their order. None of them waits in its place.
+    /// Settles all records and returns their settlements, in order. No record waits in place.
     ///
-    /// - Parameter number: the batch's number; each is higher than the one before.
+    /// - Parameter number: the batch's number, higher than that of every earlier batch.
     public mutating func process(_ records: [InputRecord], batch number: Int = 0) async -> [Settlement] {
         let progress = await process(Batch(number: number, records: records, urgency: .live, waiting: .over))
         return progress.compactMap { if case .ended(let settlement) = $0 { settlement } else { nil } }
     }
 
-    /// How far each record of a batch came, in their order.
+    /// Processes a batch and returns the state of each record, in order.
     public mutating func process(_ batch: Batch) async -> [Progress] {
         let (records, time) = (batch.records, now())
         begin(batch, at: time)
@@ -80,7 +82,7 @@ public struct BatchProcessor: Sendable {
                     events.append(event)
                 }
                 guard !drafts.isEmpty, signing.takesCallsAtOnce || chunk.upperBound == records.count else { continue }
-                // Signed and finished while the next ones are begun.
+                // Signed and finished while the next events begin.
                 let (first, reports) = subjects.takeReports()
                 group.addTask { [signer, drafts, now] in
                     let start = trace == nil ? time : now()
@@ -109,12 +111,12 @@ public struct BatchProcessor: Sendable {
         resolver.begin(batch.waiting)
     }
 
-    /// The stages up to the signature.
+    /// Takes an event through the stages up to the signature.
     private mutating func disposition(
         of record: InputRecord, _ index: Int, _ reading: Disposition<MintRequest>, _ subjects: inout BatchSubjects,
         at time: UnixTime
     ) -> Disposition<Draft> {
-        // What was to wait before; until when is known.
+        // The event already waits; its limit is known.
         if resolver.blocks(record.origin) { return .waits(until: time) }
         return reading.then { request in
             let key = minter.key(of: request.app, from: signing)
@@ -134,15 +136,15 @@ public struct BatchProcessor: Sendable {
 
     // MARK: What is remembered
 
-    /// The tokens of the batches up to `number` are published.
+    /// Confirms the tokens of the batches up to `number`, which were published.
     public mutating func confirm(throughBatch number: Int) { admission.confirm(throughBatch: number) }
 
-    /// The tokens that are not confirmed will never be published; the events they answered come again.
+    /// Forgets the unconfirmed tokens, which will never be published. Their events return.
     public mutating func rollBack() { admission.rollBack() }
 
-    /// The highest version that was given to a token, or that is to be exceeded.
+    /// The highest version assigned so far, or the floor for the next one if that is higher.
     public var highestVersion: Int64 { minter.highestVersion }
 
-    /// Every token from now on has a version above `version`, however this machine's clock stands.
+    /// Raises the floor: every later token has a version above `version`, whatever the clock shows.
     public mutating func raiseVersions(above version: Int64) { minter.raiseVersions(above: version) }
 }

@@ -1,18 +1,18 @@
 import AdapterKit
 
-/// A stage's answer to an event.
+/// A stage's result for an event.
 enum Disposition<Next: Sendable>: Sendable {
-    /// It goes on to the next stage.
+    /// The event continues to the next stage.
     case next(Next)
-    /// It gets no token. The event is nil where the record could not be read.
+    /// The event gets no token. `of` is nil if the record could not be read.
     indirect case ended(Ending, of: ReadEvent?)
-    /// The token of an earlier event of its batch, the draft at place `leader`, answers it, or what keeps that one from its token
-    /// ends it too.
+    /// The event shares the result of an earlier event of its batch, the draft at place `leader`: its token, or its
+    /// failure.
     case follows(MintRequest, leader: Int)
-    /// It waits in its place for an answer, until this moment.
+    /// The event waits in place for an answer, until this moment.
     case waits(until: UnixTime)
 
-    /// Hands what goes on to the next stage.
+    /// Passes the result to the next stage if the event continues.
     @inline(__always)
     func then<Other>(_ stage: (Next) -> Disposition<Other>) -> Disposition<Other> {
         switch self {
@@ -24,16 +24,16 @@ enum Disposition<Next: Sendable>: Sendable {
     }
 }
 
-/// The end of an event that gets no token now.
+/// The ending of an event that gets no token now.
 enum Ending: Sendable, Equatable {
-    /// A stage failed. The token is the one that the vendor refused, where that is why.
+    /// A stage failed. `refused` is the token that the vendor refused, if that is the reason.
     case failed(Rejection, Stage, refused: RefusedToken? = nil)
-    /// There is nothing to do; says why.
+    /// There is nothing to do; the string is the reason.
     case skipped(String)
-    /// A newer token answers it.
+    /// A newer token answers the event.
     case superseded(Supersession)
-    /// Its app is suspended.
+    /// The event's app is suspended.
     case suspended
-    /// The vendor's answer about this user is expected about this moment.
+    /// The vendor's answer about this user is expected at about this time.
     case awaits(UnixTime, about: SubjectID)
 }

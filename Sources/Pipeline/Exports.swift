@@ -1,2 +1,2 @@
-// What comes in and goes out are records: their one layout comes along.
+// Inputs and outputs are records, so importing this module also imports their layout.
 @_exported public import Records

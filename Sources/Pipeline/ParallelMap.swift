@@ -1,18 +1,18 @@
-/// The results of work that was done in several chunks at once where there was enough of it.
+/// The results of work that runs in several concurrent chunks if there is enough of it.
 package struct ParallelMap<Result: Sendable>: Sendable {
     private var chunks: [[Result]]
-    /// How many results a chunk has; the last one may have fewer.
+    /// The number of results in a chunk; the last chunk may have fewer.
     private let size: Int
 
-    /// A task costs some microseconds; fewer things than this are not worth one.
+    /// The minimum size of a chunk. A task costs some microseconds, more than the work of a smaller chunk.
     private static var least: Int { 64 }
 
-    /// `work` for each number below `count`, in at most `chunks` chunks. It must depend on its number alone.
+    /// Runs `work` for each index below `count`, in at most `chunks` chunks. The result must depend on the index only.
     package init(_ count: Int, chunks: Int, _ work: @escaping @Sendable (Int) -> Result) async {
         await self.init(count, chunks: chunks, with: {}) { number, _ in work(number) }
     }
 
-    /// The same for work with a tool that each chunk has for itself.
+    /// Runs `work` with a tool that each chunk creates for itself.
     init<Tool>(
         _ count: Int, chunks wanted: Int, with tool: @escaping @Sendable () -> Tool,
         _ work: @escaping @Sendable (Int, Tool) -> Result
@@ -30,7 +30,7 @@ package struct ParallelMap<Result: Sendable>: Sendable {
                 group.addTask { (chunk, Self.results(range, tool(), work)) }
             }
             var chunks = Array(repeating: [Result](), count: number)
-            // This task has a chunk of its own to do while the others do theirs.
+            // This task runs the first chunk while the other tasks run theirs.
             chunks[0] = Self.results(0..<size, tool(), work)
             for await (chunk, results) in group { chunks[chunk] = results }
             return chunks
@@ -45,6 +45,6 @@ package struct ParallelMap<Result: Sendable>: Sendable {
 
     var indices: Range<Int> { 0..<chunks.reduce(0) { $0 + $1.count } }
 
-    /// The result of number `index`.
+    /// Returns the result at `index`.
     package subscript(index: Int) -> Result { chunks[index / size][index % size] }
 }

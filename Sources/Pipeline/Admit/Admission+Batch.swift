@@ -1,13 +1,13 @@
 import AdapterKit
 
 extension Admission {
-    /// Decides whether `request` gets a token that `key` signs, in a batch that makes tokens for `subjects`.
+    /// Decides whether `request` gets a token that `key` signs, in a batch that mints tokens for `subjects`.
     mutating func admit(
         _ request: MintRequest, key: SigningKeyReference, in subjects: inout BatchSubjects, at now: UnixTime
     ) -> Disposition<Ticket> {
-        // Whatever it reports, the token that this batch makes for the subject is newer.
+        // The token that this batch mints for the subject is newer than any report.
         if isShared(request), let leader = subjects.leader(of: request.id) {
-            // A report out of a retry tier may be the earlier one, unless a token answered it before.
+            // A report from a retry tier may be the earlier one, unless a token already answered it.
             if let time = request.reportedAt, subjects.isFirst(time, of: leader), isUnanswered(request.id, since: time)
             {
                 subjects.join(leader, reportedAt: time)
@@ -23,7 +23,7 @@ extension Admission {
         }
     }
 
-    /// Takes in an event that no token repairs, and that may blame the key.
+    /// Counts an event that no token fixes and that may blame the key. Returns its ending.
     mutating func hear(_ blame: KeyBlame, of request: MintRequest, key: SigningKeyReference?, at now: UnixTime)
         -> Ending
     {
@@ -36,6 +36,6 @@ extension Admission {
         subjects.append(request.id, reportedAt: request.reportedAt, isShared: isShared(request))
     }
 
-    /// Whether the token of `request` answers its subject's other events too.
+    /// Returns whether the token of `request` also answers its subject's other events.
     private func isShared(_ request: MintRequest) -> Bool { isOn && !request.facts.isChallenge }
 }

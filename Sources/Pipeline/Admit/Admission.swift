@@ -1,11 +1,11 @@
 import AdapterKit
 
-/// Decides which events get a token of their own: one failure costs one signature, and a vendor that refuses our tokens
-/// cannot drive us in circles.
+/// Decides which events get a token of their own. One failure costs one signature, and a vendor that refuses our tokens
+/// cannot cause a loop.
 ///
-/// A value without clock or I/O. What it remembers of tokens that were not published can be taken back.
+/// A value without clock or I/O. Its memory of tokens that were not published can be rolled back.
 struct Admission: Sendable {
-    /// What a token that is about to be minted will be remembered by.
+    /// The facts to remember of a token that is about to be minted.
     struct Ticket: Sendable {
         let id: SubjectID
         fileprivate let replaced: (UInt64, UInt64)
@@ -14,9 +14,9 @@ struct Admission: Sendable {
         fileprivate let device: UInt32
         fileprivate let streak: UInt8
         fileprivate let recent: UInt8
-        /// The finding that the token answers: `expired` for a clock that is wrong, `revoked`, or `none`.
+        /// The finding that the token answers: `expired` for a wrong clock, `revoked`, or `none`.
         fileprivate let answers: Evidence
-        /// Whether its token probes a suspended app.
+        /// Whether the token is a suspended app's probe.
         fileprivate var isProbe = false
 
         /// Whether the report called an unexpired token expired.
@@ -33,7 +33,7 @@ struct Admission: Sendable {
         suspensions = Suspensions(rules)
     }
 
-    /// Goes on by `rules`, for the apps called `apps`; how many subjects are remembered stays as it is.
+    /// Applies `rules` to the apps named `apps` from now on. The capacity for subjects does not change.
     mutating func goOn(by rules: AdmissionRules, for apps: Set<String>) {
         let subjects = self.rules.subjects
         self.rules = rules
@@ -41,30 +41,31 @@ struct Admission: Sendable {
         suspensions.goOn(by: self.rules, for: apps)
     }
 
-    /// Whether anything is remembered at all.
+    /// Whether the memory is on.
     var isOn: Bool { rules.subjects > 0 }
-    /// How many subjects are remembered, and in how many bytes.
+    /// The number of remembered subjects, and the memory's size in bytes.
     var memory: (subjects: Int, bytes: Int) { (mints.count, mints.bytes) }
 
     // MARK: Verdicts
 
-    /// Whether an event gets a token, by its facts alone; `admit` puts the event to an end.
+    /// Decides by an event's facts whether it gets a token. `admit` adds the event to the result.
     ///
     /// - Parameters:
     ///   - key: the key that would sign.
-    ///   - count: how many tokens for that user are being made already.
+    ///   - count: the number of tokens that this batch already mints for the user.
     mutating func verdict(
         on facts: AdmissionFacts, with key: SigningKeyReference, alreadyInBatch count: Int = 0, at now: UnixTime
     ) -> Disposition<Ticket> {
         let id = facts.id
         let print = suspensions.fingerprint(of: key, for: facts.app)
         let latest = mints.last(of: id).flatMap { isFromTheFuture($0, now) ? nil : $0 }
-        // A memory of another key's tokens is none of this key's.
+        // An entry of another key's token does not apply to this key.
         let last = latest.flatMap { $0.keyPrint == print ? $0 : nil }
         let fresh = last.flatMap { isFresh($0, at: now) ? $0 : nil }
         let why = facts.isChallenge ? nil : fresh.flatMap { supersession(of: facts, by: $0) }
         if let why, let fresh, !facts.mayMiss(fresh) { return .ended(.superseded(why), of: nil) }
-        // What is answered anew, because its producer missed the token that answers it, proves nothing about that token.
+        // An event that is answered again, because its producer missed the newer token, is no evidence about that
+        // token.
         let isEvidence = why == nil && isOn && suspensions.mayBeEvidence(facts.observedAt, of: facts.app)
         let finding =
             isEvidence ? Finding(facts, last, isFresh: fresh != nil, loopWindow: rules.loopWindow, at: now) : nil
@@ -79,7 +80,7 @@ struct Admission: Sendable {
             return .next(ticket(facts, key, print, after: latest, streak: 1, recent: 1, isProbe: true))
         }
         let before = last.map { $0.isWithin(rules.loopWindow, of: now) ? Int($0.recent) : 0 } ?? 0
-        // As far as a byte goes: a count that began anew would forget what it counted.
+        // Clamp to a byte: a count that started again would lose its history.
         let recent = UInt8(clamping: before + count + 1)
         let isOverrun = isOn && recent > rules.tokensPerWindow
         switch finding {
@@ -91,14 +92,14 @@ struct Admission: Sendable {
             return .next(
                 ticket(facts, key, print, after: last, streak: UInt8(clamping: streak + 1), recent: recent))
         case .clockSkew:
-            // One further token in case the SDK named the wrong one; the next after the loop window.
+            // Mint one more token in case the SDK named the wrong one, and the next after the loop window.
             let isAnswered =
                 last.map { $0.answers == .expired && $0.isWithin(rules.loopWindow, of: now) && !facts.mayMiss($0) }
                 ?? false
             guard !isAnswered, !isOverrun else { return .ended(.superseded(.clockSkew), of: nil) }
             return .next(ticket(facts, key, print, after: latest, streak: 1, recent: recent, answers: .expired))
         case .revoked:
-            // The vendor's word that a token is gone is answered; that the next one is gone too, up to the limit.
+            // A revoked token is answered with a new one. If that is revoked too, the limit applies.
             let isAgain = last.map { $0.answers == .revoked && $0.isWithin(rules.loopWindow, of: now) } ?? false
             guard !isAgain || !isOverrun else { return refused(revokedAgain) }
             return .next(ticket(facts, key, print, after: latest, streak: 1, recent: recent, answers: .revoked))
@@ -110,8 +111,8 @@ struct Admission: Sendable {
         return .next(ticket(facts, key, print, after: latest, streak: 1, recent: recent))
     }
 
-    /// Counts a report that blames the key and that no token repairs, such as "no matching public key": it gets no token, and is as
-    /// good a reason to suspend the app as a refusal that would be answered with one.
+    /// Counts a report that blames the key and that no token fixes, such as "no matching public key". It gets no token,
+    /// and counts towards a suspension like a refusal.
     mutating func heardBlame(in facts: AdmissionFacts, of key: SigningKeyReference, at now: UnixTime) {
         let id = facts.id
         guard isOn, suspensions.mayBeEvidence(facts.observedAt, of: facts.app) else { return }
@@ -126,18 +127,19 @@ struct Admission: Sendable {
             id, of: facts.app, mintedAt: last?.mintedAt, keyVersion: key.version, by: evidence, at: now)
     }
 
-    /// Whether a failure of `id` that was observed at `time` has no token yet that is newer, as far as is remembered.
+    /// Returns whether no remembered token of `id` is newer than a failure observed at `time`.
     func isUnanswered(_ id: SubjectID, since time: UnixTime) -> Bool {
         mints.last(of: id).map { time > $0.mintedAt } ?? true
     }
 
-    /// A mint that lies ahead was made by a clock that was set back since: what it says of before and after is wrong.
+    /// Returns whether the mint is in the future: the clock was set back since, so its order with other events is
+    /// wrong.
     private func isFromTheFuture(_ mint: RecentMint, _ now: UnixTime) -> Bool {
         mint.mintedAt.microseconds(since: now) > ObservedTime.bound
     }
 
-    /// Whether the token is good for longer than it takes to fetch and use it. A report about one that is about to expire
-    /// is no refusal, and asks for the next.
+    /// Returns whether the token is valid for longer than it takes to fetch and use it. A report about a token that is
+    /// about to expire is no refusal, and gets the next token.
     private func isFresh(_ mint: RecentMint, at now: UnixTime) -> Bool {
         let life = Int64(mint.expiresAt) - mint.mintedAt.seconds
         return Int64(mint.expiresAt) - min(60, life / 4) > now.seconds
@@ -145,7 +147,7 @@ struct Admission: Sendable {
 
     private func supersession(of facts: AdmissionFacts, by last: RecentMint) -> Supersession? {
         let failed = facts.failedToken
-        // Who names the last token has got it, whatever the device's clock says.
+        // A device that names the latest token has it, whatever its clock shows.
         if let failed, failed == last.token { return nil }
         if facts.observedAt <= last.mintedAt { return .observedEarlier }
         if let failed, last.hasReplaced(failed) { return .olderToken }
@@ -174,7 +176,7 @@ struct Admission: Sendable {
         "the vendor revokes this user's tokens as soon as they are minted, and the user got \(rules.tokensPerWindow) within the last minute; find out at the vendor who revokes them, the key is not the cause"
     }
 
-    /// More challenges than a device's. Nobody refused a token, so it is no evidence.
+    /// The detail for a user with more challenges than a device needs. No token was refused, so this is no evidence.
     private var limited: String {
         "the user got \(rules.tokensPerWindow) tokens within the last minute; a device that works asks less often"
     }
@@ -195,9 +197,9 @@ struct Admission: Sendable {
 
     // MARK: Memory
 
-    /// A token of `app` was minted on `ticket`, in batch `number`.
+    /// Remembers a token of `app` that was minted on `ticket` in batch `number`.
     ///
-    /// - Parameter token: the prefix of its hash.
+    /// - Parameter token: the first bytes of the token's hash.
     mutating func minted(
         _ token: UInt64, of app: String, on ticket: Ticket, at now: UnixTime, expiresAt: Int64, inBatch number: Int
     ) {
@@ -211,13 +213,13 @@ struct Admission: Sendable {
             at: now, inBatch: number)
     }
 
-    /// The tokens of the batches up to `number` were published.
+    /// Confirms the tokens of the batches up to `number`, which were published.
     mutating func confirm(throughBatch number: Int) {
         mints.confirm(throughBatch: number)
         suspensions.confirm(throughBatch: number)
     }
 
-    /// Whatever is not confirmed was not published.
+    /// Forgets all unconfirmed tokens, which were not published.
     mutating func rollBack() {
         mints.rollBack()
         suspensions.rollBack()
@@ -225,7 +227,7 @@ struct Admission: Sendable {
 }
 
 extension AdmissionFacts {
-    /// Whether the producer may have missed the token of `mint`, so that it answers nobody.
+    /// Returns whether the producer may have missed the token of `mint`, so that the token does not answer the event.
     fileprivate func mayMiss(_ mint: RecentMint) -> Bool {
         unseen.map { mint.mintedAt.microseconds <= $0 } ?? false
     }

@@ -1,27 +1,27 @@
 import AdapterKit
 
-/// The tokens that a batch makes, by their subjects: which event each answers, and which others.
+/// The tokens that a batch mints, by subject, with the events that each token answers.
 struct BatchSubjects: Sendable {
     /// The tokens of one subject.
     private struct Tokens {
         let id: SubjectID
-        /// The place of the draft that answers other events too; nil where each draft answers a challenge of its own.
+        /// The place of the draft that also answers other events; nil if each draft answers its own challenge.
         var leader: Int?
         var count: Int
     }
 
     private var tokens: [Tokens] = []
-    /// A table of places in `tokens`, each one more, with linear probing; zero for none. The ids are evenly spread already, under a
-    /// key of this process.
+    /// A hash table with linear probing. Each entry is a place in `tokens` plus one; zero is free. The ids are evenly
+    /// spread already, by a seed of this process.
     private var table: [Int32]
-    /// The moment of the first report that each draft answers, by the draft's place; nil where it answers none.
+    /// The time of the first report that each draft answers, by the draft's place; nil if it answers none.
     private var reports: [UnixTime?] = []
-    /// The number of drafts that are at the signer, and stay as they are.
+    /// The number of drafts that the signer has. They do not change any more.
     private var taken = 0
 
-    /// No tokens of a batch of `count` events.
+    /// Creates an empty table for a batch of `count` events.
     init(_ count: Int) {
-        // At most half full, and never without a free place.
+        // At most half full, and always with a free place.
         var size = 2
         while size < count * 2 { size *= 2 }
         table = Array(repeating: 0, count: size)
@@ -29,28 +29,28 @@ struct BatchSubjects: Sendable {
         reports.reserveCapacity(count)
     }
 
-    /// Returns the place of the draft that answers every event of `id`; nil where there is none.
+    /// Returns the place of the draft that answers every event of `id`; nil if there is none.
     func leader(of id: SubjectID) -> Int? {
         let number = Int(table[place(of: id)])
         return number > 0 ? tokens[number - 1].leader : nil
     }
 
-    /// Returns the number of tokens that are being made for `id`.
+    /// Returns the number of tokens that the batch mints for `id`.
     func count(of id: SubjectID) -> Int {
         let number = Int(table[place(of: id)])
         return number > 0 ? tokens[number - 1].count : 0
     }
 
-    /// Returns the place of `id` in the table, or the free one for it.
+    /// Returns the place of `id` in the table, or the free place for it.
     private func place(of id: SubjectID) -> Int {
         var place = Int(truncatingIfNeeded: id.high) & (table.count - 1)
         while table[place] != 0, tokens[Int(table[place]) - 1].id != id { place = (place + 1) & (table.count - 1) }
         return place
     }
 
-    /// Adds a draft for `id` that answers a report of `time`.
+    /// Adds a draft for `id` that answers a report made at `time`.
     ///
-    /// - Parameter isShared: whether it answers the subject's other events too.
+    /// - Parameter isShared: whether the draft also answers the subject's other events.
     mutating func append(_ id: SubjectID, reportedAt time: UnixTime?, isShared: Bool) {
         let leader = isShared ? reports.count : nil
         reports.append(time)
@@ -65,30 +65,30 @@ struct BatchSubjects: Sendable {
         }
     }
 
-    /// Whether a report of `time` would be the first that the draft at place `leader` answers. A draft that is being signed already
-    /// stays as it is.
+    /// Returns whether a report made at `time` would be the first that the draft at place `leader` answers. False for a
+    /// draft that the signer has.
     func isFirst(_ time: UnixTime, of leader: Int) -> Bool {
         leader >= taken && reports[leader].map { time < $0 } ?? true
     }
 
-    /// Lets the draft at place `leader` answer a report of `time` too, before all others: its failure is as old as that.
+    /// Makes the draft at place `leader` also answer a report made at `time`, which is earlier than its other reports.
     mutating func join(_ leader: Int, reportedAt time: UnixTime) { reports[leader] = time }
 
-    /// Returns the moment of the first report that the draft at `place` answers.
+    /// Returns the time of the first report that the draft at `place` answers.
     func reportedAt(_ place: Int) -> UnixTime? { reports[place] }
 
     /// Hands the drafts since the last call to the signer.
     ///
-    /// - Returns: the place of the first of them, and the moment of the first report that each of them answers.
+    /// - Returns: the place of the first draft, and the time of the first report that each draft answers.
     mutating func takeReports() -> (first: Int, reports: [UnixTime?]) {
         defer { taken = reports.count }
         return (taken, Array(reports[taken...]))
     }
 
-    /// Returns the end of an event that followed another one of its batch. The reason is the other event's; how many attempts are left is
-    /// each one's own.
+    /// Returns the ending of an event that followed another event of its batch. Both have the same reason; each has its
+    /// own number of attempts.
     ///
-    /// - Parameter failure: what kept the other one from its token; nil where it got one.
+    /// - Parameter failure: the reason that the other event got no token; nil if it got one.
     static func follow(_ failure: Rejection?) -> Ending {
         failure.map { .failed($0, .mint) } ?? .superseded(.sameBatch)
     }

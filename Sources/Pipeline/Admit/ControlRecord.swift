@@ -1,37 +1,38 @@
 public import AdapterKit
 
-/// A record of the control topic about one app: suspended, paused, or neither.
+/// A record of the control topic about one app: suspended, paused or active.
 ///
-/// The topic is compacted and its key is the app, so that the last record says how things are: for every worker, and over every
-/// restart. Value:
-/// `{"group":"remint","app":"shop","state":"suspended","since":"2026-11-24T03:00:00Z","by":"…","why":"…","users":12,"key_version":"2026-11"}`,
-/// or the state `active`; `until` where it ends by itself. The state `suspended_users` is a suspension that holds only the users who
-/// refused a token; workers of earlier releases ignore it. Records of another group are another fleet's, and those of lanes are
-/// `LaneRecord`'s.
+/// The topic is compacted and its key is the app, so the last record is the current state, for every worker and after
+/// every restart. Value:
+/// `{"group":"remint","app":"shop","state":"suspended","since":"2026-11-24T03:00:00Z",
+/// "by":"…","why":"…","users":12,"key_version":"2026-11"}`,
+/// or the state `active`. `until` exists only if the state has an end. The state `suspended_users` is a suspension of
+/// only the users who refused a token; workers of earlier releases ignore it. Records of another group belong to
+/// another fleet. `LaneRecord` reads those of lanes.
 public struct ControlRecord: Sendable, Equatable {
-    /// The state of an app whose events go on.
+    /// The state of an app whose events are answered.
     private static let active = "active"
-    /// The state of a suspension that holds only the users who refused.
+    /// The state of a suspension of only the users who refused a token.
     private static let suspendedUsers = "suspended_users"
 
-    /// The consumer group whose workers it is for.
+    /// The consumer group of the fleet.
     public let group: String
     /// The app.
     public let app: String
-    /// The suspension or pause that holds it; nil if its events are answered.
+    /// The app's suspension or pause; nil if its events are answered.
     public let suspension: Suspension?
 
-    /// In the fleet `group`, the app `app` is held by `suspension`.
+    /// Creates a record of the fleet `group`: `suspension` applies to `app`.
     public init(group: String, app: String, suspension: Suspension?) {
         self.group = group
         self.app = app
         self.suspension = suspension
     }
 
-    /// Reads a record of the topic at the time `now`; nil where it is another fleet's, which changes nothing. A null value is
-    /// every fleet's, and lets the app's events go on.
+    /// Reads a record of the topic at the time `now`; nil for another fleet's record. A null value applies to every
+    /// fleet and resumes the app.
     ///
-    /// - Throws: `RecordFault` for what is no such record.
+    /// - Throws: `RecordFault` for an invalid record.
     public init?(key: [UInt8]?, value: [UInt8]?, group: String, at now: UnixTime) throws(RecordFault) {
         guard let key, let app = String(validating: key, as: UTF8.self), !app.isEmpty else { throw .foreign }
         guard let value else {
@@ -42,7 +43,7 @@ public struct ControlRecord: Sendable, Equatable {
             let owner = root["group"]?.string, let state = root["state"]?.string
         else { throw .malformed }
         guard group.hasSameBytes(as: owner) else { return nil }
-        // Records of earlier versions do not repeat their app.
+        // Records of earlier releases do not repeat their app.
         if let named = root["app"], !app.hasSameBytes(as: named.string) { throw .mismatched }
         guard root["lane"] == nil else { throw .mismatched }
         if state == Self.active {
@@ -66,7 +67,7 @@ public struct ControlRecord: Sendable, Equatable {
         suspension.reach == .refusingUsers ? suspendedUsers : suspension.cause.rawValue
     }
 
-    /// The number of users in `member`; 0 where there is none, nil for what is no such number.
+    /// Returns the number of users in `member`: 0 without a member, nil for an invalid one.
     private static func users(_ member: JSONValue?) -> Int? {
         guard let member else { return 0 }
         return member.integer.flatMap { Int(exactly: $0) }.flatMap { $0 >= 0 ? $0 : nil }

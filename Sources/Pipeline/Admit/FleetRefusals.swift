@@ -2,17 +2,17 @@ import AdapterKit
 
 /// The counts of one app's refusals at the workers of the fleet, as far as this worker knows them.
 ///
-/// A worker with refusals writes its counts to the control topic, and so does each worker that reads counts with refusals. Users
-/// are partitioned by app and subject, so that the sum of the workers' counts is the fleet's. A worker that hears its own counts
-/// back and has given the others time to answer knows the fleet's.
+/// A worker with refusals writes its counts to the control topic. Every worker that reads counts with refusals writes
+/// its own. Users are partitioned by app and subject, so the sum of the workers' counts is the fleet's count. A worker
+/// knows the fleet's counts after it has read its own record and given the other workers time to answer.
 struct FleetRefusals: Sendable {
-    /// The fleet's counts, as far as a worker knows them.
+    /// The fleet's counts, if this worker knows them.
     enum Total: Sendable, Equatable {
-        /// The sum over so many workers.
+        /// The sum over this number of workers.
         case fleet(RefusalCounts, workers: Int)
-        /// The others cannot be asked: this worker's own.
+        /// This worker's own counts: the other workers cannot be reached.
         case own(RefusalCounts)
-        /// The others have not had the time to answer.
+        /// Unknown: the other workers have not had time to answer.
         case unknown
     }
 
@@ -22,22 +22,22 @@ struct FleetRefusals: Sendable {
     }
 
     private var others: [String: Heard] = [:]
-    /// Counts that nobody takes back any more: their workers are gone.
+    /// The workers that are gone, whose counts have to be deleted.
     private var abandoned: Set<String> = []
-    /// The last own record, until it is taken back.
+    /// The time of this worker's last record, until it is deleted.
     private var writtenAt: UnixTime?
-    /// The moment own counts with refusals were first written since there are any.
+    /// The time at which this worker first wrote counts with its current refusals.
     private var askedAt: UnixTime?
     private var isHeardBack = false
 
-    /// The greatest difference between two workers' clocks, in microseconds.
+    /// The maximum difference between two workers' clocks, in microseconds.
     private static let clockDifference: Int64 = 60_000_000
 
-    /// `worker` wrote `counts`, or took them back.
+    /// Records the counts of `worker`; nil if it deleted them.
     mutating func heard(_ counts: RefusalCounts?, from worker: String, _ rules: AdmissionRules, at now: UnixTime) {
         guard worker != rules.worker else {
             isHeardBack = isHeardBack || counts != nil && askedAt != nil
-            // A predecessor of this name left them; they are taken back.
+            // An earlier worker of this name left the counts. Mark them as written, so that they are deleted.
             if counts != nil, writtenAt == nil { writtenAt = now }
             return
         }
@@ -46,7 +46,7 @@ struct FleetRefusals: Sendable {
             abandoned.remove(worker)
             return
         }
-        // Another clock's moment: what lies far back was read from a topic that kept it.
+        // The time is from another clock. A much older record was retained in the topic.
         let age = now.microseconds(since: counts.at)
         guard age < Self.clockDifference else {
             others[worker] = nil
@@ -57,11 +57,11 @@ struct FleetRefusals: Sendable {
         others[worker] = Heard(counts: counts, until: now.advanced(byMicroseconds: rules.countsInterval * 4))
     }
 
-    /// The records that are due: own counts, own counts taken back (nil), and those of workers that are gone.
+    /// Returns the due records: own counts, deleted own counts (nil), and deletions for workers that are gone.
     ///
     /// - Parameters:
-    ///   - own: this worker's counts; nil where it holds none for the app.
-    ///   - hasRefusals: whether anybody refuses here, at whatever age of the token.
+    ///   - own: this worker's counts; nil if it has none for the app.
+    ///   - hasRefusals: whether any user refuses a token here, at any age of the token.
     mutating func due(
         _ own: RefusalCounts?, hasRefusals: Bool, _ rules: AdmissionRules, at now: UnixTime
     ) -> [(worker: String, counts: RefusalCounts?)] {
@@ -88,7 +88,7 @@ struct FleetRefusals: Sendable {
         return due
     }
 
-    /// The fleet's counts, of which `own` are this worker's.
+    /// Returns the fleet's counts, which include `own`, this worker's.
     ///
     /// - Parameter isFollowed: whether the control topic can be read and written.
     func total(_ own: RefusalCounts, isFollowed: Bool, _ rules: AdmissionRules, at now: UnixTime) -> Total {
@@ -106,7 +106,7 @@ struct FleetRefusals: Sendable {
         return .fleet(sum, workers: heard.count + 1)
     }
 
-    /// Whether another worker wrote counts with refusals lately.
+    /// Returns whether another worker recently wrote counts with refusals.
     private func isAsked(at now: UnixTime) -> Bool {
         others.values.contains { $0.until > now && $0.counts.refusing > 0 }
     }
@@ -115,7 +115,7 @@ struct FleetRefusals: Sendable {
         for (worker, heard) in others where heard.until <= now {
             guard now.microseconds(since: heard.until) > rules.suspensionWindow else { continue }
             others[worker] = nil
-            // A worker that still ran would have taken them back.
+            // A running worker would have deleted its counts.
             abandoned.insert(worker)
         }
     }

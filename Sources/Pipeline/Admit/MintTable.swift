@@ -1,11 +1,11 @@
-/// A table of mints by subject, with linear probing. Entries are never removed one by one.
+/// A hash table of mints by subject, with linear probing. It does not remove single entries.
 ///
-/// A byte a place tells the free ones from the taken, and nearly all of the taken from the wanted one. The bytes of a
-/// million subjects stay in the processor's cache, their mints do not: whoever is not remembered, as most are whose token
-/// has expired, is looked for in the bytes alone.
+/// One byte per place distinguishes free places from used ones, and almost all wrong entries from the wanted one. The
+/// bytes of a million subjects fit into the processor's cache; their mints do not. A look-up of a subject that is not
+/// remembered, as most subjects with an expired token are, reads only the bytes.
 struct MintTable: Sendable {
     private var places: [RecentMint] = []
-    /// What stands at each place: zero for nothing, or the fingerprint of its subject.
+    /// The fingerprint of the subject at each place; zero for a free place.
     private var fingerprints: [UInt8] = []
     private(set) var count = 0
 
@@ -13,7 +13,7 @@ struct MintTable: Sendable {
 
     var bytes: Int { places.capacity * MemoryLayout<RecentMint>.stride + fingerprints.capacity }
 
-    /// So many places that `capacity` mints fill thirteen sixteenths of them.
+    /// Returns the number of places of which `capacity` mints fill 13/16.
     private static func places(for capacity: Int) -> Int { capacity + capacity * 3 / 13 + 1 }
 
     subscript(id: SubjectID) -> RecentMint? {
@@ -37,20 +37,20 @@ struct MintTable: Sendable {
         put(mint, at: place(of: mint.id))
     }
 
-    /// Forgets every mint, and makes the table large enough for `capacity`: it need not grow to that again.
+    /// Removes all mints, and makes the table large enough for `capacity` mints.
     mutating func clear(for capacity: Int) {
         count = 0
         if places.count == Self.places(for: capacity) {
-            // What the places hold is out of reach without its fingerprint.
+            // Without their fingerprints, the entries are unreachable.
             for index in fingerprints.indices { fingerprints[index] = 0 }
         } else {
-            // The old ones go first: beside the other generation's they would be a third table.
+            // Free the old places first: with the other generation's, they would be a third table.
             places = []
             makePlaces(Self.places(for: capacity))
         }
     }
 
-    /// Doubles, up to what `limit` mints need.
+    /// Doubles the table, up to the size for `limit` mints.
     private mutating func grow(limit: Int) {
         let mints = places
         let taken = fingerprints
@@ -68,10 +68,10 @@ struct MintTable: Sendable {
         fingerprints[place] = Self.fingerprint(of: mint.id)
     }
 
-    /// Where `id` stands, or would.
+    /// Returns the place of `id`, or the free place for it.
     private func place(of id: SubjectID) -> Int {
         let fingerprint = Self.fingerprint(of: id)
-        // The ids are evenly spread already; the product's upper half maps them onto the places (Lemire 2018).
+        // The ids are evenly spread already. The product's upper half maps them to the places (Lemire 2018).
         var index = Int(id.high.multipliedFullWidth(by: UInt64(places.count)).high)
         while fingerprints[index] != 0, fingerprints[index] != fingerprint || places[index].id != id {
             index = index + 1 == places.count ? 0 : index + 1
@@ -79,6 +79,6 @@ struct MintTable: Sendable {
         return index
     }
 
-    /// Of the half that does not say where the subject stands: neighbours differ in it.
+    /// Returns a byte of the half that does not determine the place, so that neighbors differ.
     private static func fingerprint(of id: SubjectID) -> UInt8 { max(1, UInt8(truncatingIfNeeded: id.low)) }
 }

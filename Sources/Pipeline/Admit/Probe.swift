@@ -1,64 +1,65 @@
 import AdapterKit
 
-/// One event of a suspended app, now and then, that gets a token: where it is not refused, the vendor accepts our tokens again.
+/// An event of a suspended app that gets a token, to test whether the vendor accepts our tokens again. There is one
+/// from time to time.
 ///
-/// Users who refused a token are no candidates as long as there are others: after two waits in which no other user's event came,
-/// one of them is let through, or an app whose every user refused would never resume.
+/// Users who refused a token are no candidates as long as there are others. If no other user's event arrives within two
+/// waits, one of them becomes the probe. Otherwise, an app whose users all refused would never resume.
 struct Probe: Sendable, Equatable {
-    /// The wait's growth: 1, 2, 4, 8, then 15 times the first.
+    /// The growth of the wait: 1, 2, 4, 8, then 15 times the first wait.
     private static let steps: [Int64] = [1, 2, 4, 8, 15]
 
     /// The state of a probe.
     private enum Phase: Equatable {
-        /// The next one may be let through when it is due.
+        /// The next event may be the probe when it is due.
         case waiting
-        /// One was let through in this batch, and has no token yet.
+        /// An event of this batch is the probe, and has no token yet.
         case chosen(isRefuser: Bool)
-        /// It has got its token.
+        /// The probe has its token.
         case out(SubjectID, isRefuser: Bool, since: UnixTime)
     }
 
     /// The first wait, in microseconds.
     private let firstWait: Int64
     private var phase = Phase.waiting
-    /// The moment from which a user who has not refused may be the probe.
+    /// The earliest time at which a user who has not refused may be the probe.
     private var due: UnixTime
-    /// The moment from which a user who has refused may be.
+    /// The earliest time at which a user who has refused may be the probe.
     private var dueForRefusers: UnixTime
     private var failures = 0
     private var refusersFailures = 0
 
-    /// A probe that is due after the first wait.
+    /// Creates a probe that is due after the first wait.
     init(firstWait: Int64, at now: UnixTime) {
         self.firstWait = firstWait
         due = now.advanced(byMicroseconds: firstWait)
         dueForRefusers = now.advanced(byMicroseconds: Self.length(2, firstWait))
     }
 
-    /// Whether an event may be let through now, of a user who refused a token or of one who did not.
+    /// Returns whether an event may be the probe now; `isRefuser`: its user refused a token.
     func isDue(isRefuser: Bool, at now: UnixTime) -> Bool {
         phase == .waiting && (isRefuser ? dueForRefusers : due) <= now
     }
 
-    /// An event is let through.
+    /// Chooses an event as the probe.
     mutating func choose(isRefuser: Bool) { phase = .chosen(isRefuser: isRefuser) }
 
-    /// The event got its token.
+    /// Records that the probe got its token.
     mutating func send(to id: SubjectID, at now: UnixTime) {
         if case .chosen(let isRefuser) = phase { phase = .out(id, isRefuser: isRefuser, since: now) }
     }
 
-    /// The event got no token, or one that was not published: the next event is let through.
+    /// Records that the probe got no token, or one that was not published. The next event becomes the probe.
     mutating func giveBack() { phase = .waiting }
 
-    /// An event was let through and got no token.
+    /// Releases a chosen event that got no token.
     mutating func release() { if case .chosen = phase { phase = .waiting } }
 
-    /// Whether the probe's token went to `id`.
+    /// Returns whether the probe's token went to `id`.
     func isOut(to id: SubjectID) -> Bool { if case .out(id, _, _) = phase { true } else { false } }
 
-    /// The probe's token was refused: the next waits longer. A user who refused before shows nothing new, so that others wait
-    /// no longer for it.
+    /// Records that the probe's token was refused: the next wait is longer. For a user who refused before, only the
+    /// wait of refusing users grows, because the refusal proves nothing new.
     mutating func fail(at now: UnixTime) {
         guard case .out(_, let isRefuser, _) = phase else { return }
         phase = .waiting
@@ -72,7 +73,7 @@ struct Probe: Sendable, Equatable {
         dueForRefusers = now.advanced(byMicroseconds: Self.length(2 * step, firstWait))
     }
 
-    /// Something changed that may have fixed it: the next event is let through at once.
+    /// Makes the next event the probe at once, after a change that may have fixed the failure.
     mutating func hurry(at now: UnixTime) {
         failures = 0
         refusersFailures = 0
@@ -81,7 +82,7 @@ struct Probe: Sendable, Equatable {
         phase = .waiting
     }
 
-    /// Whether the probe's token was published `window` microseconds ago and was not refused.
+    /// Returns whether the probe's token was published at least `window` microseconds ago and was not refused.
     func hasPassed(at now: UnixTime, window: Int64) -> Bool {
         if case .out(_, _, let since) = phase { now.microseconds(since: since) >= window } else { false }
     }

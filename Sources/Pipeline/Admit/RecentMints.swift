@@ -1,32 +1,32 @@
-/// The last token of each of the most recent subjects, in bounded memory.
+/// The latest token of each of the most recent subjects, in bounded memory.
 ///
-/// Two generations of an open-addressing table: when the young one is full, the old one is forgotten and the young one
-/// becomes the old. So the latest `capacity` subjects are always remembered, and never more than twice as many. A table
-/// is thirteen sixteenths full at most, so a remembered subject costs 80 bytes in the end, and a subject of the capacity 160.
+/// The memory has two generations of an open-addressing table. When the young one is full, it replaces the old one,
+/// which is dropped. So the latest `capacity` subjects are always remembered, and at most twice as many. A table is at
+/// most 13/16 full, so a remembered subject costs 80 bytes, and a subject of the capacity 160.
 ///
-/// What happened since the last `confirm` can be taken back: a token whose transaction was aborted was never published.
+/// Changes since the last `confirm` can be rolled back: the token of an aborted transaction was never published.
 struct RecentMints: Sendable {
-    /// The most subjects a generation holds.
+    /// The maximum number of subjects in a generation.
     let capacity: Int
     private var young: MintTable
     private var old: MintTable
-    /// What stood where, before each change since the last confirmation, in their order.
+    /// The previous entries of all changes since the last confirmation, in order.
     private var changes: [(mint: RecentMint, batch: Int)] = []
 
-    /// A memory that holds at least the latest `capacity` subjects; with 0 it remembers nothing.
+    /// Creates a memory of at least the latest `capacity` subjects; 0 turns it off.
     init(capacity: Int) {
         self.capacity = max(0, capacity)
         young = MintTable()
         old = MintTable()
     }
 
-    /// How many subjects are remembered; one that stands in both generations counts twice.
+    /// The number of remembered subjects; a subject in both generations counts twice.
     var count: Int { young.count + old.count }
 
     /// The memory's size in bytes.
     var bytes: Int { young.bytes + old.bytes }
 
-    /// The last token of `id`.
+    /// Returns the latest token of `id`; nil if none is remembered.
     func last(of id: SubjectID) -> RecentMint? {
         guard let mint = young[id] ?? old[id], mint.mintedAt != RecentMint.never else { return nil }
         return mint
@@ -34,7 +34,7 @@ struct RecentMints: Sendable {
 
     /// Remembers `mint`, which belongs to batch `number`.
     ///
-    /// - Returns: the last token of its subject before; nil where none is remembered.
+    /// - Returns: the subject's previous token; nil if none is remembered.
     @discardableResult
     mutating func remember(_ mint: RecentMint, inBatch number: Int) -> RecentMint? {
         guard capacity > 0 else { return nil }
@@ -49,21 +49,21 @@ struct RecentMints: Sendable {
     private mutating func insert(_ mint: RecentMint) {
         if young.count >= capacity, young[mint.id] == nil {
             swap(&old, &young)
-            // In the place of the one that is forgotten: three tables at once would be the most the worker ever holds.
+            // Reuse the dropped table: a third table would be the worker's peak memory.
             young.clear(for: capacity)
         }
         young.insert(mint, limit: capacity)
     }
 
-    /// The tokens of the batches up to `number` were published: they are not taken back any more.
+    /// Confirms the tokens of the batches up to `number`, which were published: they are not rolled back any more.
     mutating func confirm(throughBatch number: Int) {
         let open = changes.firstIndex { $0.batch > number } ?? changes.endIndex
         changes.removeFirst(open)
     }
 
-    /// Takes back everything that is not confirmed.
+    /// Rolls back all unconfirmed changes.
     mutating func rollBack() {
-        // An entry without a time is a subject that was not known before.
+        // An entry without a time is a subject that was unknown before.
         for change in changes.reversed() { insert(change.mint) }
         changes.removeAll()
     }

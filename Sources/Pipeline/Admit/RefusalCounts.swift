@@ -1,17 +1,17 @@
 public import AdapterKit
 
-/// One worker's count of an app's users who refuse tokens of a key version, and of the users it gave tokens to.
+/// A worker's counts of an app's users who refuse tokens of a key version, and of the users who got such tokens.
 public struct RefusalCounts: Sendable, Equatable {
-    /// The version of the key that signed the tokens.
+    /// The key version that signed the tokens.
     public var keyVersion: String
-    /// Users who refuse their tokens.
+    /// The number of users who refuse their tokens.
     public var refusing: Int
-    /// Users who were given tokens; those who refuse are among them.
+    /// The number of users who got tokens, including those who refuse.
     public var minted: Int
-    /// The end of the window that was counted.
+    /// The end of the counted window.
     public var at: UnixTime
 
-    /// Counts with these parts.
+    /// Creates counts with these parts.
     public init(keyVersion: String, refusing: Int, minted: Int, at: UnixTime) {
         self.keyVersion = keyVersion
         self.refusing = refusing
@@ -20,25 +20,26 @@ public struct RefusalCounts: Sendable, Equatable {
     }
 }
 
-/// A record of the control topic with one worker's counts of an app, which the other workers add to their own.
+/// A record of the control topic with a worker's counts of an app, which the other workers add to their own.
 ///
-/// Its key is `refusals/GROUP/APP/WORKER`. Value:
-/// `{"group":"remint","app":"shop","worker":"w-1","key_version":"2026-11","refusing":12,"minted":30,"at":"2026-11-24T03:00:00Z"}`; a null
-/// value takes it back. It has no member `state`, so that a worker of an earlier release, which takes the key for an app's name,
-/// ignores it.
+/// The key is `refusals/GROUP/APP/WORKER`. Value:
+/// `{"group":"remint","app":"shop","worker":"w-1","key_version":"2026-11",
+/// "refusing":12,"minted":30,"at":"2026-11-24T03:00:00Z"}`.
+/// A null value deletes the counts. There is no member `state`, so that workers of earlier releases, which read the key
+/// as an app's name, ignore the record.
 public struct RefusalRecord: Sendable, Equatable {
     private static let prefix = "refusals/"
 
-    /// The consumer group whose workers it is for.
+    /// The consumer group of the fleet.
     public let group: String
     /// The app.
     public let app: String
     /// The worker that counted.
     public let worker: String
-    /// The counts; nil where the worker takes them back.
+    /// The counts; nil if the worker deletes them.
     public let counts: RefusalCounts?
 
-    /// In the fleet `group`, `worker` counts `counts` of `app`.
+    /// Creates a record of the fleet `group` with the counts of `app` by `worker`.
     public init(group: String, app: String, worker: String, counts: RefusalCounts?) {
         self.group = group
         self.app = app
@@ -46,12 +47,12 @@ public struct RefusalRecord: Sendable, Equatable {
         self.counts = counts
     }
 
-    /// Whether `key` is a worker's counts' key.
+    /// Returns whether `key` is the key of a worker's counts.
     public static func isKey(_ key: [UInt8]?) -> Bool { key?.starts(with: prefix.utf8) == true }
 
-    /// Reads a record of the topic at the time `now`; nil where it is another fleet's, which changes nothing.
+    /// Reads a record of the topic at the time `now`; nil for another fleet's record.
     ///
-    /// - Throws: `RecordFault` for what is no such record.
+    /// - Throws: `RecordFault` for an invalid record.
     public init?(key: [UInt8]?, value: [UInt8]?, group: String, at now: UnixTime) throws(RecordFault) {
         guard Self.isKey(key), let key, let text = String(validating: key, as: UTF8.self) else { throw .foreign }
         guard let value else {
@@ -75,8 +76,8 @@ public struct RefusalRecord: Sendable, Equatable {
         guard self.key == key else { throw .mismatched }
     }
 
-    /// Reads the key of a record without a value; nil for another fleet's. Of a name with a slash nothing is taken back, and
-    /// its counts end by time.
+    /// Reads the key of a record without a value; nil for another fleet's record. If a name contains a slash, the
+    /// deletion has no effect and the counts expire.
     private init?(takingBack key: String, group: String) {
         let start = "\(Self.prefix)\(group)/"
         guard key.utf8.starts(with: start.utf8) else { return nil }
@@ -85,13 +86,13 @@ public struct RefusalRecord: Sendable, Equatable {
         self.init(group: group, app: String(Substring(parts[0])), worker: String(Substring(parts[1])), counts: nil)
     }
 
-    /// More users than a fleet has, so that sums do not overflow.
+    /// More users than any fleet has, so that sums do not overflow.
     private static let mostUsers = 1 << 40
 
     /// The record's key.
     public var key: [UInt8] { Array("\(Self.prefix)\(group)/\(app)/\(worker)".utf8) }
 
-    /// The record's value; nil where it takes counts back.
+    /// The record's value; nil if it deletes the counts.
     public var value: [UInt8]? {
         guard let counts else { return nil }
         var json = JSONWriter(capacity: 160)

@@ -1,11 +1,13 @@
 import AdapterKit
 
-/// The users of an app that were given tokens of one key version, and those among them who refuse theirs, over a sliding window.
+/// The users of an app who got tokens of one key version, and those among them who refuse their tokens, over a sliding
+/// window.
 ///
-/// A user counts, on either side, once a token of theirs is `minimumAge` old: before that nobody knows yet whether the vendor
-/// accepts it. Users who were given tokens are counted in slices of the window; users who refuse are remembered one by one.
+/// A user counts on either side after a token of theirs is `minimumAge` old. Before that, it is unknown whether the
+/// vendor accepts the token. Users who got tokens are counted per slice of the window; users who refuse are remembered
+/// one by one.
 struct RefusalShare: Sendable {
-    /// A user's step from the slice of one token to the slice of the next.
+    /// A user's move from the slice of one token to the slice of the next.
     private struct Move: Hashable {
         let from: Int64
         let to: Int64
@@ -13,35 +15,36 @@ struct RefusalShare: Sendable {
 
     /// A user who refused a token.
     private struct Refuser {
-        /// The mint of the token before the latest; nil if this worker did not mint it.
+        /// The time of the mint before the latest; nil if this worker did not mint it.
         var earlier: UnixTime?
-        /// The mint of the latest token; nil if this worker did not mint it.
+        /// The time of the latest mint; nil if this worker did not mint it.
         var latest: UnixTime?
         var refusedAt: UnixTime
     }
 
-    /// The version of the key that signed the tokens.
+    /// The key version that signed the tokens.
     let keyVersion: String
     /// The start of counting.
     private let since: UnixTime
-    /// In microseconds, like `minimumAge` and `width`.
+    /// The length of the window, in microseconds, like `minimumAge` and `width`.
     private let window: Int64
     private let minimumAge: Int64
     /// The length of a slice.
     private let width: Int64
-    /// Users by the slices of their tokens: one for each user and slice.
+    /// The number of users per slice: one for each user and slice.
     private var marks: [Int64: Int] = [:]
-    /// Users of the latest slice who are not among `marks` yet: they come by the hundred, and each would be looked up.
+    /// The number of users of the latest slice that `marks` does not have yet. They come by the hundred, and this saves
+    /// a look-up for each.
     private var fresh = (slice: Int64(0), users: 0)
-    /// Users who were given another token, until the later slice counts.
+    /// The number of users who got another token, until the later slice counts.
     private var moves: [Move: Int] = [:]
     private var refusers: [SubjectID: Refuser] = [:]
     /// The user of each device's most recent refusal.
     private var devices: [UInt32: SubjectID] = [:]
-    /// Tokens and refusals before this moment belong to a suspension that ended.
+    /// The end of the last suspension: earlier tokens and refusals do not count.
     private var forgivenAt = UnixTime(microseconds: .min)
 
-    /// The most users that are remembered for refusing while an app is suspended.
+    /// The maximum number of remembered refusing users while an app is suspended.
     private static let mostHeld = 100_000
 
     init(_ rules: AdmissionRules, keyVersion: String, at now: UnixTime) {
@@ -54,7 +57,8 @@ struct RefusalShare: Sendable {
 
     // MARK: What happens
 
-    /// A token was published for `id`, whose token before it was minted at `before`; nil for none that is remembered.
+    /// Records a token that was published for `id`; `before` is the time of the user's previous mint, nil if none is
+    /// remembered.
     mutating func mint(for id: SubjectID, at time: UnixTime, before: UnixTime?) {
         let slice = slice(of: time)
         if slice != fresh.slice { addFresh() }
@@ -62,7 +66,7 @@ struct RefusalShare: Sendable {
             addFresh()
             let from = self.slice(of: before)
             if from != slice, marks[from] != nil { moves[Move(from: from, to: slice), default: 0] += 1 }
-            // One user and slice count once.
+            // A user counts once per slice.
             if from != slice || marks[slice] == nil { marks[slice, default: 0] += 1 }
         } else {
             fresh = (slice, fresh.users + 1)
@@ -75,19 +79,19 @@ struct RefusalShare: Sendable {
         refusers[id] = refuser
     }
 
-    /// Counts the users of the tokens that `mint` was told of, before anything is asked.
+    /// Adds the users of the latest slice to `marks`, before a count.
     mutating func addFresh() {
         if fresh.users > 0 { marks[fresh.slice, default: 0] += fresh.users }
         fresh.users = 0
     }
 
-    /// A user refused the token that was minted at `mintedAt`; nil where this worker does not remember it.
+    /// Records that a user refused the token that was minted at `mintedAt`; nil if this worker does not remember it.
     ///
-    /// - Parameter device: the device that reports it; zero where the token itself is the evidence.
+    /// - Parameter device: the device that reports it; zero if the token itself is the evidence.
     mutating func refuse(_ id: SubjectID, mintedAt: UnixTime?, device: UInt32, at now: UnixTime) {
         if device != 0 {
             let speaker = devices[device]
-            // One device speaks for one user.
+            // A device counts for one user only.
             if let speaker, speaker != id { return }
             devices[device] = id
         }
@@ -98,13 +102,13 @@ struct RefusalShare: Sendable {
         }
     }
 
-    /// A user of a suspended app refused a token: no candidate for a probe.
+    /// Records that a user of a suspended app refused a token, so that the user is no candidate for a probe.
     mutating func note(_ id: SubjectID, mintedAt: UnixTime?, at now: UnixTime) {
         guard refusers[id] != nil || refusers.count < Self.mostHeld else { return }
         refuse(id, mintedAt: mintedAt, device: 0, at: now)
     }
 
-    /// The suspension ended, or another key signs: what was refused before counts no more, and the tokens it was about neither.
+    /// Ends the count of earlier tokens and refusals, because the suspension ended or another key signs.
     mutating func forgive(at now: UnixTime) {
         forgivenAt = now
         devices = [:]
@@ -112,21 +116,21 @@ struct RefusalShare: Sendable {
 
     // MARK: What is known
 
-    /// Whether `id` refused a token since the last suspension ended.
+    /// Returns whether `id` refused a token since the end of the last suspension.
     func hasRefused(_ id: SubjectID) -> Bool { refusers[id].map { $0.refusedAt >= forgivenAt } ?? false }
 
-    /// Whether anybody refused a token within the window, at any age of the token.
+    /// Returns whether any user refused a token within the window, at any age of the token.
     func hasRefusals(at now: UnixTime) -> Bool {
         refusers.contains { $0.value.refusedAt >= forgivenAt && now.microseconds(since: $0.value.refusedAt) < window }
     }
 
-    /// The users who refuse and the users who were given tokens, each by tokens that are old enough.
+    /// Returns the number of users who refuse and of users who got tokens, by tokens that are old enough.
     mutating func counts(at now: UnixTime) -> RefusalCounts {
         fold(at: now)
         var counts = RefusalCounts(keyVersion: keyVersion, refusing: 0, minted: 0, at: now)
         for (slice, users) in marks where isMature(slice: slice, at: now) { counts.minted += users }
         for refuser in refusers.values {
-            // The latest token that is old enough speaks for the user.
+            // The latest token that is old enough represents the user.
             let times = [refuser.latest, refuser.earlier].compactMap { $0 }
             guard let mark = times.first(where: { isMature($0, at: now) }), isWithin(slice(of: mark), at: now) else {
                 continue
@@ -141,7 +145,7 @@ struct RefusalShare: Sendable {
         return counts
     }
 
-    /// Forgets the users who refused and whose tokens left the window.
+    /// Forgets the refusing users whose tokens have left the window.
     mutating func prune(at now: UnixTime) {
         refusers = refusers.filter { isWithin(slice(of: $0.value.latest ?? $0.value.refusedAt), at: now) }
         devices = devices.filter { refusers[$0.value] != nil }
@@ -161,12 +165,12 @@ struct RefusalShare: Sendable {
 
     private func isMature(_ time: UnixTime, at now: UnixTime) -> Bool { isMature(slice: slice(of: time), at: now) }
 
-    /// Whether the whole slice is old enough.
+    /// Returns whether the whole slice is old enough.
     private func isMature(slice: Int64, at now: UnixTime) -> Bool {
         slice < self.slice(of: now.advanced(byMicroseconds: -minimumAge))
     }
 
-    /// Whether a slice lies within the window.
+    /// Returns whether a slice is within the window.
     private func isWithin(_ slice: Int64, at now: UnixTime) -> Bool {
         slice > self.slice(of: now.advanced(byMicroseconds: -window))
     }

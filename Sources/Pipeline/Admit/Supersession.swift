@@ -1,19 +1,19 @@
-/// Why an event needs no token of its own: a newer one answers it already.
+/// The reason that an event needs no token of its own: a newer token already answers it.
 public enum Supersession: String, Sendable, CaseIterable {
-    /// Another report of the same failure stands in the same batch and is answered.
+    /// The same batch answers another report of the same failure.
     case sameBatch = "same_batch"
-    /// It follows the last token so closely that it must be about the failure that token answers.
+    /// The event follows the latest token so closely that the token answers its failure.
     case burst
-    /// It was observed before the last token was minted.
+    /// The event was observed before the latest token was minted.
     case observedEarlier = "observed_earlier"
-    /// It names a token that the last one replaced.
+    /// The event names a token that the latest one replaced.
     case olderToken = "older_token"
-    /// The subject got as many tokens in a row as it may; the last one is at most a minute old.
+    /// The subject has reached the limit of tokens in a row; the latest one is at most a minute old.
     case recentToken = "recent_token"
-    /// It calls the last token expired, which is unexpired: the device's clock is wrong or the SDK names the wrong token, and
-    /// the key is not to blame. One further token was minted within the loop window.
+    /// The event calls the latest token expired, but it is unexpired: the device's clock is wrong or its SDK names the
+    /// wrong token. The key is not the cause. One more token was minted within the loop window.
     case clockSkew = "clock_skew"
 
-    /// Whether several reports of one failure were taken together, rather than one that came late.
+    /// Whether several reports of one failure were coalesced, in contrast to a late report.
     public var isCoalesced: Bool { self == .sameBatch || self == .burst }
 }

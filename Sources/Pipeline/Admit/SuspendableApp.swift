@@ -1,18 +1,18 @@
 import AdapterKit
 
-/// An app as suspensions see it: its counts here and in the fleet, the suspension that holds it, and its probe.
+/// The suspension state of an app: its counts here and in the fleet, its suspension and its probe.
 struct SuspendableApp: Sendable {
     /// A change that an operator should know of.
     enum Change: Sendable, Equatable {
-        /// The app is suspended, by the fleet's counts.
+        /// The app is suspended by the fleet's counts.
         case suspended(Suspension)
-        /// The app is suspended at this worker alone, by its own counts: the others could not be asked.
+        /// The app is suspended at this worker only, by its own counts: the other workers could not be reached.
         case suspendedHere(Suspension)
-        /// A user who was given a token does not refuse it: the suspension is over.
+        /// The suspension is over: a user who got a token does not refuse it.
         case ended(Suspension)
-        /// A share of users refuses tokens that is worth an alert.
+        /// The share of refusing users is high enough for an alert.
         case warned(RefusalCounts)
-        /// It no longer does.
+        /// The share of refusing users is low again.
         case calmed(RefusalCounts)
     }
 
@@ -21,20 +21,21 @@ struct SuspendableApp: Sendable {
     var fleet = FleetRefusals()
     private(set) var suspension: Suspension?
     private(set) var probe: Probe?
-    /// The number of suspensions that ended. Tokens signed before a suspension's end are no evidence after it.
+    /// The number of suspensions that have ended. Tokens signed before the end of a suspension are no evidence after
+    /// it.
     private(set) var resumptions: UInt32 = 0
-    /// The end of the last suspension; reports from before it, which waited meanwhile, are no evidence.
+    /// The end of the last suspension. Reports from before it, which waited meanwhile, are no evidence.
     private(set) var resumedAt: UnixTime?
     private var isWarned = false
 
     init(name: String) { self.name = name }
 
-    /// Whether the app's suspension (not a pause) holds everybody's events.
+    /// Whether the app's suspension (not a pause) applies to all users.
     private var holdsEveryone: Bool { suspension?.reach == .everyone }
 
     // MARK: Counting
 
-    /// Counts tokens of the app that were published.
+    /// Counts published tokens of the app.
     mutating func published(_ tokens: ArraySlice<UnpublishedToken>, _ rules: AdmissionRules) {
         for token in tokens {
             take(token.keyVersion, rules, at: token.at)
@@ -43,7 +44,7 @@ struct SuspendableApp: Sendable {
         share?.addFresh()
     }
 
-    /// The vendor refused a token of `id`, which was minted at `mintedAt`, beyond the limit.
+    /// Records that the vendor refused a token of `id`, minted at `mintedAt`, beyond the limit.
     mutating func refused(
         _ id: SubjectID, mintedAt: UnixTime?, device: UInt32, keyVersion: String, _ rules: AdmissionRules,
         at now: UnixTime
@@ -52,26 +53,26 @@ struct SuspendableApp: Sendable {
         share?.refuse(id, mintedAt: mintedAt, device: device, at: now)
     }
 
-    /// Counting begins anew with each version of the key.
+    /// Starts new counts for a new key version.
     private mutating func take(_ keyVersion: String, _ rules: AdmissionRules, at now: UnixTime) {
         guard share?.keyVersion != keyVersion else { return }
         share = RefusalShare(rules, keyVersion: keyVersion, at: now)
     }
 
-    /// The window has another length.
+    /// Drops the counts, because the window's length has changed.
     mutating func forgetCounts() { share = nil }
 
-    /// This worker's counts.
+    /// Returns this worker's counts.
     mutating func counts(at now: UnixTime) -> RefusalCounts? {
         if suspension == nil { share?.prune(at: now) }
         return share?.counts(at: now)
     }
 
-    /// The records with counts that are to be written now.
+    /// Returns the records with counts that have to be written now.
     mutating func dueReports(
         _ rules: AdmissionRules, at now: UnixTime
     ) -> [(worker: String, counts: RefusalCounts?)] {
-        // Of an app that is held whole nothing remains to be decided.
+        // If all users of the app are suspended, there is nothing left to decide.
         let own = suspension.map { $0.reach == .everyone } ?? false ? nil : counts(at: now)
         return fleet.due(own, hasRefusals: share?.hasRefusals(at: now) ?? false, rules, at: now)
     }
@@ -96,10 +97,10 @@ struct SuspendableApp: Sendable {
         return suspension == nil ? warning(total) : nil
     }
 
-    /// Returns the users whose events the counts require to wait; nil for nobody's.
+    /// Returns the users whose events the counts require to wait; nil for none.
     private func reach(_ counts: RefusalCounts, _ rules: AdmissionRules) -> Suspension.Reach? {
         guard counts.minted >= rules.usersToSuspend else {
-            // So few users show nothing as long as one of them is content.
+            // So few users prove nothing as long as one of them does not refuse.
             return counts.refusing > 0 && counts.refusing == counts.minted ? .refusingUsers : nil
         }
         let share = rules.shareToSuspend * Double(counts.minted)
@@ -120,14 +121,14 @@ struct SuspendableApp: Sendable {
         isWarned = false
     }
 
-    /// An alert at a share of users that suspends nobody, once, and its end.
+    /// Returns an alert if the share of refusing users is high without a suspension, once, and later its end.
     private mutating func warning(_ counts: RefusalCounts) -> Change? {
         let share = AdmissionRules.shareToWarn * Double(counts.minted)
         if !isWarned, counts.refusing > 0, Double(counts.refusing) >= share {
             isWarned = true
             return .warned(counts)
         }
-        // Half of it, so that a share near the limit is not told of every second.
+        // The alert ends at half the share, so that a share near the limit does not repeat it every second.
         guard isWarned, Double(counts.refusing) < share / 2 || counts.refusing == 0 else { return nil }
         isWarned = false
         return .calmed(counts)
@@ -135,7 +136,7 @@ struct SuspendableApp: Sendable {
 
     // MARK: Suspensions
 
-    /// The standing of an event of `id`.
+    /// Returns the standing of an event of `id`.
     func standing(of id: SubjectID, at now: UnixTime) -> Suspensions.Standing {
         guard let suspension else { return .open }
         guard suspension.cause == .suspended else { return .closed }
@@ -144,17 +145,17 @@ struct SuspendableApp: Sendable {
         return probe?.isDue(isRefuser: isRefuser, at: now) == true ? .probe : .closed
     }
 
-    /// An event of `id` shows that the vendor refuses its token, while the app is suspended.
+    /// Records that the vendor refuses the token of `id`, while the app is suspended.
     mutating func heardRefusal(of id: SubjectID, mintedAt: UnixTime?, _ rules: AdmissionRules, at now: UnixTime) {
         guard let suspension, suspension.cause == .suspended else { return }
         if probe?.isOut(to: id) == true { probe?.fail(at: now) }
-        // While other users' events are answered, admission's limits decide when one of these users has refused.
+        // If other users' events are answered, admission's limits decide whether one of these users has refused.
         guard holdsEveryone || share?.hasRefused(id) == true else { return }
         if let version = suspension.keyVersion { take(version, rules, at: now) }
         share?.note(id, mintedAt: mintedAt, at: now)
     }
 
-    /// The event that `standing` let through is to get a token.
+    /// Makes the event that `standing` returned as `probe` the probe.
     mutating func choseProbe(_ id: SubjectID) { probe?.choose(isRefuser: share?.hasRefused(id) ?? false) }
 
     mutating func sent(probeTo id: SubjectID, at now: UnixTime) { probe?.send(to: id, at: now) }
@@ -165,7 +166,7 @@ struct SuspendableApp: Sendable {
 
     func hasPassed(at now: UnixTime, window: Int64) -> Bool { probe?.hasPassed(at: now, window: window) ?? false }
 
-    /// Another key signs for the app than the one that was refused: nobody has refused its tokens.
+    /// Records that another key than the refused one signs for the app: no user has refused its tokens.
     mutating func keyChanged(to version: String, at now: UnixTime) {
         guard let old = suspension, old.cause == .suspended, old.keyVersion != version else { return }
         suspension = Suspension(
@@ -175,9 +176,9 @@ struct SuspendableApp: Sendable {
         share?.forgive(at: now)
     }
 
-    /// The fleet's word on what holds the app.
+    /// Applies the fleet's suspension or pause of the app.
     ///
-    /// - Returns: whether that changes anything here.
+    /// - Returns: whether that changes the state here.
     mutating func hold(_ next: Suspension, _ rules: AdmissionRules, at now: UnixTime) -> Bool {
         let known = suspension
         guard known != next else { return false }
@@ -192,7 +193,7 @@ struct SuspendableApp: Sendable {
 
     /// Ends the suspension.
     ///
-    /// - Returns: the suspension that ended; nil where there was none.
+    /// - Returns: the suspension that ended; nil if there was none.
     mutating func resume(at now: UnixTime) -> Suspension? {
         guard let ended = suspension else { return nil }
         suspension = nil
@@ -204,12 +205,12 @@ struct SuspendableApp: Sendable {
     }
 }
 
-/// A token that counts once it is published.
+/// A token that counts after it is published.
 struct UnpublishedToken: Sendable {
     let id: SubjectID
     let app: String
     let keyVersion: String
-    /// The moment of the token before; nil for none that is remembered.
+    /// The time of the user's previous mint; nil if none is remembered.
     let before: UnixTime?
     let at: UnixTime
     let batch: Int

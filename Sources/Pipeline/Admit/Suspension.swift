@@ -1,12 +1,13 @@
 public import AdapterKit
 
-/// An app whose events wait: because the vendor refuses the tokens we mint for it, or because an operator says so.
+/// A suspension or pause of an app: its events wait, because the vendor refuses its tokens or because an operator
+/// paused it.
 public struct Suspension: Sendable, Equatable {
-    /// The reason its events wait.
+    /// The reason that the app's events wait.
     public enum Cause: String, Sendable, CaseIterable {
-        /// The loop guard's: the vendor refuses our tokens. It ends by itself once a probe is not refused.
+        /// The loop guard suspended the app, because the vendor refuses our tokens. Ends when a probe is not refused.
         case suspended
-        /// An operator's. It ends when an operator says so, or when its time is over.
+        /// An operator paused the app. Ends when an operator resumes it, or at its end.
         case paused
     }
 
@@ -14,30 +15,30 @@ public struct Suspension: Sendable, Equatable {
     public enum Reach: String, Sendable, CaseIterable {
         /// Every user of the app.
         case everyone
-        /// The users who refused a token: too few were given tokens to conclude anything about the others.
+        /// The users who refused a token: too few users got tokens for a conclusion about the others.
         case refusingUsers = "refusing_users"
     }
 
     /// The app.
     public let app: String
-    /// The reason its events wait.
+    /// The reason that the app's events wait.
     public let cause: Cause
-    /// The users whose events wait; everyone for a pause.
+    /// The users whose events wait; `everyone` for a pause.
     public let reach: Reach
-    /// Its start.
+    /// The start.
     public let since: UnixTime
-    /// The worker that suspended it, or the operator who paused it.
+    /// The worker that suspended the app, or the operator who paused it.
     public let by: String
-    /// In a line, what was seen or what the operator wants to be known.
+    /// The observation or the operator's reason, in one line.
     public let why: String
-    /// The number of distinct users who refused their tokens; 0 for a pause.
+    /// The number of users who refused their tokens; 0 for a pause.
     public let users: Int
-    /// The version of the key that signed what they refused; nil for a pause.
+    /// The key version that signed the refused tokens; nil for a pause.
     public let keyVersion: String?
-    /// The moment it ends by itself; nil if somebody has to end it.
+    /// The end; nil if a worker or an operator has to end it.
     public let until: UnixTime?
 
-    /// A suspension with these parts.
+    /// Creates a suspension with these parts.
     public init(
         app: String, cause: Cause = .suspended, reach: Reach = .everyone, since: UnixTime, by: String = "",
         why: String = "", users: Int = 0,
@@ -54,6 +55,6 @@ public struct Suspension: Sendable, Equatable {
         self.until = until
     }
 
-    /// Whether its time is over.
+    /// Returns whether the suspension has passed its end.
     public func isOver(at now: UnixTime) -> Bool { until.map { $0 <= now } ?? false }
 }

@@ -1,23 +1,23 @@
 import AdapterKit
 
-/// The apps whose events wait, and the counts that decide it.
+/// The suspended and paused apps, and the counts that decide suspensions.
 ///
-/// An app is suspended where enough of the users who were given tokens refuse them. A suspension is half open: one event now and
-/// then is let through, and where its token is not refused the app resumes. Where few users were given tokens, every one of them
-/// has to refuse, and their own events alone wait. An operator's pause lets nothing through, and may have an end.
+/// An app is suspended if enough of the users who got tokens refuse them. A suspension is half open: from time to time,
+/// one event is admitted as a probe, and the app resumes if the probe's token is not refused. If few users got tokens,
+/// all of them must refuse, and only their own events wait. An operator's pause admits no events, and may have an end.
 struct Suspensions: Sendable {
-    /// Whether an app's event may be answered.
+    /// The answer whether an app's event may be answered.
     enum Standing: Sendable, Equatable {
         case open
-        /// It waits.
+        /// The event waits.
         case closed
-        /// It is the one that is let through to see.
+        /// The event is admitted as a probe.
         case probe
     }
 
-    /// The proof that a report refuses the user's last token.
+    /// The proof that a report refuses the user's latest token.
     enum Evidence: Sendable, Equatable {
-        /// It names a token of ours.
+        /// The report names our token.
         case token
         /// The device with this fingerprint reported again.
         case device(UInt32)
@@ -27,20 +27,20 @@ struct Suspensions: Sendable {
     private var rules: AdmissionRules
     private var apps: [String: SuspendableApp] = [:]
     private var unpublished: [UnpublishedToken] = []
-    /// The number of apps whose events wait, so that nobody looks for one if there is none.
+    /// The number of apps whose events wait, to skip look-ups if there are none.
     private var waitingCount = 0 {
         didSet { if waitingCount > 0 { hasHeld = true } }
     }
-    /// Whether any app's events ever waited: otherwise none ever resumed, and no event asks.
+    /// Whether any app's events have ever waited. If not, no app has resumed and no event needs a look-up.
     private var hasHeld = false
     private var decidedAt = UnixTime(microseconds: .min)
-    /// Whether the control topic can be followed and written: whether the fleet's counts can be known.
+    /// Whether the control topic is read and written, so that the fleet's counts can be known.
     var isFleetFollowed = false
 
     init(_ rules: AdmissionRules) { self.rules = rules }
 
-    /// Applies `rules`, for the apps called `names`. What holds an app goes on holding it; what was seen of an app that is no
-    /// more and that nothing holds is forgotten.
+    /// Applies `rules` to the apps named `names` from now on. Suspensions and pauses stay. The counts of a removed app
+    /// without one are dropped.
     mutating func goOn(by rules: AdmissionRules, for names: Set<String>) {
         apps = apps.filter { names.contains($0.key) || $0.value.suspension != nil }
         if rules.suspensionWindow != self.rules.suspensionWindow || rules.minimumAge != self.rules.minimumAge {
@@ -49,22 +49,23 @@ struct Suspensions: Sendable {
         self.rules = rules
     }
 
-    /// The key's fingerprint for what is remembered of `app`; another one after each resumption, so that the refusals
-    /// before it count no more.
+    /// Returns the key's fingerprint for remembered tokens of `app`. It changes with each resumption, so that earlier
+    /// refusals do not count.
     func fingerprint(of key: SigningKeyReference, for app: String) -> UInt32 {
         guard hasHeld, let resumptions = apps[app]?.resumptions else { return key.fingerprint }
-        // An odd factor: each number of resumptions gives another one.
+        // The factor is odd: each number of resumptions gives another fingerprint.
         return key.fingerprint &+ resumptions &* 0x9E37_79B1
     }
 
-    /// Whether a report observed at `time` may be evidence: one from before the end of a suspension says nothing of what the vendor
-    /// accepts since.
+    /// Returns whether a report observed at `time` may be evidence. A report from before the end of a suspension proves
+    /// nothing about the time after it.
     func mayBeEvidence(_ time: UnixTime, of app: String) -> Bool {
         guard hasHeld, let resumedAt = apps[app]?.resumedAt else { return true }
         return time > resumedAt
     }
 
-    /// Whether an event of `id` and `app` may be answered with `key`. Another key than the one that was refused may have fixed it.
+    /// Returns whether an event of `id` and `app` may be answered with `keyVersion`. A key other than the refused one
+    /// may have fixed the failure.
     mutating func standing(of app: String, for id: SubjectID, keyVersion: String, at now: UnixTime) -> Standing {
         guard waitingCount > 0, let suspension = apps[app]?.suspension else { return .open }
         if suspension.cause == .suspended, suspension.keyVersion != keyVersion {
@@ -75,22 +76,22 @@ struct Suspensions: Sendable {
 
     // MARK: Probes
 
-    /// The event that `standing` let through is to get a token.
+    /// Makes the event that `standing` returned as `probe` the probe.
     mutating func choseProbe(of app: String, _ id: SubjectID) { apps[app]?.choseProbe(id) }
 
-    /// An event of `id` shows that the vendor refuses its token: it is no probe, or the probe failed.
+    /// Records that the vendor refuses the token of `id`: the user is no candidate for a probe, or the probe failed.
     mutating func heardRefusal(of id: SubjectID, of app: String, mintedAt: UnixTime?, at now: UnixTime) {
         guard waitingCount > 0 else { return }
         apps[app]?.heardRefusal(of: id, mintedAt: mintedAt, rules, at: now)
     }
 
-    /// A batch begins: what the last one let through and gave no token is let through again.
+    /// Releases the events that were chosen as probes in the last batch and got no token.
     mutating func releaseProbes() {
         guard waitingCount > 0 else { return }
         for app in apps.keys { apps[app]?.releaseProbe() }
     }
 
-    /// Another key signs for `app` than the one that was refused: the next event is let through.
+    /// Records that another key than the refused one signs for `app`: the next event becomes the probe.
     mutating func keyChanged(of app: String, to version: String, at now: UnixTime) {
         apps[app]?.keyChanged(to: version, at: now)
     }
@@ -105,7 +106,7 @@ struct Suspensions: Sendable {
         return passed.compactMap { resume($0, at: now) }
     }
 
-    /// Ends the pauses whose time is over.
+    /// Ends the pauses that have passed their end.
     ///
     /// - Returns: the pauses that ended.
     mutating func endElapsed(at now: UnixTime) -> [Suspension] {
@@ -115,8 +116,8 @@ struct Suspensions: Sendable {
 
     // MARK: Counting
 
-    /// A token of `app` was minted for `id` in batch `number`; the one before was minted at `before`. It counts once the batch is
-    /// confirmed.
+    /// Records a token of `app` that was minted for `id` in batch `number`; `before` is the time of the user's previous
+    /// mint. The token counts after its batch is confirmed.
     mutating func minted(
         for id: SubjectID, of app: String, keyVersion: String, isProbe: Bool, before: UnixTime?, at now: UnixTime,
         inBatch number: Int
@@ -126,7 +127,7 @@ struct Suspensions: Sendable {
             UnpublishedToken(id: id, app: app, keyVersion: keyVersion, before: before, at: now, batch: number))
     }
 
-    /// The tokens of the batches up to `number` were published.
+    /// Confirms the tokens of the batches up to `number`, which were published.
     mutating func confirm(throughBatch number: Int) {
         let open = unpublished.firstIndex { $0.batch > number } ?? unpublished.endIndex
         var start = 0
@@ -140,14 +141,14 @@ struct Suspensions: Sendable {
         unpublished.removeFirst(open)
     }
 
-    /// Tokens that were minted were not published.
+    /// Drops the unconfirmed tokens, which were not published.
     mutating func rollBack() {
         unpublished = []
         guard waitingCount > 0 else { return }
         for app in apps.keys { apps[app]?.giveBackProbe() }
     }
 
-    /// The vendor refused a user's token, which was minted at `mintedAt`, beyond the limit.
+    /// Records that the vendor refused a user's token, minted at `mintedAt`, beyond the limit.
     mutating func refused(
         _ user: SubjectID, of app: String, mintedAt: UnixTime?, keyVersion: String, by evidence: Evidence,
         at now: UnixTime
@@ -157,12 +158,12 @@ struct Suspensions: Sendable {
             user, mintedAt: mintedAt, device: device, keyVersion: keyVersion, rules, at: now)
     }
 
-    /// Another worker's counts of `app`, or that it takes them back.
+    /// Records another worker's counts of `app`; nil if that worker deletes them.
     mutating func heard(_ counts: RefusalCounts?, of app: String, from worker: String, at now: UnixTime) {
         apps[app, default: SuspendableApp(name: app)].fleet.heard(counts, from: worker, rules, at: now)
     }
 
-    /// The counts that are to be written to the control topic now.
+    /// Returns the counts that have to be written to the control topic now.
     mutating func dueReports(at now: UnixTime) -> [(app: String, worker: String, counts: RefusalCounts?)] {
         guard isFleetFollowed else { return [] }
         return apps.keys.sorted().flatMap { app in
@@ -170,7 +171,7 @@ struct Suspensions: Sendable {
         }
     }
 
-    /// This worker's counts of each app.
+    /// Returns this worker's counts of each app.
     mutating func counts(at now: UnixTime) -> [String: RefusalCounts] {
         var counts: [String: RefusalCounts] = [:]
         for app in apps.keys { counts[app] = apps[app]?.counts(at: now) }
@@ -196,9 +197,9 @@ struct Suspensions: Sendable {
 
     // MARK: The fleet's word
 
-    /// The whole fleet holds `app` by `suspension`, or by nothing.
+    /// Applies the fleet's suspension or pause of `app`, or its end.
     ///
-    /// - Returns: whether that changes anything here.
+    /// - Returns: whether that changes the state here.
     mutating func hold(_ suspension: Suspension?, of app: String, at now: UnixTime) -> Bool {
         guard let suspension, !suspension.isOver(at: now) else { return resume(app, at: now) != nil }
         if apps[app]?.suspension == nil { waitingCount += 1 }
@@ -207,13 +208,13 @@ struct Suspensions: Sendable {
 
     /// Ends the suspension of `app`.
     ///
-    /// - Returns: the suspension that ended; nil where its events did not wait.
+    /// - Returns: the suspension that ended; nil if the app's events did not wait.
     mutating func resume(_ app: String, at now: UnixTime) -> Suspension? {
         guard let ended = apps[app]?.resume(at: now) else { return nil }
         waitingCount -= 1
         return ended
     }
 
-    /// Every suspension and pause, by the app's name.
+    /// All suspensions and pauses, by app name.
     var all: [Suspension] { apps.values.compactMap(\.suspension).sorted { $0.app < $1.app } }
 }

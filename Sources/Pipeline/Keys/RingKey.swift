@@ -1,6 +1,6 @@
 public import AdapterKit
 
-/// A version of a key ring that a token may have been signed with.
+/// A version of a key ring that may have signed a token.
 public struct RingKey: Sendable {
     /// The version's id.
     public let version: String
@@ -9,7 +9,7 @@ public struct RingKey: Sendable {
     /// The key.
     public let key: VerificationKey
 
-    /// The `key` of `version`; `signer` says which state the version is in.
+    /// Creates the `key` of `version` in the state `signer`.
     public init(_ key: VerificationKey, version: String, signer: TokenSigner) {
         self.version = version
         self.key = key

@@ -1,23 +1,23 @@
 public import AdapterKit
 
-/// A key that signs, by name: what the pipeline knows of it. Every token holds one, so it is a reference.
+/// A reference to a signing key by name. A class, because every token has one.
 public final class SigningKeyReference: Sendable, Hashable {
-    /// The ring it is the active version of.
+    /// The ring whose active version this is.
     public let ring: String
     /// The version's id.
     public let version: String
-    /// `kid`, where tokens name their key.
+    /// The `kid`, if tokens name their key.
     public let keyID: String?
-    /// The only algorithm it signs with.
+    /// The key's algorithm.
     public let algorithm: Algorithm
-    /// The moment no token of it may outlive; nil for none.
+    /// The latest expiry of the key's tokens; nil for none.
     public let retireAfter: UnixTime?
-    /// The hash of the names, for every signature looks a signer up by its key.
+    /// The hash of the names, stored, because every signature looks up a signer by its key.
     private let hash: Int
-    /// A part of it, by which admission tells the keys of the tokens that it remembers apart.
+    /// A part of the hash, by which admission distinguishes the keys of remembered tokens.
     var fingerprint: UInt32 { UInt32(truncatingIfNeeded: hash) }
 
-    /// The active version of `ring`.
+    /// Creates a reference to the active version of `ring`.
     public init(ring: String, version: String, keyID: String?, algorithm: Algorithm, retireAfter: UnixTime?) {
         self.ring = ring
         self.version = version
@@ -39,45 +39,45 @@ public final class SigningKeyReference: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
-/// Something to sign.
+/// A request for a signature.
 public struct SigningRequest: Sendable {
-    /// With which key.
+    /// The key that signs.
     public let key: SigningKeyReference
-    /// What: `header.payload`.
+    /// The input: `header.payload`.
     public let input: SigningInput
 
-    /// `input`, to be signed with `key`.
+    /// Creates a request to sign `input` with `key`.
     public init(key: SigningKeyReference, input: SigningInput) {
         self.key = key
         self.input = input
     }
 }
 
-/// How much of what a signer has a call may take.
+/// The share of a signer's capacity that a call may use.
 public enum SigningUrgency: Sendable {
-    /// Somebody waits: everything there is.
+    /// A user waits: the call may use the full capacity.
     case live
-    /// Nobody waits for these, but somebody may wait for what is next: something is left for them.
+    /// No user waits for this call, but one may wait for the next: the call leaves some capacity free.
     case background
 }
 
-/// Who signs: asynchronous and in batches, so that a process, an HSM or a KMS can stand behind it.
+/// A signer of tokens. Asynchronous and in batches, so that a process, an HSM or a KMS can implement it.
 public protocol SigningPort: Sendable {
-    /// The key of `ring` that signs now; nil where there is none.
+    /// Returns the active key of `ring`; nil if there is none.
     func activeKey(of ring: String) -> SigningKeyReference?
 
-    /// The versions of `ring` that a token may have been signed with, as far as they can be verified here; none by default.
+    /// Returns the versions of `ring` that may have signed a token, if they can be verified here; none by default.
     func verificationKeys(of ring: String) -> [RingKey]
 
-    /// Another number whenever an active key may be another one, so that nobody asks for a thousand keys to learn that none
-    /// has changed; nil from one that cannot tell, which is asked for each batch.
+    /// A counter that changes whenever an active key may have changed, so that unchanged keys need no look-up. nil if
+    /// the signer cannot tell: then keys are looked up for each batch.
     var keysRevision: Int? { get }
 
-    /// Whether a batch may be signed in several calls that are under way at once. One that has to share a wire or a patience
-    /// among them is asked once for each batch.
+    /// Whether a batch may be signed in several concurrent calls. A signer whose calls share a connection or a timeout
+    /// gets one call per batch.
     var takesCallsAtOnce: Bool { get }
 
-    /// The JWS signatures of `requests`, in their order; for each, what kept it from being signed.
+    /// Returns the JWS signatures of `requests`, in order. A request that was not signed has the reason instead.
     func sign(_ requests: [SigningRequest], urgency: SigningUrgency) async -> [Result<[UInt8], Rejection>]
 }
 
