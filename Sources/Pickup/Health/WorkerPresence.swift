@@ -17,7 +17,7 @@ struct WorkerPresence: Sendable, Equatable {
     private static let patience: Int64 = 10_000_000
 
     private var hadMembers = false
-    /// Whether the group existed, so that a worker that is there was seen to leave.
+    /// True if the group has existed, so that an empty group means that its workers have left.
     private var existed = false
     /// Whether the brokers describe the group.
     private(set) var isKnown = false

@@ -59,7 +59,7 @@ extension PickupFiles {
         /// The configuration's key that names it.
         let key: String
         let path: String
-        /// Whether a change counts from the next start on.
+        /// True if a change of the file applies only after a restart.
         var needsRestart = false
     }
 
