@@ -1,13 +1,13 @@
 import AdapterKit
 
-/// A request that may be sent as soon as the limits allow.
+/// A request that may be sent as soon as the limits allow it.
 struct PreparedLookup: Sendable {
     let app: App
     let request: LookupRequest
     let questions: [Question]
 }
 
-/// The line to one account's vendor: who waits, what may be sent when, and whether the vendor works.
+/// The schedule of one account's requests: the queued users, the rate limits and the circuit breaker.
 struct AccountSchedule: Sendable {
     private(set) var account: LookupAccount
     var queue = LookupQueue()
@@ -15,13 +15,13 @@ struct AccountSchedule: Sendable {
     private(set) var breaker = CircuitBreaker()
     private var prepared: [PreparedLookup] = []
     private var lastBegin: UnixTime?
-    /// Requests in a row that were refused for their rate, without a word of when to come back.
+    /// The number of requests in a row that were refused for their rate without a time for the next one.
     private var throttles = 0
-    /// What an answer takes, in microseconds: a moving mean.
+    /// The duration of a request, in microseconds: a moving average.
     private var latency: Int64 = 200_000
 
-    /// How long a request waits to become full, in microseconds: a moment for one user, twice that where several came together
-    /// and so others may follow, and longer where more events are known to come.
+    /// The times for which a request waits to become full, in microseconds: for one user, for several users, and for
+    /// more if further events are expected.
     private static let gathering = (alone: Int64(100_000), several: Int64(200_000), longer: Int64(10_000_000))
 
     init(_ account: LookupAccount) {
@@ -29,35 +29,35 @@ struct AccountSchedule: Sendable {
         limiter = RequestLimiter(account)
     }
 
-    /// Goes on as `account`: what was asked counts on.
+    /// Applies the limits of `account` from now on. Earlier requests still count.
     ///
-    /// - Parameter isMended: whether it is asked elsewhere or with something else, so that why it did not work is history.
+    /// - Parameter isMended: whether the endpoint or the credentials changed, so that earlier failures no longer count.
     mutating func goOn(as account: LookupAccount, isMended: Bool) {
         self.account = account
         limiter.goOn(as: account, isMended: isMended)
         if isMended { breaker = CircuitBreaker() }
     }
 
-    /// Takes out the questions of apps that `isGone` names.
+    /// Removes the questions of apps for which `isGone` returns true.
     ///
-    /// - Returns: whom they were about.
+    /// - Returns: the users of those questions.
     mutating func drop(of isGone: (App) -> Bool) -> [SubjectID] {
         let dropped = prepared.filter { isGone($0.app) }.flatMap { $0.questions.map(\.id) }
         prepared.removeAll { isGone($0.app) }
         return dropped + queue.drop(of: isGone)
     }
 
-    /// Takes away the question that has waited longest, of the app of which the most users wait.
+    /// Removes the oldest question of the app with the most waiting users.
     mutating func shedOldest() -> Question? {
         var counts: [String: Int] = [:]
         for lookup in prepared { counts[lookup.app.name, default: 0] += lookup.questions.count }
         return queue.shedOldest(beside: counts)
     }
 
-    /// Users who wait.
+    /// The number of waiting users.
     var waiting: Int { queue.count + prepared.reduce(0) { $0 + $1.questions.count } }
 
-    /// When the last in the queue can be answered, at the vendor's pace.
+    /// Returns the expected time of an answer for the last user in the queue, at the vendor's rate.
     func expectation(at now: UnixTime) -> UnixTime {
         let requests = (max(1, queue.count) + account.batch - 1) / account.batch + prepared.count
         let opening = breaker.opening(at: now) ?? now
@@ -66,19 +66,21 @@ struct AccountSchedule: Sendable {
 
     // MARK: Sending
 
-    /// What comes next.
+    /// The next step for an account.
     enum Next {
-        /// This may be sent.
+        /// Send this request.
         case send(PreparedLookup)
-        /// These are to be prepared; then ask again.
+        /// Prepare requests for these questions, then ask again.
         case prepare([Question], App)
-        /// Nothing before this moment.
+        /// Wait until this time.
         case wait(until: UnixTime)
-        /// Nothing before something happens.
+        /// Wait until something happens.
         case nothing
     }
 
-    /// - Parameter isMoreComing: whether events stand in line that may be about further users.
+    /// Returns the next step.
+    ///
+    /// - Parameter isMoreComing: whether queued events may be about more users.
     mutating func next(at now: UnixTime, isMoreComing: Bool) -> Next {
         guard queue.count + prepared.count > 0, let opening = breaker.opening(at: now) else { return .nothing }
         guard opening <= now else { return .wait(until: opening) }
@@ -115,28 +117,27 @@ struct AccountSchedule: Sendable {
 
     // MARK: Replies
 
-    /// A request ended that took so many microseconds.
+    /// Records that a request finished after `took` microseconds.
     mutating func ended(at now: UnixTime, took: Int64) {
         limiter.end(at: now)
         latency = (latency * 7 + took) / 8
     }
 
-    /// The vendor says how long it is not to be asked, in microseconds. It is asked again after `RequestLimiter.longestPause` at the
-    /// latest.
+    /// Pauses for `length` microseconds, as the vendor requested, and for `RequestLimiter.longestPause` at most.
     mutating func pause(for length: Int64, at now: UnixTime) {
         limiter.pause(for: length, at: now)
         throttles = 0
     }
 
-    /// The vendor answered as it should.
+    /// Records a valid answer.
     ///
-    /// - Returns: what an operator should know of.
+    /// - Returns: a notice for the operator, if the circuit closed.
     mutating func works(at now: UnixTime) -> LookupNotice? {
         throttles = 0
         return breaker.succeeded(at: now).map { .closed(account: account.name, after: $0) }
     }
 
-    /// The vendor has had enough. Where it did not say for how long, the pauses grow.
+    /// Records that the vendor refused a request for its rate. The pauses grow if the vendor did not return a time.
     mutating func throttled(at now: UnixTime, random: inout some RandomNumberGenerator) -> LookupNotice? {
         let isPaused = limiter.pause(at: now).map { $0 > now } ?? false
         if !isPaused {
@@ -144,11 +145,11 @@ struct AccountSchedule: Sendable {
             let jitter = LookupBackoff.pause(before: throttles + 1, random: &random)
             limiter.pause(for: 1_000_000 + jitter, at: now)
         }
-        // It works, and says so.
+        // The vendor works, because it answered.
         return breaker.succeeded(at: now).map { .closed(account: account.name, after: $0) }
     }
 
-    /// The vendor did not answer as it should.
+    /// Records a failed request.
     mutating func failed(
         _ failure: LookupFailure, at now: UnixTime, random: inout some RandomNumberGenerator
     ) -> LookupNotice? {
@@ -158,9 +159,9 @@ struct AccountSchedule: Sendable {
     }
 }
 
-/// Exponential back-off with full jitter: a random pause below a bound that doubles.
+/// Exponential back-off with full jitter: a random pause below a limit that doubles.
 enum LookupBackoff {
-    /// The first bound and the longest, in microseconds.
+    /// The first limit and the longest, in microseconds.
     private static let bounds = (first: Int64(250_000), longest: Int64(30_000_000))
 
     static func pause(before attempt: Int, random: inout some RandomNumberGenerator) -> Int64 {

@@ -1,11 +1,11 @@
 import AdapterKit
 
-/// What vendors said of users, for as long as it is believed, in bounded memory.
+/// A cache of the vendors' answers about users, with expiry and bounded memory.
 ///
-/// Two generations: what is asked for moves to the younger one, and when that is full the older one is forgotten whole. So
-/// at most `capacity` answers are kept, and those that nobody asks for go first.
+/// The cache has two generations. A look-up moves an answer to the young one. When the young one is full, the old one
+/// is dropped. So there are at most `capacity` answers, and unused ones are dropped first.
 struct AnswerCache: Sendable {
-    /// An answer that may be acted upon.
+    /// An answer of a vendor.
     enum Answer: Sendable, Equatable {
         case exists(Enrichment)
         case gone
@@ -15,7 +15,7 @@ struct AnswerCache: Sendable {
     private struct Entry: Sendable {
         let answer: Answer
         let expiresAt: UnixTime
-        /// The app it was asked for.
+        /// The app that the answer is for.
         let app: String
     }
 
@@ -23,12 +23,12 @@ struct AnswerCache: Sendable {
     private var young: [SubjectID: Entry] = [:]
     private var old: [SubjectID: Entry] = [:]
 
-    /// A cache of at most `capacity` answers, at least two.
+    /// Creates a cache of at most `capacity` answers, at least two.
     init(capacity: Int) { self.capacity = max(2, capacity) }
 
     var count: Int { young.count + old.count }
 
-    /// The answer about `id`, where there is one that is still believed.
+    /// Returns the answer about `id`; nil if there is none or it has expired.
     mutating func answer(about id: SubjectID, at now: UnixTime) -> Answer? {
         if let entry = young[id] { return entry.expiresAt > now ? entry.answer : nil }
         guard let entry = old.removeValue(forKey: id), entry.expiresAt > now else { return nil }
@@ -41,10 +41,10 @@ struct AnswerCache: Sendable {
         keep(Entry(answer: answer, expiresAt: moment, app: app), id)
     }
 
-    /// Goes on with room for `capacity` answers, and without those for apps that `isGone` names.
+    /// Changes the capacity, and drops the answers of apps for which `isGone` returns true.
     mutating func goOn(capacity: Int, without isGone: (String) -> Bool) {
         self.capacity = max(2, capacity)
-        // Each generation may hold half; of one that is too large, which answers go is as good as any.
+        // Each generation may have half of the answers. If one is too large, any of its answers may be dropped.
         let half = self.capacity / 2
         for generation in [\AnswerCache.young, \AnswerCache.old] {
             self[keyPath: generation] = self[keyPath: generation].filter { !isGone($1.app) }

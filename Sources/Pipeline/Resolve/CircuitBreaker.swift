@@ -1,9 +1,9 @@
 import AdapterKit
 
-/// Leaves a vendor alone that does not work: after some failures in a row nothing is asked for a while, then one request
-/// tries. The while doubles with each try that fails.
+/// Stops requests to a failing vendor: after some failures in a row, the circuit opens for a pause, and then one
+/// request tests the vendor. The pause doubles with each failed test.
 struct CircuitBreaker: Sendable {
-    /// What a metric says of it.
+    /// The state of the circuit, for metrics.
     enum State: String, Sendable, CaseIterable {
         case closed
         case halfOpen = "half_open"
@@ -16,13 +16,13 @@ struct CircuitBreaker: Sendable {
         case probing(times: Int)
     }
 
-    /// After how many failures in a row it opens.
+    /// The number of failures in a row that opens the circuit.
     private static let failuresToOpen = 5
-    /// The first while, and the longest, in microseconds.
+    /// The first and the longest pause, in microseconds.
     private static let whiles = (first: Int64(2_000_000), longest: Int64(30_000_000))
 
     private var condition = Condition.closed(failures: 0)
-    /// The first of the failures in a row; nil after a success.
+    /// The time of the first failure in a row; nil after a success.
     private var failingSince: UnixTime?
 
     func state(at now: UnixTime) -> State {
@@ -33,7 +33,7 @@ struct CircuitBreaker: Sendable {
         }
     }
 
-    /// When a request may begin; nil while one is trying.
+    /// Returns the time at which a request may begin; nil while a test request is in flight.
     func opening(at now: UnixTime) -> UnixTime? {
         switch condition {
         case .closed: now
@@ -42,14 +42,14 @@ struct CircuitBreaker: Sendable {
         }
     }
 
-    /// A request begins.
+    /// Records that a request begins.
     mutating func begin() {
         if case .open(_, let times) = condition { condition = .probing(times: times) }
     }
 
-    /// The vendor answered.
+    /// Records a success.
     ///
-    /// - Returns: how long it had failed, in microseconds, where the circuit closed just now.
+    /// - Returns: the time since the first failure, in microseconds, if this closed the circuit; nil otherwise.
     mutating func succeeded(at now: UnixTime) -> Int64? {
         let length = failingSince.map { max(0, now.microseconds(since: $0)) } ?? 0
         failingSince = nil
@@ -58,10 +58,10 @@ struct CircuitBreaker: Sendable {
         return length
     }
 
-    /// The vendor did not answer as it should.
+    /// Records a failure.
     ///
-    /// - Parameter isCertain: whether the next request would fail as well, so that it opens at once.
-    /// - Returns: whether it opened just now.
+    /// - Parameter isCertain: whether the next request would fail too, so that the circuit opens at once.
+    /// - Returns: whether this opened the circuit.
     mutating func failed(
         at now: UnixTime, isCertain: Bool, random: inout some RandomNumberGenerator
     ) -> Bool {
@@ -74,7 +74,7 @@ struct CircuitBreaker: Sendable {
             }
             open(at: now, times: 0, random: &random)
             return true
-        // One that was under way when it opened tells nothing new.
+        // A request that was in flight when the circuit opened.
         case .open: return false
         case .probing(let times):
             open(at: now, times: times + 1, random: &random)
@@ -84,7 +84,7 @@ struct CircuitBreaker: Sendable {
 
     private mutating func open(at now: UnixTime, times: Int, random: inout some RandomNumberGenerator) {
         let longest = min(Self.whiles.longest, Self.whiles.first << Int64(min(times, 10)))
-        // Many workers must not come back together.
+        // Many workers must not return at the same time.
         let length = Int64.random(in: (longest / 2)...longest, using: &random)
         condition = .open(until: now.advanced(byMicroseconds: length), times: times)
     }

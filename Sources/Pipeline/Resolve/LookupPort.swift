@@ -1,14 +1,14 @@
 public import AdapterKit
 
-/// A request on its way to a vendor.
+/// A request to a vendor.
 public struct LookupCall: Sendable {
-    /// Its number; no other call of the process has it.
+    /// The call's number, unique in the process.
     public let id: Int
-    /// Whose endpoint and credentials it goes with.
+    /// The name of the account with the endpoint and the credentials.
     public let account: String
-    /// What is asked.
+    /// The request.
     public let request: LookupRequest
-    /// The token that is to be its bearer, which lacks its signature alone; nil where the account's credentials are.
+    /// The unsigned token to use as bearer; nil if the account's credentials are used.
     public let bearer: SigningRequest?
 
     init(id: Int, account: String, request: LookupRequest, bearer: SigningRequest? = nil) {
@@ -19,31 +19,31 @@ public struct LookupCall: Sendable {
     }
 }
 
-/// What became of a call.
+/// The result of a call.
 public struct LookupReply: Sendable {
     /// The call's number.
     public let id: Int
-    /// The answer, whatever its status, or why there is none.
+    /// The answer, with any status, or the failure.
     public let result: Result<LookupAnswer, LookupFailure>
 
-    /// The end of call `id`.
+    /// Creates the reply to call `id`.
     public init(id: Int, result: Result<LookupAnswer, LookupFailure>) {
         self.id = id
         self.result = result
     }
 }
 
-/// A vendor's answer, with what its headers say about asking again.
+/// A vendor's answer, with the retry headers.
 public struct LookupAnswer: Sendable, Equatable {
-    /// Status and body.
+    /// The status and the body.
     public let response: LookupResponse
-    /// `Retry-After` (RFC 9110, section 10.2.3), from now, in microseconds. An account rests for five minutes at most, whatever it says.
+    /// The time of `Retry-After` (RFC 9110, section 10.2.3) from now, in microseconds. An account pauses for five
+    /// minutes at most.
     public let retryAfter: Int64?
-    /// How long nothing is left of the vendor's limit, in microseconds: `X-RateLimit-Reset` where `X-RateLimit-Remaining`
-    /// is 0.
+    /// The time until the vendor's limit resets, in microseconds: `X-RateLimit-Reset` if `X-RateLimit-Remaining` is 0.
     public let exhaustedFor: Int64?
 
-    /// An answer with these parts.
+    /// Creates an answer with these parts.
     public init(response: LookupResponse, retryAfter: Int64? = nil, exhaustedFor: Int64? = nil) {
         self.response = response
         self.retryAfter = retryAfter
@@ -51,14 +51,14 @@ public struct LookupAnswer: Sendable, Equatable {
     }
 }
 
-/// Who asks the vendors: over HTTP in the worker, in memory in a test.
+/// A client for the vendors' APIs: over HTTP in the worker, in memory in a test.
 public protocol LookupPort: Sendable {
-    /// Begins these calls and returns at once. Every one of them ends with a reply, within its account's time limit.
+    /// Begins these calls and returns at once. Every call gets a reply within its account's timeout.
     func ask(_ calls: [LookupCall])
 
-    /// The replies that came since the last question.
+    /// Returns the replies since the last call.
     func takeReplies() -> [LookupReply]
 
-    /// Sets what is called, on any thread, each time a reply is there to be taken. It must not block.
+    /// Sets the function to call, on any thread, each time a reply is ready. It must not block.
     func onReply(_ signal: @escaping @Sendable () -> Void)
 }

@@ -1,16 +1,16 @@
 import AdapterKit
 import DequeModule
 
-/// A user whom the vendor is to be asked about.
+/// A user to ask the vendor about.
 struct Question: Sendable {
     let id: SubjectID
     let subject: Subject
     let askedAt: UnixTime
-    /// How often it was asked in vain.
+    /// The number of failed attempts.
     var tries = 0
 }
 
-/// The questions of one account, app by app, in the order they came; those that failed wait until their moment.
+/// The questions of one account, by app, in the order of their arrival. Failed ones wait for their next attempt.
 struct LookupQueue: Sendable {
     private struct Line: Sendable {
         let app: App
@@ -29,10 +29,10 @@ struct LookupQueue: Sendable {
         lines[line(of: app)].questions.append(question)
     }
 
-    /// Takes away the question that has waited longest, of the app that has the most: whoever fills the queue with users that
-    /// are none pushes out its own. Questions that wait for another try count as much as the others, and go after them.
+    /// Removes the oldest question of the app with the most questions. So an app that fills the queue with invalid
+    /// users displaces only its own. Questions that wait for a retry count too, and are removed last.
     ///
-    /// - Parameter prepared: how many questions of each app stand in requests that were not sent yet.
+    /// - Parameter prepared: the number of each app's questions in requests that are not sent yet.
     mutating func shedOldest(beside prepared: [String: Int] = [:]) -> Question? {
         func count(_ line: Line) -> Int { line.count + prepared[line.app.name, default: 0] }
         guard let longest = lines.indices.max(by: { count(lines[$0]) < count(lines[$1]) }),
@@ -42,9 +42,9 @@ struct LookupQueue: Sendable {
         return oldest
     }
 
-    /// Takes out the questions of apps that `isGone` names.
+    /// Removes the questions of apps for which `isGone` returns true.
     ///
-    /// - Returns: whom they were about.
+    /// - Returns: the users of those questions.
     mutating func drop(of isGone: (App) -> Bool) -> [SubjectID] {
         let dropped = lines.filter { isGone($0.app) }.flatMap { line in
             line.questions.map(\.id) + line.later.map(\.question.id)
@@ -55,29 +55,29 @@ struct LookupQueue: Sendable {
         return dropped
     }
 
-    /// Puts questions back in front, where they were.
+    /// Puts questions back at the front, in their order.
     mutating func putBack(_ questions: [Question], of app: App) {
         count += questions.count
         lines[line(of: app)].questions.prepend(contentsOf: questions)
     }
 
-    /// Asks again, not before `moment`.
+    /// Queues a retry of a question, not before `moment`.
     mutating func retry(_ question: Question, of app: App, at moment: UnixTime) {
         count += 1
         lines[line(of: app)].later.append((moment, question))
     }
 
-    /// What may be asked next.
+    /// The next questions to ask.
     enum Offer {
         case questions([Question], of: App)
-        /// Nothing before this moment.
+        /// Wait until this time.
         case wait(until: UnixTime)
         case nothing
     }
 
-    /// The next request's questions, from one app after the other. A request that is not full waits for more, so many
-    /// microseconds for one user and so many for `several`, and for `turn`, its turn at the steady pace: requests that are
-    /// full come first.
+    /// Returns the questions of the next request, in turn from each app. A request that is not full waits for more
+    /// users: `alone` microseconds for one user and `several` for more. It also waits for `turn`, its turn at the
+    /// steady rate, because full requests are first.
     mutating func take(
         _ batch: Int, at now: UnixTime, alone: Int64, several: Int64, turn: UnixTime
     ) -> Offer {
@@ -88,7 +88,7 @@ struct LookupQueue: Sendable {
             let count = lines[index].questions.count
             if let askedAt = lines[index].questions.first?.askedAt {
                 let ready = max(askedAt.advanced(byMicroseconds: count == 1 ? alone : several), turn)
-                // A clock that was set back must not hold anything up.
+                // A clock that was set back must not delay a request.
                 if count >= batch || ready <= now || askedAt > now { return take(batch, index) }
                 moment = min(moment ?? ready, ready)
             }

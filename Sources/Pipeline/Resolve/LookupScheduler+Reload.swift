@@ -1,16 +1,16 @@
 import AdapterKit
 
 extension LookupScheduler {
-    /// Goes on with other accounts.
+    /// Replaces the accounts.
     ///
-    /// What is known of users stays, and so do each account's limits. What was asked for an app that is configured otherwise is
-    /// forgotten: whoever waits for it asks anew.
+    /// The cached answers stay, and so do the limits of each account. The open questions of a changed app are dropped:
+    /// its events ask again.
     ///
     /// - Parameters:
-    ///   - names: what accounts that go on were called before.
-    ///   - mended: the accounts that are asked elsewhere or with something else: whether they work is to be seen anew.
-    ///   - capacity: how many answers are remembered at most.
-    ///   - kept: the apps that go on as they were.
+    ///   - names: the previous names of the accounts that stay.
+    ///   - mended: the accounts with another endpoint or other credentials; their failures no longer count.
+    ///   - capacity: the maximum number of cached answers.
+    ///   - kept: the apps that did not change.
     mutating func goOn(
         with accounts: [LookupAccount], before names: [String: String], mended: Set<String>, capacity: Int,
         keeping kept: [App]
@@ -34,15 +34,15 @@ extension LookupScheduler {
         for line in lines.indices { forgotten += lines[line].drop(of: isGone) }
         forgotten += move(moved, isGone)
         for id in forgotten { waiting[id] = nil }
-        // Why they failed may be what was mended.
+        // The changed configuration may have fixed the failures.
         failures = [:]
         let unchanged = Set(kept.map(\.name))
         cache.goOn(capacity: capacity) { !unchanged.contains($0) }
     }
 
-    /// Requests under way go on where their account does.
+    /// Keeps requests in flight if their account stays.
     ///
-    /// - Returns: about whom nothing is to be learned from them.
+    /// - Returns: the users that these requests will give no answer about.
     private mutating func move(_ lines: [Int: Int], _ isGone: (App) -> Bool) -> [SubjectID] {
         var forgotten: [SubjectID] = []
         for (id, flight) in flights {

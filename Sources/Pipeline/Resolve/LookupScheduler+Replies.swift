@@ -3,7 +3,7 @@ import AdapterKit
 // MARK: Replies
 
 extension LookupScheduler {
-    /// What became of a call.
+    /// Processes the reply to a call.
     mutating func received(_ reply: LookupReply, at now: UnixTime, random: inout some RandomNumberGenerator) {
         guard let flight = flights.removeValue(forKey: reply.id) else { return }
         let took = max(0, now.microseconds(since: flight.begunAt))
@@ -40,9 +40,9 @@ extension LookupScheduler {
         }
     }
 
-    /// Remembers a verdict, unless its app goes by other rules meanwhile.
+    /// Caches a verdict, unless its app has changed meanwhile.
     ///
-    /// - Returns: why there is none.
+    /// - Returns: the failure if there is no verdict.
     mutating func learn(
         _ verdict: LookupVerdict, _ question: Question, _ flight: InFlightRequest, _ now: UnixTime
     ) -> LookupFailure? {
@@ -68,15 +68,15 @@ extension LookupScheduler {
         return nil
     }
 
-    /// Whether the vendor found fault with this very request, and not with us: ids come from devices, and one that a vendor
-    /// does not take must not keep everybody else's questions from being asked.
+    /// Returns whether the vendor refused this request only. Ids come from devices, and one invalid id must not stop
+    /// the questions about other users.
     private static func isAboutRequest(_ reply: LookupReply) -> Bool {
         guard case .success(let answer) = reply.result else { return false }
         return [400, 413, 414, 422].contains(answer.response.status)
     }
 
-    /// Halves a request that was refused, until the one user stands alone whom it is about. Who finds fault with a request has read
-    /// it: the vendor works, and a circuit that was trying with this very request closes.
+    /// Halves a refused request until it contains only the user that the vendor refuses. The vendor has read the
+    /// request, so it works: a circuit that this request was testing closes.
     private mutating func refused(_ flight: InFlightRequest, _ failure: LookupFailure, _ now: UnixTime) {
         tell(lines[flight.line].works(at: now))
         guard flight.questions.count > 1 else {
@@ -88,7 +88,7 @@ extension LookupScheduler {
         prepare(Array(flight.questions[middle...]), flight.app, flight.line, now)
     }
 
-    /// What a failure says of the vendor.
+    /// Applies a failure to the account's limits and circuit.
     private mutating func judge(
         _ failure: LookupFailure, isPartial: Bool, _ flight: InFlightRequest, _ now: UnixTime,
         _ random: inout some RandomNumberGenerator
@@ -108,7 +108,7 @@ extension LookupScheduler {
         if let notice { tally.notices.append(notice) }
     }
 
-    /// Asks again, where that may help.
+    /// Asks again, if a retry may succeed.
     private mutating func again(
         _ question: Question, _ failure: LookupFailure, _ flight: InFlightRequest, _ now: UnixTime,
         _ random: inout some RandomNumberGenerator

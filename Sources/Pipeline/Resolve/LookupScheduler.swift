@@ -1,17 +1,17 @@
 import AdapterKit
 
-/// Asks the vendors about users: in batches, within their limits, each user once however many events wait, and never so
-/// that somebody else waits.
+/// Asks the vendors about users: in batches, within their limits, once per user for any number of waiting events. No
+/// event blocks another.
 ///
-/// A value without clock or I/O. `answer` is asked for every event and never waits; `calls` says what is to be sent now, and
-/// `received` takes what came back.
+/// A value without clock or I/O. `answer` is called for every event and never waits. `calls` returns the requests to
+/// send now. `received` processes the replies.
 struct LookupScheduler: Sendable {
-    /// What is known of a user.
+    /// The state of the answer about a user.
     enum Answer: Equatable {
         case known(AnswerCache.Answer)
-        /// The vendor is being asked, or will be; an answer is to be expected about then.
+        /// A request is in flight or queued; the answer is expected at about this time.
         case expected(UnixTime)
-        /// The vendor was asked in vain.
+        /// The request failed.
         case failed(LookupFailure)
     }
 
@@ -20,31 +20,34 @@ struct LookupScheduler: Sendable {
         let app: App
         let questions: [Question]
         let begunAt: UnixTime
-        /// Whether its app is configured otherwise by now: what comes back tells of the vendor, and nothing of users.
+        /// Whether the app has changed since the request was sent. Its answer then shows that the vendor works, but is
+        /// not used for users.
         var isOutdated = false
     }
 
-    /// How often a question is asked within one stay; events that wait for it longer ask anew.
+    /// The maximum number of attempts for a question. Events that wait longer ask again.
     static let tries = 4
-    /// How long a failure is told to events that ask, in microseconds.
+    /// The time for which a failure is returned to events that ask, in microseconds.
     static let failureLife: Int64 = 5_000_000
-    /// How many users may wait at one account; beyond that those who have waited longest, of the app that has the most, come back
-    /// later.
+    /// The maximum number of users that wait for one account. Beyond it, the oldest questions of the app with the most
+    /// questions are dropped, and their events return later.
     static let longestQueue = 20_000
 
     var lines: [AccountSchedule]
     var indices: [String: Int]
     var cache: AnswerCache
-    /// Users who are waited for, and until when somebody will come for the answer.
+    /// The users with open questions, and the time until which an event may come for the answer.
     var waiting: [SubjectID: UnixTime] = [:]
     var failures: [SubjectID: (failure: LookupFailure, until: UnixTime)] = [:]
     var flights: [Int: InFlightRequest] = [:]
     private var lastCall = 0
     var tally = LookupTally()
-    /// When `calls` is to be asked next, if nothing comes before.
+    /// The time of the next call of `calls`, if nothing happens before.
     private(set) var nextCall: UnixTime?
 
-    /// - Parameter capacity: how many answers are remembered at most.
+    /// Creates a scheduler.
+    ///
+    /// - Parameter capacity: the maximum number of cached answers.
     init(_ accounts: [LookupAccount], capacity: Int) {
         lines = accounts.map { AccountSchedule($0) }
         indices = Dictionary(accounts.enumerated().map { ($1.name, $0) }) { first, _ in first }
@@ -53,7 +56,7 @@ struct LookupScheduler: Sendable {
 
     // MARK: Asking
 
-    /// What is known of `subject`. Where nothing is, the vendor will be asked.
+    /// Returns the state of the answer about `subject`. Without an answer, it queues a question to the vendor.
     mutating func answer(about subject: Subject, _ id: SubjectID, of app: App, at now: UnixTime) -> Answer {
         if let answer = cache.answer(about: id, at: now) {
             tally.hit(app.name)
@@ -66,7 +69,7 @@ struct LookupScheduler: Sendable {
         if let (failure, until) = failures.removeValue(forKey: id), until > now { return .failed(failure) }
         if lines[line].waiting >= Self.longestQueue {
             guard let shed = lines[line].shedOldest() else { return .expected(lines[line].expectation(at: now)) }
-            // Whoever waits for it asks anew.
+            // The events that wait for this question ask again.
             waiting[shed.id] = nil
         }
         waiting[id] = now
@@ -74,20 +77,20 @@ struct LookupScheduler: Sendable {
         return .expected(lines[line].expectation(at: now))
     }
 
-    /// Somebody will come back for the answer about `id`, at `moment` or a little later.
+    /// Keeps the answer about `id` for an event that returns at `moment` or a little later.
     mutating func keep(_ id: SubjectID, until moment: UnixTime) {
         guard let known = waiting[id] else { return }
-        // Whoever comes back may find the worker busy.
+        // The event may return to a busy worker.
         waiting[id] = max(known, moment.advanced(bySeconds: 120))
     }
 
     // MARK: Calling
 
-    /// The requests that may be sent now.
+    /// Returns the requests to send now.
     ///
     /// - Parameters:
-    ///   - isMoreComing: whether events stand in line that may be about further users.
-    ///   - minter: makes the tokens that prove requests' right, where accounts want them.
+    ///   - isMoreComing: whether queued events may be about more users.
+    ///   - minter: creates the tokens that authenticate requests, if accounts need them.
     mutating func calls(
         at now: UnixTime, isMoreComing: Bool, minter: inout Minter, signing: any SigningPort
     ) -> [LookupCall] {
@@ -117,7 +120,7 @@ struct LookupScheduler: Sendable {
         return try minter.credential(for: prepared.app, question.subject, with: key, at: now)
     }
 
-    /// The next request of a line; nil where there is none, or it may not be sent yet.
+    /// Returns the next request of a line; nil if there is none, or it must not be sent yet.
     private mutating func next(_ line: Int, at now: UnixTime, _ isMoreComing: Bool) -> PreparedLookup? {
         while true {
             switch lines[line].next(at: now, isMoreComing: isMoreComing) {
@@ -163,13 +166,13 @@ struct LookupScheduler: Sendable {
 // MARK: Telling
 
 extension LookupScheduler {
-    /// What was counted since the last call.
+    /// Returns the counts since the last call.
     mutating func takeTally() -> LookupTally {
         defer { tally = LookupTally() }
         return tally
     }
 
-    /// The accounts as they are now.
+    /// Returns the current state of the accounts.
     func conditions(at now: UnixTime) -> [LookupCondition] {
         lines.map { line in
             LookupCondition(
@@ -178,7 +181,7 @@ extension LookupScheduler {
         }
     }
 
-    /// How many answers are remembered.
+    /// The number of cached answers.
     var remembered: Int { cache.count }
 }
 
@@ -194,7 +197,7 @@ extension AnswerCache.Answer {
 }
 
 extension Range<Int> {
-    /// Whether all of `other` is within it, and `other` is not empty.
+    /// Returns whether `other` is not empty and within the range.
     fileprivate func contains(_ other: Range<Int>) -> Bool {
         !other.isEmpty && lowerBound <= other.lowerBound && other.upperBound <= upperBound
     }

@@ -1,15 +1,15 @@
-/// What the resolver counted since it was last asked, for metrics and logs. Names are accounts', apps' and results'; never a
-/// user.
+/// The resolver's counts since the last call, for metrics and logs. The names are those of accounts, apps and results,
+/// never of users.
 public struct LookupTally: Sendable {
-    /// Requests that ended, by account and result: `answered`, or why not.
+    /// Finished requests, by account and result: `answered`, or the kind of failure.
     public internal(set) var requests: [[String]: Int] = [:]
-    /// Users the vendor spoke of, by app and verdict.
+    /// Users that the vendor returned, by app and verdict.
     public internal(set) var verdicts: [[String]: Int] = [:]
-    /// Events that found their answer remembered, by app.
+    /// Events whose answer was cached, by app.
     public internal(set) var hits: [[String]: Int] = [:]
-    /// How long the vendors took, by account, in seconds.
+    /// The durations of requests, by account, in seconds.
     public internal(set) var seconds: [String: [Double]] = [:]
-    /// What an operator should know of.
+    /// Notices for the operator.
     public internal(set) var notices: [LookupNotice] = []
 
     mutating func count(_ request: String, _ account: String, took: Int64) {
@@ -22,26 +22,26 @@ public struct LookupTally: Sendable {
     mutating func hit(_ app: String) { hits[[app], default: 0] += 1 }
 }
 
-/// Something about a vendor's REST API that an operator should know of.
+/// A state of a vendor's REST API that an operator should know of.
 public enum LookupNotice: Sendable, Equatable {
-    /// So much failed that nothing is asked for a while. The detail is the last failure's.
+    /// The circuit opened after several failures. The detail is that of the last failure.
     case opened(account: String, detail: String)
-    /// The vendor answers again, after so many microseconds.
+    /// The circuit closed: the vendor answers again, after this time in microseconds.
     case closed(account: String, after: Int64)
-    /// An answer named another user than it was asked about, and was refused.
+    /// An answer named another user than the request did, and was refused.
     case mismatched(account: String, detail: String)
-    /// The vendor refuses what is asked about one user.
+    /// The vendor refuses requests about one user.
     case refused(account: String, detail: String)
 }
 
-/// What the metrics say of an account now.
+/// The state of an account, for metrics.
 public struct LookupCondition: Sendable, Equatable {
     /// The account.
     public let account: String
     /// `closed`, `half_open` or `open`.
     public let circuit: String
-    /// Users who wait to be asked about, and those who are being asked about.
+    /// The number of users with open questions, queued or in flight.
     public let waiting: Int
-    /// Requests under way.
+    /// The number of requests in flight.
     public let inFlight: Int
 }

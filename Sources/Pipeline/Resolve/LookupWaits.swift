@@ -2,15 +2,15 @@ import AdapterKit
 import Records
 import Spans
 
-/// Since when followed events wait for their vendors' answers, and what their traces say of it.
+/// The waits of traced events for their vendors' answers, for their traces.
 struct LookupWaits: Sendable {
-    /// More are not kept: an event may be another worker's by the time its answer comes.
+    /// The maximum number of entries. It is bounded because another worker may have an event by the time of its answer.
     private static let most = 10_000
 
     private var starts: [RecordPosition: UnixTime] = [:]
 
-    /// What is known of an event's user by now. A wait begins with the first answer that is not there yet and ends with the first one
-    /// that is.
+    /// Records the state of the answer for an event. A wait begins when no answer is there yet, and ends with the
+    /// answer.
     mutating func heard(
         _ answer: LookupScheduler.Answer, of account: String, _ origin: RecordPosition, _ trace: EventTrace,
         at now: UnixTime
@@ -25,9 +25,9 @@ struct LookupWaits: Sendable {
         }
     }
 
-    /// The event no longer waits.
+    /// Ends the wait of an event.
     ///
-    /// - Parameter answer: what it came to, in a stable word.
+    /// - Parameter answer: the result, in a stable word.
     mutating func ended(
         _ answer: String, of account: String, _ origin: RecordPosition, _ trace: EventTrace, at now: UnixTime,
         status: EndedSpan.Status = .unset

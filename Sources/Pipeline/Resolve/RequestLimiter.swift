@@ -1,10 +1,10 @@
 import AdapterKit
 import DequeModule
 
-/// Keeps an account within its vendor's limits, whatever the network does to the time a request arrives.
+/// Keeps an account within its vendor's limits, regardless of network delays.
 ///
-/// A request arrives at some moment between its beginning and its end. So it is counted from the one until a whole window
-/// after the other: then no window of the vendor's, wherever it begins, sees more than its limit.
+/// A request arrives at some time between its beginning and its end. So it counts from its beginning until a whole
+/// window after its end. Then no window of the vendor, wherever it begins, contains more requests than the limit.
 struct RequestLimiter: Sendable {
     private struct Window: Sendable {
         let requests: Int
@@ -13,13 +13,13 @@ struct RequestLimiter: Sendable {
 
     private var windows: [Window]
     private var concurrency: Int
-    /// When the latest requests ended, in order; as many as the largest window allows.
+    /// The ends of the latest requests, in order; as many as the largest window allows.
     private var ended: Deque<UnixTime> = []
     private(set) var inFlight = 0
-    /// Until when the vendor asked not to be asked.
+    /// The end of the pause that the vendor requested.
     private var pausedUntil: UnixTime?
-    /// The longest time that a vendor's word keeps its account from being asked, in microseconds: five minutes. One wrong header must not
-    /// stop all look-ups for as long as it says; where it was right, the next answer says so again.
+    /// The longest pause that a vendor's header can cause, in microseconds: five minutes. One wrong header must not
+    /// stop all look-ups for longer. If the header was right, the next answer repeats it.
     static let longestPause: Int64 = 300 * 1_000_000
 
     init(_ account: LookupAccount) {
@@ -27,9 +27,10 @@ struct RequestLimiter: Sendable {
         concurrency = account.concurrency
     }
 
-    /// Goes on within the limits of `account`. What was asked counts on.
+    /// Applies the limits of `account` from now on. Earlier requests still count.
     ///
-    /// - Parameter isMended: whether it is asked elsewhere or with something else, whom nobody asked to pause.
+    /// - Parameter isMended: whether the endpoint or the credentials changed, so that the vendor's pause no longer
+    ///   applies.
     mutating func goOn(as account: LookupAccount, isMended: Bool) {
         if isMended { pausedUntil = nil }
         windows = Self.windows(account)
@@ -40,11 +41,11 @@ struct RequestLimiter: Sendable {
         account.rates.map { Window(requests: $0.requests, length: Int64($0.seconds) * 1_000_000) }
     }
 
-    /// When the next request may begin.
+    /// The time of the next request.
     enum Opening: Equatable {
         case now
         case at(UnixTime)
-        /// Once one that is under way has ended.
+        /// After a request in flight has finished.
         case afterReply
     }
 
@@ -54,14 +55,14 @@ struct RequestLimiter: Sendable {
         for window in windows {
             let left = window.requests - inFlight
             guard left > 0 else { return .afterReply }
-            // Of those that ended, the one that must have left the window.
+            // Of the finished requests, the one that must have left the window.
             guard ended.count >= left else { continue }
             moment = max(moment, ended[ended.count - left].advanced(byMicroseconds: window.length))
         }
         return moment <= now ? .now : .at(moment)
     }
 
-    /// About when the last of `count` more requests may begin.
+    /// Returns the approximate time at which the last of `count` more requests may begin.
     func moment(forRequests count: Int, at now: UnixTime) -> UnixTime {
         var moment = max(now, pause(at: now) ?? now)
         for window in windows {
@@ -74,27 +75,27 @@ struct RequestLimiter: Sendable {
         return moment
     }
 
-    /// How far apart requests are at the vendor's steady pace, in microseconds.
+    /// The interval between requests at the vendor's steady rate, in microseconds.
     var pace: Int64 { windows.map { $0.length / Int64($0.requests) }.max() ?? 0 }
 
     mutating func begin() { inFlight += 1 }
 
     mutating func end(at now: UnixTime) {
         inFlight = max(0, inFlight - 1)
-        // A clock that was set back must not shut the vendor out for as long.
+        // A clock that was set back must not block requests for that long.
         ended.removeAll { $0 > now }
         ended.append(now)
         let most = windows.map(\.requests).max() ?? 0
         if ended.count > most { ended.removeFirst(ended.count - most) }
     }
 
-    /// Notes that the vendor asks for no requests for `length` microseconds, of which `longestPause` count.
+    /// Pauses for `length` microseconds, as the vendor requested, and for `longestPause` at most.
     mutating func pause(for length: Int64, at now: UnixTime) {
         let moment = now.advanced(byMicroseconds: min(max(0, length), Self.longestPause))
         pausedUntil = max(moment, pause(at: now) ?? moment)
     }
 
-    /// The end of the time for which the vendor asked for no requests; nil where it asked for none.
+    /// Returns the end of the pause that the vendor requested; nil if it requested none.
     func pause(at now: UnixTime) -> UnixTime? {
         // A clock that was set back must not make the pause longer.
         pausedUntil.map { min($0, now.advanced(byMicroseconds: Self.longestPause)) }

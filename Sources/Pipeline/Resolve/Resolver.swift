@@ -1,14 +1,14 @@
 import AdapterKit
 import Records
 
-/// Asks what vendors know of users before tokens are minted for them, and knows which events wait for the answers, and which events
-/// stand behind one that does.
+/// Asks vendors about users before the worker mints their tokens. Tracks the events that wait for the answers, and the
+/// events behind them.
 struct Resolver: Sendable {
     var scheduler: LookupScheduler
     private var waits = LookupWaits()
-    /// The rule for the batch's events that would wait in their places.
+    /// The rule for events of the batch that would wait in place.
     private var rule = Waiting.over
-    /// The partitions of the batch whose further events stand behind one that goes on waiting.
+    /// The partitions of the batch in which an event continues to wait, so that the events behind it wait too.
     private var stuck: Set<TopicPartition> = []
 
     init(_ scheduler: LookupScheduler) { self.scheduler = scheduler }
@@ -19,10 +19,10 @@ struct Resolver: Sendable {
         stuck = []
     }
 
-    /// Whether the event at `origin` stands behind one that goes on waiting.
+    /// Returns whether the event at `origin` is behind one that continues to wait.
     func blocks(_ origin: RecordPosition) -> Bool { rule == .resumed && stuck.contains(TopicPartition(origin)) }
 
-    /// Asks what the vendor adds to the token of `request`, the event of `record`; nothing where its app does not ask.
+    /// Returns the vendor's additions to the token of `request`, the event of `record`; none if its app has no look-up.
     mutating func resolve(_ request: MintRequest, of record: InputRecord, at now: UnixTime) -> Disposition<Enrichment> {
         guard let lookup = request.app.lookup else { return .next(Enrichment()) }
         let answer = scheduler.answer(about: request.subject.withoutChallenge, request.id, of: request.app, at: now)
@@ -42,7 +42,8 @@ struct Resolver: Sendable {
         return .ended(.failed(rejection, .resolve), of: request.event)
     }
 
-    /// Waits for the answer, which is expected at `moment`: the event waits in its place, or in the tier that lasts as long, or goes without it.
+    /// Waits for the answer, which is expected at `moment`. The event waits in place or in the shortest tier that is
+    /// long enough, or gets its token without the answer.
     private mutating func wait(
         for moment: UnixTime, _ lookup: AppLookup, _ request: MintRequest, _ record: InputRecord, _ now: UnixTime
     ) -> Disposition<Enrichment> {
@@ -57,7 +58,7 @@ struct Resolver: Sendable {
         return .ended(.awaits(moment, about: request.id), of: request.event)
     }
 
-    /// Notes that an event that ended as `ending` comes back at `moment`, for the vendor's answer.
+    /// Records that an event that was settled with `ending` returns at `moment` for the vendor's answer.
     mutating func comesBack(_ ending: Ending, at moment: UnixTime) {
         if case .awaits(_, let id) = ending { scheduler.keep(id, until: moment) }
     }

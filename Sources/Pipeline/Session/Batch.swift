@@ -6,7 +6,7 @@ public struct Batch: Sendable {
     public internal(set) var records: [InputRecord]
     /// The share of the signer's capacity that the batch may use.
     public let urgency: SigningUrgency
-    /// Whether the batch's events may wait in place for a vendor's answer.
+    /// The rule for the batch's events that would wait in place for a vendor's answer.
     public let waiting: Waiting
     /// The memory of all events that the batch began with, in bytes.
     let memory: Int

@@ -26,7 +26,7 @@ public struct SessionStateMachine: Sendable {
     var processing: Batch?
     var ended = EndedBatches()
     var parked = ParkedEvents()
-    /// Whether the last batch was of parked events; then other events are next.
+    /// True after a batch of parked events; other events are next.
     var wasParked = false
     var rhythm = CommitRhythm()
     var publishing: Publishing
