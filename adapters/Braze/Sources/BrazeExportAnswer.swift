@@ -15,9 +15,9 @@ struct BrazeExportAnswer {
         var found: Set<[UInt8]> = []
         /// The ids Braze calls invalid.
         var invalid: Set<[UInt8]> = []
-        /// Whether there is a user in it without an id, or one that nobody asked about.
+        /// True if a user in it has no id, or was not in the request.
         var namesStranger = false
-        /// Whether it speaks of errors, so that what is missing need not be unknown.
+        /// True if it contains errors, so that a missing user is not necessarily unknown.
         var reportsErrors = false
     }
 

@@ -2,7 +2,7 @@ public import AdapterKit
 
 /// Dotdigital's REST API in small: push profiles and contacts, by whichever identifier they are asked for.
 public struct DotdigitalStub: VendorStub {
-    /// Whether the rate limit is kept in the older scheme's way, a 400 with `ERROR_APIUSAGE_EXCEEDED`, instead of a 429.
+    /// True if a request over the rate limit gets the older scheme's 400 with `ERROR_APIUSAGE_EXCEEDED` instead of a 429.
     public var throttlesWithBadRequest = false
 
     private let setting: StubSetting
