@@ -6,7 +6,7 @@ import AdapterKit
 /// one event is admitted as a probe, and the app resumes if the probe's token is not refused. If few users got tokens,
 /// all of them must refuse, and only their own events wait. An operator's pause admits no events, and may have an end.
 struct Suspensions: Sendable {
-    /// The answer whether an app's event may be answered.
+    /// The standing of an app's event: it is answered, waits, or is a probe.
     enum Standing: Sendable, Equatable {
         case open
         /// The event waits.
