@@ -2,7 +2,8 @@ public import AdapterKit
 
 /// Dotdigital's REST API in small: push profiles and contacts, by whichever identifier they are asked for.
 public struct DotdigitalStub: VendorStub {
-    /// True if a request over the rate limit gets the older scheme's 400 with `ERROR_APIUSAGE_EXCEEDED` instead of a 429.
+    /// True if the stub answers a request over the rate limit with a 400 and `ERROR_APIUSAGE_EXCEEDED`, as the older
+    /// scheme does, instead of a 429.
     public var throttlesWithBadRequest = false
 
     private let setting: StubSetting
