@@ -112,9 +112,9 @@ public final class Settlement: Sendable {
 }
 
 extension Settlement {
-    /// Returns the settlement to try next if a topic refuses this settlement's record. For a token or a
-    /// retry, that is a dead letter with the whole event. For a dead letter, it is a reference to `record`. Returns nil if the record is a
-    /// reference already.
+    /// Returns the settlement to try next if a topic refuses this settlement's record. For a token or a retry, that is
+    /// a dead letter with the whole event. For a dead letter, it is a reference to `record`. Returns nil if the record
+    /// is a reference already.
     public func byReference(_ record: InputRecord, at time: UnixTime) -> Settlement? {
         Settler.byReference(self, record, at: time)
     }
