@@ -35,7 +35,8 @@ struct Readiness: Sendable, Equatable {
         var workersAbsentSince: UnixTime?
         /// The moment from which no worker answers asks; nil where one does or it is unknown.
         var unansweredSince: UnixTime?
-        /// True if it is unknown whether workers run: the brokers do not show their group, and no worker has handled an ask.
+        /// True if it is unknown whether workers run: the brokers do not show their group, and no worker has handled an
+        /// ask.
         var areWorkersUnknown = false
         /// The pause of the live lane; nil while its events are taken.
         var lanePause: LanePause?
