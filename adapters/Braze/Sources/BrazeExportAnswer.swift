@@ -62,8 +62,8 @@ struct BrazeExportAnswer {
         }
     }
 
-    /// An id of which the answer does not speak. Braze leaves out whom it does not have, whether it deleted them or never met
-    /// them; but a user nobody asked about can be this one under a new id, so that "unknown" would be as rash as "exists".
+    /// Returns the verdict about an id that is missing in the answer. Braze omits users that it deleted or never had. But a
+    /// user that was not in the request can be this one under a new id, so neither "unknown" nor "exists" is certain.
     private func missing(_ users: Users) -> LookupVerdict {
         if users.namesStranger {
             return .unanswered(
