@@ -2,7 +2,8 @@ import AdapterKit
 
 /// Braze's answer to an export of users by id.
 ///
-/// Ids are compared byte for byte: a set of Swift's strings would take two spellings of an accented letter for one user.
+/// Ids are compared byte for byte: a set of Swift's strings would take two spellings of an accented letter for one
+/// user.
 struct BrazeExportAnswer {
     private enum Content {
         case users(Users)
@@ -62,8 +63,9 @@ struct BrazeExportAnswer {
         }
     }
 
-    /// Returns the verdict about an id that is missing in the answer. Braze omits users that it deleted or never had. But a
-    /// user that was not in the request can be this one under a new id, so neither "unknown" nor "exists" is certain.
+    /// Returns the verdict about an id that is missing in the answer. Braze omits users that it deleted or never had.
+    /// But a user that was not in the request can be this one under a new id, so neither "unknown" nor "exists" is
+    /// certain.
     private func missing(_ users: Users) -> LookupVerdict {
         if users.namesStranger {
             return .unanswered(
