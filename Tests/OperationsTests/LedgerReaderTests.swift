@@ -75,6 +75,69 @@ import WorkerTestSupport
         await broker.close()
     }
 
+    /// Whatever is published between two readings, the one that goes on behind the last one shows what a whole one does.
+    @Test(arguments: [1, 2, 3] as [UInt64]) func `a reading behind the last one shows the same tokens as a whole one`(
+        seed: UInt64
+    ) async throws {
+        let broker = try EmbeddedBroker(logger: silent)
+        try await broker.createTopic("tokens", partitions: 3)
+        let configuration = try readConfiguration(
+            """
+            kafka: { bootstrap_servers: "\(broker.bootstrapServers)" }
+            topics: { tokens: tokens }
+            keys: { ring: { path: ring } }
+            apps: { a: { adapter: braze, key: ring, lifetime: 12h } }
+            """)
+        func producer(_ partitioner: String) throws -> KafkaProducer {
+            try KafkaProducer(
+                ["bootstrap.servers": broker.bootstrapServers, "partitioner": partitioner], logger: silent)
+        }
+        let (home, elsewhere) = (try producer("murmur2_random"), try producer("consistent"))
+        func reader(remembers: Bool) -> LedgerReader {
+            LedgerReader(
+                configuration, brokers: broker.bootstrapServers, remembers: remembers, logger: silent,
+                display: NoDisplay())
+        }
+        let filter = LedgerFilter(versions: ["old"], of: LedgerRing("ring", in: configuration))
+        let remembering = reader(remembers: true)
+        var random = SeededGenerator(seed: seed)
+        for round in 1...8 {
+            let records = (0..<60).map { _ -> ProducerRecord in
+                let user = Int.random(in: 0..<40, using: &random)
+                switch Int.random(in: 0..<12, using: &random) {
+                case 0: return Self.tombstone(user)
+                case 1:
+                    return ProducerRecord(topic: "tokens", key: Array("a/u-\(user)".utf8), value: [1], headers: [])
+                default:
+                    return Self.token(
+                        user, version: Int64.random(in: 1...1000, using: &random),
+                        key: Bool.random(using: &random) ? "old" : "new")
+                }
+            }
+            #expect(await home.deliver(records).allSatisfy { $0 == nil })
+            if round == 6 {
+                // As after partitions were added: tokens outside of their subjects' partitions.
+                #expect(await elsewhere.deliver(Array(records.prefix(20))).allSatisfy { $0 == nil })
+            }
+            let whole = reader(remembers: false)
+            if round % 3 == 1 {
+                let found = try await remembering.holders(matching: filter, at: Self.now).holders
+                let wanted = try await whole.holders(matching: filter, at: Self.now).holders
+                #expect(Set(found.map(\.key)) == Set(wanted.map(\.key)))
+            }
+            for _ in 0..<2 {
+                let found = try await remembering.holdings(at: Self.now, matching: filter)
+                let wanted = try await whole.holdings(at: Self.now, matching: filter)
+                #expect(found.list == wanted.list && found.live > 0, "round \(round)")
+                #expect(found.strangers == wanted.strangers && found.firstDoubtful == wanted.firstDoubtful)
+                #expect(found.subjectCount == wanted.subjectCount && found.unreadable == wanted.unreadable)
+            }
+        }
+        await home.close(within: patience)
+        await elsewhere.close(within: patience)
+        await broker.close()
+    }
+
     @Test func `keys that become too many to be noted are all forgotten`() {
         var notes = LedgerNotes(limit: 200)
         notes.note(Array("a/u-1".utf8), Self.hash, offset: 4, issuedAt: 9)

@@ -87,8 +87,12 @@ package struct LedgerHoldings: Sendable {
         }
     }
 
-    /// Notes the position of a record that is no token or cannot be read.
-    mutating func doubt(_ position: RecordPosition) { firstDoubtful = firstDoubtful ?? position }
+    /// Notes the first record of `table`, which has read `partition`, that is no token or cannot be read.
+    mutating func noteDoubtful(in table: LedgerTable, of partition: TopicPartition) {
+        guard firstDoubtful == nil, let offset = table.firstDoubtful else { return }
+        firstDoubtful = RecordPosition(
+            topic: partition.topic, partition: partition.partition, offset: offset)
+    }
 
     /// Adds a token that matches the filter.
     mutating func add(_ token: LedgerTable.NewestToken, at now: UnixTime) {

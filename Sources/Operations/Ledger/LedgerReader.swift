@@ -15,6 +15,8 @@ package struct LedgerReader {
     private let patience: Duration
     private let logger: Logger
     private let display: any ProgressDisplay
+    /// The tables of the last reading; nil where every reading begins at the topic's start.
+    private let known: KnownTables?
 
     /// The default limit on the table's memory, in bytes.
     package static let standardMemory = 192 << 20
@@ -26,9 +28,12 @@ package struct LedgerReader {
     /// - Parameters:
     ///   - memory: the limit on the table's memory, in bytes; the Kafka client uses some 64 MB besides.
     ///   - patience: the longest time to wait for an open transaction that hides a part of the topic.
+    ///   - remembers: whether a reading keeps its tables, so that the next one reads only what was published since. The
+    ///     tables of all partitions together then use at most half of `memory`.
     package init(
         _ configuration: Configuration, brokers: String, memory: Int = Self.standardMemory,
-        patience: Duration = TopicReader.standardPatience, logger: Logger, display: any ProgressDisplay
+        patience: Duration = TopicReader.standardPatience, remembers: Bool = false, logger: Logger,
+        display: any ProgressDisplay
     ) {
         self.configuration = configuration
         self.brokers = brokers
@@ -36,6 +41,7 @@ package struct LedgerReader {
         self.patience = patience
         self.logger = logger
         self.display = display
+        known = remembers ? KnownTables(memory: memory / 2) : nil
     }
 
     /// Returns the tokens that live at `now` and that `filter` matches, and the offsets that open transactions hide.
@@ -46,20 +52,19 @@ package struct LedgerReader {
     ) async throws -> LedgerHoldings {
         var holdings = LedgerHoldings()
         var strays: StrayTokens?
-        holdings.hidden = try await eachSlice { partition, slice, room, turns in
-            var table = LedgerTable(slice, subjects: room)
+        holdings.hidden = try await eachSlice(from: known) { partition, slice, table, turns in
             var found = strays ?? turns.strays(memory / Self.shareOfKeys)
             try await turns.read(partition) {
                 LedgerRecord($0.body, in: slice, at: now)
             } each: { record, read in
-                let doubts = table.strangers + table.unreadable
                 _ = table.take(read, offset: record.position.offset)
-                if table.strangers + table.unreadable > doubts { holdings.doubt(record.position) }
                 found.note(record)
             }
             let kept = found.keep(from: table, matching: filter, at: now)
             holdings.add(table, matching: filter, at: now, but: kept.contains)
+            holdings.noteDoubtful(in: table, of: partition)
             strays = found
+            return !found.hasAny
         }
         try await compare(&strays, at: now)
         strays?.each { holdings.add($0, at: now) }
@@ -87,8 +92,9 @@ package struct LedgerReader {
         var found: [LedgerHolder] = []
         var strays: StrayTokens?
         var strayHolders: [SubjectHash: LedgerHolder] = [:]
-        let hidden = try await eachSlice { partition, slice, room, turns in
-            var table = LedgerTable(slice, subjects: room)
+        // A table has no keys, so that each record is read again for them.
+        known?.forget()
+        let hidden = try await eachSlice { partition, slice, table, turns in
             var notes = LedgerNotes(limit: memory / Self.shareOfKeys)
             var misplaced = strays ?? turns.strays(memory / Self.shareOfKeys)
             try await turns.read(partition) {
@@ -110,14 +116,18 @@ package struct LedgerReader {
                 let holder = LedgerHolder(key: Array(key), issuedAt: issuedAt, expiresAt: end)
                 if kept.contains(subject) { strayHolders[subject] = holder } else { found.append(holder) }
             }
-            guard !notes.isComplete else { return notes.each(add) }
-            // There are too many of them to be kept beside the table.
-            try await turns.readAgain(partition) {
-                LedgerRecord($0.body, in: slice, at: now)
-            } each: { record, read in
-                guard let key = record.key, case .token(let subject, let token) = read else { return }
-                add(key[...], subject, record.position.offset, token.issuedAt)
+            if notes.isComplete {
+                notes.each(add)
+            } else {
+                // There are too many of them to be kept beside the table.
+                try await turns.readAgain(partition) {
+                    LedgerRecord($0.body, in: slice, at: now)
+                } each: { record, read in
+                    guard let key = record.key, case .token(let subject, let token) = read else { return }
+                    add(key[...], subject, record.position.offset, token.issuedAt)
+                }
             }
+            return !misplaced.hasAny
         }
         try await compare(&strays, at: now)
         found += strayHolders.filter { strays?.contains($0.key) == true }.map(\.value)
@@ -142,24 +152,48 @@ package struct LedgerReader {
         strays = found
     }
 
-    /// Calls `body` for each slice of each partition, with the number of subjects for which its table needs room.
+    /// Opens the topic behind the tables of `known`, or at its start.
     ///
+    /// - Returns: the reader, and the tables with which it goes on; nil where it begins at the topic's start.
+    private func open(from known: KnownTables?) async throws -> (TopicReader, KnownTables?) {
+        let topic = configuration.topics.tokens
+        if let known, let starts = known.starts {
+            let reader = try await TopicReader(topic, from: starts, configuration, brokers: brokers, logger: logger)
+            if known.precede(reader.bounds) { return (reader, known) }
+            known.forget()
+        }
+        return (try await TopicReader(topic, configuration, brokers: brokers, logger: logger), nil)
+    }
+
+    /// Calls `body` with each slice of each partition and its table.
+    ///
+    /// - Parameters:
+    ///   - known: the tables with which the reading goes on; nil to begin at the topic's start.
+    ///   - body: reads a slice; returns whether its table may be kept for the next reading.
     /// - Returns: the offsets of the topic that open transactions hide.
     private func eachSlice(
-        _ body: (TopicPartition, LedgerSlice, Int, inout LedgerTurns) async throws -> Void
+        from known: KnownTables? = nil,
+        _ body: (TopicPartition, LedgerSlice, inout LedgerTable, inout LedgerTurns) async throws -> Bool
     ) async throws -> HiddenOffsets? {
-        let reader = try await TopicReader(
-            configuration.topics.tokens, configuration, brokers: brokers, logger: logger)
+        let (reader, known) = try await open(from: known)
         let plan = reader.bounds.sorted { $0.key.partition < $1.key.partition }.map { partition, bounds in
-            (partition, bounds.count, LedgerPlan.slices(records: bounds.count, memory: memory))
+            (partition, bounds, LedgerPlan.slices(records: bounds.count, memory: memory))
         }
-        var turns = LedgerTurns(reader, total: plan.reduce(0) { $0 + $1.1 * $1.2.count }, patience, display)
+        var turns = LedgerTurns(reader, total: plan.reduce(0) { $0 + $1.1.count * $1.2.count }, patience, display)
         defer { turns.end() }
-        for (partition, records, slices) in plan {
+        var areAllKept = true
+        for (partition, bounds, slices) in plan {
+            let past = known?.take(partition)
             for slice in slices {
-                try await body(partition, slice, LedgerPlan.room(records: records, slices: slices.count), &turns)
+                let room = LedgerPlan.room(records: bounds.count, slices: slices.count)
+                var table = past ?? LedgerTable(slice, subjects: room)
+                let isKept = try await body(partition, slice, &table, &turns)
+                areAllKept = areAllKept && isKept
+                guard slices.count == 1, areAllKept, !turns.hides(partition) else { continue }
+                self.known?.keep(table, of: partition, among: plan.count, next: bounds.upperBound)
             }
         }
+        if !areAllKept { self.known?.forget() }
         return turns.hidden
     }
 }
@@ -222,6 +256,9 @@ private struct LedgerTurns {
         let parts = hiddenOffsets.sorted { $0.key.partition < $1.key.partition }.map(\.value)
         return parts.dropFirst().reduce(into: parts.first) { $0?.add($1) }
     }
+
+    /// Whether an open transaction hides offsets of `partition`.
+    func hides(_ partition: TopicPartition) -> Bool { hiddenOffsets[partition] != nil }
 
     mutating func end() { display.clear() }
 }

@@ -51,7 +51,11 @@ package struct LedgerTable: Sendable {
     package private(set) var strangers = 0
     /// Records that claim to be replacement tokens and cannot be read.
     package private(set) var unreadable = 0
+    /// The offset of the first record that is no token or cannot be read; nil where there is none.
+    private(set) var firstDoubtful: Int64?
 
+    /// The memory of the table, in bytes.
+    var bytes: Int { slots.count * MemoryLayout<Slot>.stride }
     /// The memory of a subject in a table that is as full as it gets, in bytes.
     package static let bytesPerSubject = MemoryLayout<Slot>.stride * 5 / 4
 
@@ -92,9 +96,11 @@ package struct LedgerTable: Sendable {
         case .elsewhere: return nil
         case .stranger:
             strangers += 1
+            firstDoubtful = firstDoubtful ?? offset
             return nil
         case .unreadable:
             unreadable += 1
+            firstDoubtful = firstDoubtful ?? offset
             return nil
         case .tombstone(let subject):
             remove(subject)
@@ -103,6 +109,7 @@ package struct LedgerTable: Sendable {
         }
         guard let label = number(of: token.label) else {
             unreadable += 1
+            firstDoubtful = firstDoubtful ?? offset
             return nil
         }
         if (used + 1) * 5 > slots.count * 4 { grow() }

@@ -17,6 +17,8 @@ struct StrayTokens {
     /// The subjects with a record outside of their partition, of the partition that is being read.
     private var pending: [SubjectHash: Int32] = [:]
     private var tokens: [SubjectHash: Token] = [:]
+    /// Whether any record was outside of its subject's partition.
+    private(set) var hasAny = false
     /// Whether there are few enough of them. If not, each further token counts by itself until it ends.
     private var isComplete = true
 
@@ -40,6 +42,7 @@ struct StrayTokens {
     mutating func note(_ key: [UInt8], in partition: Int32) {
         let home = KeyPartition.of(key, count: partitions)
         guard isComplete, home != partition else { return }
+        hasAny = true
         pending[SubjectHash(key)] = home
         // The kept tokens were counted nowhere else.
         if pending.count + tokens.count > limit { (isComplete, pending) = (false, [:]) }

@@ -28,8 +28,8 @@ struct KafkaCampaignTopics: CampaignTopics {
             configuration, KafkaProperties(configuration, bootstrapServers: brokers), logger: logger)
         // A campaign reads the ledger repeatedly until its own time limit.
         ledger = LedgerReader(
-            configuration, brokers: brokers, patience: min(patience, TopicReader.standardPatience), logger: logger,
-            display: display)
+            configuration, brokers: brokers, patience: min(patience, TopicReader.standardPatience), remembers: true,
+            logger: logger, display: display)
     }
 
     func holders(
