@@ -25,7 +25,7 @@ extension Scenarios {
             "Telemetry": ["Formats", "Spans"],
             "HTTPTransport": ["Formats", "JOSE"],
             "OTLP": ["Formats", "HTTPTransport", "Spans", "Telemetry"],
-            "Signing": ["Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry"],
+            "Signing": ["Pipeline", "AdapterKit", "Keyring", "JOSE", "Telemetry"],
             "VendorLookup": ["HTTPTransport", "Pipeline", "AdapterKit", "JOSE", "Telemetry", "Formats"],
             "BrokerTokens": ["Formats", "HTTPTransport", "JOSE", "Kafka", "Telemetry", "WorkerConfiguration"],
             "Serving": ["JOSE", "Wiring"],
@@ -209,12 +209,14 @@ extension Scenarios {
             return found
         }
 
-        /// The gateway faces the internet, and telemetry is below the mint.
-        @Test func `the gateway cannot reach private keys, and telemetry not the pipeline`() {
+        /// The gateway faces the internet, telemetry is below the mint, and a reader of files is a large surface beside keys.
+        @Test func `the gateway cannot reach private keys, telemetry not the pipeline, signing no YAML`() {
             #expect(reach(of: "Worker").contains("Signing") && reach(of: "Worker").contains("Pipeline"))
             #expect(!reach(of: "Pickup").contains("Signing") && !reach(of: "Pickup").contains("Worker"))
             #expect(!reach(of: "Operations").contains("Worker"))
             #expect(!reach(of: "OTLP").contains("Pipeline"))
+            #expect(reach(of: "Preflight").isSuperset(of: ["WorkerConfiguration", "YAMLReading"]))
+            #expect(reach(of: "Signing").isDisjoint(with: ["WorkerConfiguration", "YAMLReading", "DeclaredAdapters"]))
         }
 
         @Test func `every folder of Sources is on the map`() throws {
