@@ -2,7 +2,6 @@ import AdapterKit
 import Kafka
 import Logging
 import Pipeline
-import Telemetry
 import Wiring
 import WorkerConfiguration
 
@@ -19,12 +18,14 @@ struct VersionFloor: Sendable {
     let configuration: Configuration
     let properties: ClientProperties
     let logger: Logger
+    private let observer: SessionObserver
     private let now: @Sendable () -> UnixTime
     private let unreadable: UnreadableRecords
 
     init(_ context: SessionContext, bootstrapServers: String) {
         configuration = context.configuration
-        logger = context.logger
+        logger = context.clientLogger
+        observer = context.observer
         now = context.now
         unreadable = context.unreadable
         properties = KafkaProperties(configuration, bootstrapServers: bootstrapServers).reader(
@@ -45,14 +46,10 @@ struct VersionFloor: Sendable {
                 throw error
             }
             await reader.close(within: .seconds(1))
-            if !found.isComplete {
-                logger.warning("not all of the token topic's latest versions could be read in time")
-            }
+            if !found.isComplete { observer.versionsIncomplete() }
             return found.version
         } catch {
-            logger.warning(
-                "the versions on the token topic could not be read; this worker goes by its clock",
-                metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(error)"])
+            observer.versionsUnknown(topic, error)
             return nil
         }
     }
