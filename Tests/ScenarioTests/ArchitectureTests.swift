@@ -187,6 +187,20 @@ extension Scenarios {
             }
         }
 
+        /// A path that forgets to close a client leaves its threads and its place in a group behind. `whileOpen` has no such path.
+        @Test func `a client that lives for one function is closed by whileOpen`() throws {
+            let exceptions: Set<String> = [
+                "Session.swift",  // The time for closing depends on the reason of the session's end.
+                "ControlTopic.swift", "LetterWriter.swift",  // The client outlives the function, unless that throws.
+                "ReissueJob.swift",  // A lane is no client.
+            ]
+            let closing = /catch \{\n(?:[^}]*\n)?\s*await \w+\??\.close\(within/
+            let found = try Repository.files(under: "Sources", ending: "swift").filter {
+                try String(contentsOf: $0, encoding: .utf8).contains(closing)
+            }
+            #expect(Set(found.map(\.lastPathComponent)) == exceptions)
+        }
+
         /// The gateway's own server is none of these: a connection without an `NIOAsyncChannel` is not lost (`ServedConnections`).
         @Test func `every HTTP server closes the connections that come as it ends`() throws {
             var servers = 0

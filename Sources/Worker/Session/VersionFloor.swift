@@ -40,12 +40,9 @@ struct VersionFloor: Sendable {
         let all = (0..<partitions).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
         do throws(KafkaError) {
             let reader = try KafkaConsumer(properties, reading: [], logger: logger)
-            let found: (version: Int64?, isComplete: Bool)
-            do throws(KafkaError) { found = try await highest(in: all, of: topic, reader) } catch {
-                await reader.close(within: .seconds(1))
-                throw error
+            let found = try await reader.whileOpen { reader throws(KafkaError) in
+                try await highest(in: all, of: topic, reader)
             }
-            await reader.close(within: .seconds(1))
             if !found.isComplete { observer.versionsIncomplete() }
             return found.version
         } catch {
