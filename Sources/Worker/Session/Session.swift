@@ -107,6 +107,8 @@ struct Session {
         patience.isOver = true
         closing.until = loop.renewal
         await finish(background, end, &closing)
+        // With those of a commit that ended after the loop.
+        observer.logOutcomes()
         following?.cancel()
         await finish(following, end, closing)
         processor = loop.processor

@@ -77,7 +77,6 @@ struct SessionLoop {
 
     /// Runs until the worker is to stop or the clients are of no further use.
     mutating func run(_ background: BackgroundWork) async -> SessionEnd {
-        defer { observer.logOutcomes() }
         takeHistory()
         while !Task.isCancelled {
             observer.beat()
