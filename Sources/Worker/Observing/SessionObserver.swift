@@ -8,7 +8,7 @@ import Telemetry
 /// The one receiver of what happens in the sessions of a worker. It has a method for each event, which writes the log,
 /// sets the status and counts the metrics. It decides nothing, and a session writes none of the three itself.
 ///
-/// It outlives the sessions. No method allocates memory for each event of a batch.
+/// It outlives the sessions. Each method concerns a batch, a unit or a partition, and none is called for a single event.
 final class SessionObserver: Sendable {
     let status: WorkerStatus
     let metrics: WorkerMetrics
