@@ -133,9 +133,7 @@ let package = Package(
         module(
             "Signing",
             [
-                "Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "Telemetry", logging, lifecycle,
-                nio,
-                sockets,
+                "Pipeline", "AdapterKit", "Keyring", "JOSE", "Telemetry", logging, lifecycle, nio, sockets,
             ], exclude: ["README.md"]),
         // The only module with a client for HTTP.
         module(
@@ -283,8 +281,9 @@ let package = Package(
         tests(
             "SigningTests",
             [
-                "Signing", "Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerConfiguration", "WorkerTestSupport",
-                "AsyncTestSupport", logging, lifecycle, nio, sockets, embedded,
+                "Signing", "Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerTestSupport", "AsyncTestSupport",
+                logging,
+                lifecycle, nio, sockets, embedded,
             ]),
         tests(
             "VendorLookupTests",

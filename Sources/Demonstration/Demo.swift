@@ -109,6 +109,17 @@ package struct Demo {
         let producer = try KafkaProducer(properties.producer, logger: logger)
         let consumer = try KafkaConsumer(
             properties.reader(group: "remint-demo-reader"), topics: configuration.outputTopics, logger: logger)
+        return try await producer.whileOpen(closingWithin: .seconds(5)) { producer in
+            try await consumer.whileOpen(closingWithin: .seconds(5)) { consumer in
+                try await exchange(events, configuration, ledger, producer, consumer)
+            }
+        }
+    }
+
+    private func exchange(
+        _ events: [DemoEvent], _ configuration: Configuration, _ ledger: DemoLedger, _ producer: KafkaProducer,
+        _ consumer: KafkaConsumer
+    ) async throws -> DemoOutputs {
         let now = self.now()
         let errors = await producer.deliver(
             events.map { $0.record(topic: configuration.topics.invalidations, at: now) })
@@ -126,8 +137,6 @@ package struct Demo {
                 }
             }
         }
-        await consumer.close(within: .seconds(5))
-        await producer.close(within: .seconds(5))
         return outputs
     }
 

@@ -74,7 +74,7 @@ public struct Preflight: Sendable {
             revisions = [:]
             return
         }
-        revisions = KeyRingWatcher.revisions(of: configuration)
+        revisions = KeyRingWatcher.revisions(of: configuration.watchedRings)
         let (rings, keyDiagnostics) = Self.load(configuration.keys)
         self.rings = rings
         self.diagnostics =

@@ -120,11 +120,14 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let reloader = Reloader(
             running, signer: local, lookups: lookups, status: status, metrics: metrics, logLevel: logLevel,
             logger: logger, now: now)
+        let tracing = tracing
+        let observer = SessionObserver(
+            status: status, metrics: metrics, logger: logger, tracing: tracing,
+            topic: { [configuration] in configuration.topic(for: $0) }, observe: observe)
         let context = SessionContext(
-            configuration: configuration, signer: signer, lookups: lookups, status: status, metrics: metrics,
-            unreadable: UnreadableRecords(metrics.unreadable, logger: logger),
-            reachability: Reachability(status: status), logger: logger, now: now, observe: observe,
-            tracing: tracing, reloader: reloader)
+            configuration: configuration, signer: signer, lookups: lookups, observer: observer,
+            requests: SessionRequests(status), unreadable: UnreadableRecords(metrics.unreadable, logger: logger),
+            reachability: Reachability(observer), clientLogger: logger, now: now, tracing: tracing, reloader: reloader)
         try await withThrowingTaskGroup(of: Void.self) { group in
             // The server answers until the last event has ended, so it must not see the graceful shutdown, which ends its
             // own; a task of its own does not inherit it.
@@ -252,7 +255,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let lock = name == nil ? InstanceName(group: configuration.kafka.group) : nil
         let session = Session(
             context: context, bootstrapServers: bootstrapServers, instance: name ?? lock?.text ?? "", isReady: isReady)
-        context.status.set(name: session.instance)
+        status.set(name: session.instance)
         var processor = configuration.processor(
             signing: context.signer, worker: session.instance, cores: signingLanes, spans: telemetry?.spans, now: now)
         var committed = CommittedOffsets()
@@ -271,7 +274,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             switch end {
             case .stopped: return
             case .renewed:
-                context.status.set(.worker, "its Kafka clients are made anew: the files of their certificates changed")
+                context.observer.renewing()
                 if Task.isShuttingDownGracefully { return }
             case .reopened:
                 if .now - start > .seconds(60) { backoff.reset() }
@@ -281,10 +284,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                     "fenced: a transaction outlived its timeout, or another worker has the transactional id \(session.instance); let this one be restarted, and give each its own kafka.instance: \(error)"
                 )
             case .unusable(let error):
-                context.status.set(.worker, "its Kafka clients are made anew: \(error)")
-                logger.error(
-                    "the Kafka clients are of no further use; new ones start from the committed offsets",
-                    metadata: [LogKey.kafkaError: "\(error)"])
+                context.observer.clientsFailed(error)
                 if .now - start > .seconds(60) { backoff.reset() }
                 guard await backoff.wait(while: { !Task.isShuttingDownGracefully }) else { return }
             }

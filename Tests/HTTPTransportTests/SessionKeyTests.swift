@@ -159,6 +159,6 @@ import WorkerConfiguration
         #expect(
             found.count == 1 && found.first?.hasPrefix("pickup.session.jwks: \(path): \(complaint)") == true, "\(found)"
         )
-        #expect(PickupService.reloadDiagnostics(for: configuration).isEmpty)
+        #expect(PickupFiles.reloadDiagnostics(for: configuration).isEmpty)
     }
 }

@@ -6,7 +6,6 @@ import Keyring
 import Logging
 import Pipeline
 import Testing
-import WorkerConfiguration
 import WorkerTestSupport
 
 @testable import Signing
@@ -26,12 +25,12 @@ import WorkerTestSupport
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/ring"
         try KeyRings.make(path, version: "k1")
-        let configuration = try readConfiguration(workerConfiguration(brokers: "127.0.0.1:1", ring: path))
         let ring = try KeyRingDirectory(path: path).load(name: "push")
         let watched = Watched(
             path: path, signer: LocalSigner([ring], lanes: 2), log: RecordingLog())
         let watcher = KeyRingWatcher(
-            configuration: configuration, signer: watched.signer, problems: watched.problems.report,
+            rings: [WatchedRing(name: "push", path: path, uses: [.hs256])], signer: watched.signer,
+            problems: watched.problems.report,
             logger: watched.log.logger())
         let watch = Task { await watcher.run() }
         defer { watch.cancel() }

@@ -5,7 +5,6 @@ import Keyring
 import Pipeline
 import Synchronization
 import Testing
-import WorkerConfiguration
 import WorkerTestSupport
 
 @testable import Signing
@@ -42,13 +41,10 @@ import WorkerTestSupport
     @Test func `a watcher follows rings that come, move and go`() async throws {
         let folder = try TemporaryFolder()
         let rings = try ["one", "two"].map { try ring($0, in: folder.path) }
-        func watched(_ text: String) throws -> KeyRingWatcher.Watched {
-            let app = "a: { adapter: dotdigital, key: push, settings: { issuer: a, audience: \"https://a.example\" } }"
-            return .init(
-                try readConfiguration(
-                    "kafka: { bootstrap_servers: 127.0.0.1:1 }\nkeys: { \(text) }\napps: { \(app) }\n"))
+        func watched(_ ring: String) -> KeyRingWatcher.Watched {
+            .init([WatchedRing(name: "push", path: "\(folder.path)/\(ring)", uses: [.hs256])])
         }
-        let now = Mutex(try watched("push: { path: \"\(folder.path)/one\" }"))
+        let now = Mutex(watched("one"))
         let signer = LocalSigner(rings, lanes: 1), problems = RecordedProblems(), log = RecordingLog()
         let watcher = KeyRingWatcher(
             { now.withLock { $0 } }, signer: signer, problems: problems.report, logger: log.logger())
@@ -65,13 +61,13 @@ import WorkerTestSupport
         }
         try await change("one", to: "k2")
         // Moved: the other folder is looked at.
-        let moved = try watched("push: { path: \"\(folder.path)/two\" }")
+        let moved = watched("two")
         now.withLock { $0 = moved }
         try await change("two", to: "k3")
         // Broken, and gone: so is the problem.
         try Data("{".utf8).write(to: URL(filePath: KeyRingDirectory(path: "\(folder.path)/two").listing))
         try await eventually("a problem") { problems.text != nil }
-        let others = try watched("push: { path: \"\(folder.path)/one\" }")
+        let others = watched("one")
         now.withLock { $0 = others }
         try await eventually("the problem's end") { problems.text == nil }
     }

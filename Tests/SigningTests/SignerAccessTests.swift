@@ -74,7 +74,8 @@ import WorkerTestSupport
 
     @Test func `a token against the policy is refused by name, and the rest is signed`() async throws {
         var bench = try SignerBench([.hs256])
-        bench.policies["HS256"] = "algorithms: [HS256], longest_life: 2h, issuer: shop"
+        bench.policies["HS256"] = SigningPolicy(
+            algorithms: [.hs256], longestLife: .seconds(7200), issuer: "shop")
         let key = try #require(bench.keys["HS256"])
         try await bench.withServer {
             let payloads = [

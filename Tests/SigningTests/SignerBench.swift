@@ -9,7 +9,6 @@ import NIOPosix
 import Pipeline
 import Synchronization
 import Testing
-import WorkerConfiguration
 import WorkerTestSupport
 
 @testable import Signing
@@ -20,8 +19,8 @@ struct SignerBench: ~Copyable {
     let socket: String
     /// By ring.
     let keys: [String: SigningKey]
-    /// What the configuration says under `policy`, by ring.
-    var policies: [String: String] = [:]
+    /// The policies, by ring; a ring without one signs any token.
+    var policies: [String: SigningPolicy] = [:]
 
     /// Rings named after their algorithms, and `push`, which an app needs.
     init(_ algorithms: [Algorithm]) throws {
@@ -85,16 +84,13 @@ struct SignerBench: ~Copyable {
         logger: Logger = silent, table: ConnectionTable = ConnectionTable(allowing: [geteuid()], limits: .init()),
         uptime: ManualUptime = ManualUptime(), isReady: @escaping @Sendable () -> Void = {}
     ) throws -> SignerServer {
-        let rings = keys.keys.sorted().map { name in
-            let policy = policies[name].map { ", policy: { \($0) }" } ?? ""
-            return "\(name): { path: \"\(folder.path)/\(name)\"\(policy) }"
+        let rings = try keys.keys.sorted().map { name in
+            ServedRing(
+                try ring(name), in: WatchedRing(name: name, path: "\(folder.path)/\(name)", uses: []),
+                policy: policies[name] ?? .any)
         }
-        let text = workerConfiguration(brokers: "127.0.0.1:1")
-            .replacing("keys: { push: { path: \"ring\" } }", with: "keys: { \(rings.joined(separator: ", ")) }")
-        var loaded: [KeyRing] = []
-        for name in keys.keys.sorted() { loaded.append(try ring(name)) }
         return try SignerServer(
-            try readConfiguration(text), rings: loaded, socket: socket, table: table,
+            rings, socket: socket, table: table,
             signingLanes: 2, logger: logger, clock: uptime.clock, isReady: isReady)
     }
 }

@@ -8,7 +8,6 @@ import NIOPosix
 import Pipeline
 import ServiceLifecycle
 import Testing
-import WorkerConfiguration
 import WorkerTestSupport
 
 @testable import Signing
@@ -184,11 +183,8 @@ import WorkerTestSupport
     }
 
     @Test func `a signer without a ring of its own does not start`() throws {
-        let configuration = try readConfiguration(
-            workerConfiguration(brokers: "127.0.0.1:1").replacing("path: \"ring\"", with: "signer: s"))
         #expect(throws: SignerError.self) {
-            try SignerServer(
-                configuration, rings: [], socket: "s", signingLanes: 1, logger: silent, now: { SignerBench.now })
+            try SignerServer([], socket: "s", signingLanes: 1, logger: silent, now: { SignerBench.now })
         }
     }
 }

@@ -1,6 +1,5 @@
 import AdapterKit
 import Testing
-import WorkerConfiguration
 
 @testable import Signing
 
@@ -14,12 +13,9 @@ struct SigningCase: Sendable, CustomTestStringConvertible {
     var issuer: String?
     let violation: PolicyViolation?
 
-    var policy: Configuration.SigningPolicy {
-        var policy = Configuration.SigningPolicy()
-        policy.algorithms = algorithms
-        if let longestLife { policy.longestLife = longestLife }
-        policy.issuer = issuer
-        return policy
+    var policy: SigningPolicy {
+        SigningPolicy(
+            algorithms: algorithms, longestLife: longestLife ?? SigningPolicy.any.longestLife, issuer: issuer)
     }
 
     static let all = [
@@ -52,6 +48,11 @@ struct SigningCase: Sendable, CustomTestStringConvertible {
     ]
 }
 
+extension SigningPolicy {
+    /// The terms of a ring about which the configuration says nothing.
+    static let any = SigningPolicy(algorithms: nil, longestLife: .seconds(400 * 86_400), issuer: nil)
+}
+
 @Suite struct SigningPolicyTests {
     @Test(arguments: SigningCase.all) func `a policy admits only tokens within its terms`(_ token: SigningCase) {
         let input = SignerBench.input(token.header, token.payload).bytes
@@ -60,8 +61,7 @@ struct SigningCase: Sendable, CustomTestStringConvertible {
 
     @Test(arguments: ["", "e30", ".", "e30.", ".e30", "e30.e30.e30", "e30.e 0", "e30=.e30", "é.é"])
     func `a text that is no signing input violates the policy`(_ text: String) {
-        let policy = Configuration.SigningPolicy()
-        let violation = policy.violation(of: Array(text.utf8), signedWith: .es256, at: SignerBench.now)
+        let violation = SigningPolicy.any.violation(of: Array(text.utf8), signedWith: .es256, at: SignerBench.now)
         #expect(violation == .notSigningInput)
     }
 

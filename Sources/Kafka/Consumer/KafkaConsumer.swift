@@ -6,7 +6,7 @@ public import Logging
 /// One task at a time calls `events`; whatever it returns is handled before the next call. A `Rebalance` among the events
 /// must be answered, even with nothing to do, and `events` must be called at least every third of
 /// `max.poll.interval.ms`, or the group takes the partitions away.
-public actor KafkaConsumer {
+public actor KafkaConsumer: KafkaClient {
     /// An event of a consumer.
     public enum Event: Sendable {
         /// A record.

@@ -4,7 +4,7 @@ public import Logging
 import Synchronization
 
 /// A producer: idempotent, and transactional where its properties name a `transactional.id`.
-public final class KafkaProducer: Sendable {
+public final class KafkaProducer: KafkaClient {
     let client: ClientHandle
     private let queue: EventQueue
     private let pending = PendingDeliveries()

@@ -62,12 +62,9 @@ package struct RedriveRun {
             var states = try await LetterStates.read(configuration, brokers: brokers, logger: logger)
             let consumer = try KafkaConsumer(
                 properties.reader(group: group), topics: [configuration.topics.deadLetters], logger: logger)
-            let result: Result
-            do { result = try await drive(consumer, writer, &states) } catch {
-                await consumer.close(within: .seconds(1))
-                throw error
+            let result = try await consumer.whileOpen(closingWithin: .seconds(10)) { consumer in
+                try await drive(consumer, writer, &states)
             }
-            await consumer.close(within: .seconds(10))
             await writer.close()
             return result
         } catch {

@@ -100,9 +100,10 @@ package struct ControlStates {
     package func write(_ words: [ControlWord]) async throws {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let producer = try KafkaProducer(properties.producer, logger: logger)
-        let errors = await producer.deliver(
-            words.map { ProducerRecord(topic: configuration.topics.control, key: $0.key, value: $0.value) })
-        await producer.close(within: .seconds(5))
+        let errors = await producer.whileOpen(closingWithin: .seconds(5)) { producer in
+            await producer.deliver(
+                words.map { ProducerRecord(topic: configuration.topics.control, key: $0.key, value: $0.value) })
+        }
         if let error = errors.compactMap({ $0 }).first { throw error }
     }
 }

@@ -64,20 +64,16 @@ package struct EventsBefore {
     ) async throws -> [TopicPartition: Range<Int64>] {
         guard !ends.isEmpty else { return [:] }
         let consumer = try KafkaConsumer(properties, reading: [], logger: logger)
-        do {
+        return try await consumer.whileOpen { consumer in
             let partitions = ends.map(\.partition)
             let committed = try await consumer.committed(partitions, within: .seconds(10))
             let bounds = try await consumer.bounds(of: partitions, within: .seconds(10))
-            await consumer.close(within: .seconds(1))
             // The lane's client knows only the end of the committed records: behind it, an open transaction may hide
             // earlier events.
             return ends.reduce(into: [:]) { gaps, end in
                 let start = max(bounds[end.partition]?.lowerBound ?? 0, committed[end.partition] ?? 0)
                 if start < end.offset { gaps[end.partition] = start..<end.offset }
             }
-        } catch {
-            await consumer.close(within: .seconds(1))
-            throw error
         }
     }
 

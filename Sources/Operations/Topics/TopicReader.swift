@@ -20,6 +20,8 @@ package struct TopicReader {
 
     /// The longest time for which brokers may be silent within a reading.
     private static let silence = Duration.seconds(60)
+    /// The longest time for closing a client.
+    private static let closing = Duration.seconds(5)
 
     private let patience: Duration
     private let properties: ClientProperties
@@ -42,7 +44,8 @@ package struct TopicReader {
         self.properties = properties.reader(group: "\(configuration.kafka.group)-reader")
         self.patience = patience
         self.logger = logger
-        bounds = try await Self.with(self.properties.readingUncommitted, [], logger) { consumer in
+        let asking = try KafkaConsumer(self.properties.readingUncommitted, reading: [], logger: logger)
+        bounds = try await asking.whileOpen(closingWithin: Self.closing) { consumer in
             var bounds: [TopicPartition: Range<Int64>] = [:]
             var firsts: [TopicPartition: Int64]?
             if let time {
@@ -100,7 +103,8 @@ package struct TopicReader {
         let meant = bounds.filter { partitions.contains($0.key) && !$0.value.isEmpty }
         guard !meant.isEmpty else { return nil }
         let starts = meant.map { PartitionOffset($0.key, offset: $0.value.lowerBound) }
-        let hidden = try await Self.with(properties, starts, logger) { consumer in
+        let reading = try KafkaConsumer(properties, reading: starts, logger: logger)
+        let hidden = try await reading.whileOpen(closingWithin: Self.closing) { consumer in
             try await Self.take(meant, from: consumer, within: patience ?? self.patience) { records, total in
                 let results = await ParallelMap(records.count, chunks: cores) { read(records[$0].record) }
                 for (place, taken) in records.enumerated() {
@@ -116,7 +120,8 @@ package struct TopicReader {
 
     /// Returns the time of the record at `place`, committed or not; nil where none arrives.
     private func beginning(at place: PartitionOffset) async throws -> UnixTime? {
-        try await Self.with(properties.readingUncommitted, [place], logger) { consumer in
+        let reading = try KafkaConsumer(properties.readingUncommitted, reading: [place], logger: logger)
+        return await reading.whileOpen(closingWithin: Self.closing) { consumer in
             let end = ContinuousClock.now + .seconds(3)
             while .now < end {
                 for event in await consumer.events(limit: 1, within: .seconds(1)) {
@@ -124,21 +129,6 @@ package struct TopicReader {
                 }
             }
             return nil
-        }
-    }
-
-    private static func with<Result>(
-        _ properties: ClientProperties, _ partitions: [PartitionOffset], _ logger: Logger,
-        _ body: (KafkaConsumer) async throws -> Result
-    ) async throws -> Result {
-        let consumer = try KafkaConsumer(properties, reading: partitions, logger: logger)
-        do {
-            let result = try await body(consumer)
-            await consumer.close(within: .seconds(5))
-            return result
-        } catch {
-            await consumer.close(within: .seconds(5))
-            throw error
         }
     }
 
@@ -225,14 +215,7 @@ extension KafkaProperties {
     /// - Throws: `KafkaError`.
     func topicNames(logger: Logger) async throws -> Set<String> {
         let producer = try KafkaProducer(producer, logger: logger)
-        do {
-            let names = try await producer.topicNames(within: .seconds(15))
-            await producer.close(within: .seconds(1))
-            return Set(names)
-        } catch {
-            await producer.close(within: .seconds(1))
-            throw error
-        }
+        return try await producer.whileOpen { Set(try await $0.topicNames(within: .seconds(15))) }
     }
 
     /// Returns the partitions of `topic`.
@@ -240,12 +223,7 @@ extension KafkaProperties {
     /// - Throws: `KafkaError`, or `MissingTopic`.
     func partitions(of topic: String, logger: Logger) async throws -> [TopicPartition] {
         let producer = try KafkaProducer(producer, logger: logger)
-        let found: TopicMetadata
-        do { found = try await producer.metadata(of: topic, within: .seconds(15)) } catch {
-            await producer.close(within: .seconds(1))
-            throw error
-        }
-        await producer.close(within: .seconds(1))
+        let found = try await producer.whileOpen { try await $0.metadata(of: topic, within: .seconds(15)) }
         guard found.partitionCount > 0 else { throw MissingTopic(topic) }
         return (0..<found.partitionCount).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
     }

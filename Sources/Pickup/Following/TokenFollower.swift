@@ -92,6 +92,10 @@ final class TokenFollower: Sendable {
             properties.reader(group: "\(configuration.kafka.group)-pickup")
                 // A record is handed on when it arrives; an empty answer of the broker is of no use.
                 .merging(["fetch.wait.max.ms": "250"]), reading: [], logger: logger)
+        try await reader.whileOpen { reader in try await follow(reader, began) }
+    }
+
+    private func follow(_ reader: KafkaConsumer, _ began: () -> Void) async throws {
         do {
             var followed: Set<TopicPartition> = []
             try await look(reader, &followed, isWhole: true)
@@ -103,10 +107,8 @@ final class TokenFollower: Sendable {
                 try await group.next()
                 group.cancelAll()
             }
-            await reader.close(within: .seconds(1))
         } catch {
             if error is KafkaError { desk.changeTail { $0.silentSince = $0.silentSince ?? now() } }
-            await reader.close(within: .seconds(1))
             throw error
         }
     }

@@ -88,17 +88,13 @@ final class TopicPast: Sendable {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let reader = try KafkaConsumer(
             properties.reader(group: "\(configuration.kafka.group)-pickup"), reading: [], logger: logger)
-        do {
+        try await reader.whileOpen { reader in
             if !plan.isBounded { try await bound(ends, reader, &plan) }
             // With the partitions' leaders known, the reader does not look them up twice.
             _ = try await reader.metadata(of: configuration.topics.tokens, within: Self.timeout)
             let starts = plan.windows.open.compactMap { begin($0, &plan) }
             if !starts.isEmpty { try await reader.read(starts) }
             while !plan.windows.isEmpty, !Task.isCancelled, desk.takesPast { try await step(reader, &plan) }
-            await reader.close(within: .seconds(1))
-        } catch {
-            await reader.close(within: .seconds(1))
-            throw error
         }
     }
 

@@ -86,9 +86,9 @@ final class WorkerWatch: Sendable {
     /// see it.
     private func unshown() async -> WorkerPresence.Reading {
         guard let reader = try? makeReader() else { return .hidden }
-        let offsets = try? await reader.committed(
-            [TopicPartition(topic: liveTopic, partition: 0)], within: Self.timeout)
-        await reader.close(within: .seconds(1))
+        let offsets = try? await reader.whileOpen { reader in
+            try await reader.committed([TopicPartition(topic: liveTopic, partition: 0)], within: Self.timeout)
+        }
         return offsets == nil ? .hidden : .none
     }
 

@@ -68,7 +68,7 @@ final class GatewayReloader: Sendable {
         _ new: Configuration?, _ diagnostics: [Diagnostic], _ named: [PickupFiles.Named],
         _ own: [String: FileRevision?]
     ) {
-        let diagnostics = diagnostics + (new.map(PickupService.reloadDiagnostics) ?? [])
+        let diagnostics = diagnostics + (new.map(PickupFiles.reloadDiagnostics) ?? [])
         guard let new, !diagnostics.contains(where: { $0.severity == .error }) else {
             return journal.refuse(diagnostics)
         }

@@ -4,7 +4,7 @@ import AdapterKit
 import NIOSSL
 import Serving
 import Wiring
-public import WorkerConfiguration
+import WorkerConfiguration
 
 /// The files that a gateway needs in addition to its configuration.
 enum PickupFiles {
@@ -85,25 +85,19 @@ extension PickupFiles {
     }
 }
 
-extension PickupService {
-    /// Returns the problems of the gateway's files; empty where the configuration has no gateway.
-    public static func diagnostics(for configuration: Configuration) -> [Diagnostic] {
-        let diagnostics = diagnostics(of: configuration) { session throws(PickupError) in
-            try KeySourceFile.requireKey(in: session)
-        }
-        guard let pickup = configuration.pickup, let place = pickup.place,
-            let problem = ConnectionLimit(pickup, .raised()).problem
-        else { return diagnostics }
-        return diagnostics + [Diagnostic(.error, at: place, problem)]
-    }
+// MARK: Checks
 
+extension PickupFiles {
     /// Returns the reasons why `configuration` cannot be taken over. The content of a file of session keys is none: it
     /// may change at any time, and an issuer that has withdrawn its keys does not block other changes.
     static func reloadDiagnostics(for configuration: Configuration) -> [Diagnostic] {
         diagnostics(of: configuration) { session throws(PickupError) in _ = try KeySourceFile.document(of: session) }
     }
 
-    private static func diagnostics(
+    /// Returns the problems of the gateway's files; empty where the configuration has no gateway.
+    ///
+    /// - Parameter keySet: checks the file of a session's keys.
+    static func diagnostics(
         of configuration: Configuration, keySet: (Configuration.Pickup.Session) throws(PickupError) -> Void
     ) -> [Diagnostic] {
         guard let pickup = configuration.pickup, let place = pickup.place else { return [] }
@@ -121,47 +115,5 @@ extension PickupService {
         }
         check { () throws(PickupError) in try DeviceApps(configuration, pickup).requireOne() }
         return diagnostics
-    }
-
-    /// Returns notices about valid settings with consequences that an operator should know.
-    public static func notices(for configuration: Configuration) -> [Diagnostic] {
-        guard let pickup = configuration.pickup, let place = pickup.place else { return [] }
-        var notices: [Diagnostic] = []
-        if pickup.proof == .dpop, pickup.nonceSecret == nil {
-            notices.append(
-                Diagnostic(
-                    .notice, at: place,
-                    """
-                    a proof of possession counts once on each instance: where there are several, whoever reads a request may repeat \
-                    it on another for a minute and a half; write proof_nonce_secret: FILE, the same for all instances
-                    """))
-        }
-        guard pickup.certificate == nil, pickup.trustedProxies.isEmpty else { return notices }
-        return notices + [
-            Diagnostic(
-                .warning, at: place,
-                """
-                pickup speaks plain text and names no proxy: devices behind a proxy share the limits of its address; write \
-                trusted_proxies: [the proxy's address], or tls where there is none
-                """)
-        ]
-    }
-
-    /// Fetches the keys of a session's section once.
-    ///
-    /// - Returns: the keys, in a line.
-    /// - Throws: `PickupError` where no key verifies the session's tokens.
-    public static func sessionKeys(
-        of section: String, in configuration: Configuration, within limit: Duration
-    ) async throws(PickupError) -> String {
-        guard let session = configuration.pickup?.sessions.first(where: { $0.name == section }) else {
-            throw PickupError("the configuration has no section pickup.\(section)")
-        }
-        return try await KeySourceFile.look(at: session, within: limit)
-    }
-
-    /// Returns the sessions that open each app, a line for each app; empty where the configuration has no gateway.
-    public static func openedApps(of configuration: Configuration) -> [String] {
-        configuration.pickup.map { DeviceApps(configuration, $0).lines } ?? []
     }
 }

@@ -1,10 +1,8 @@
-import AdapterKit
 public import JOSE
 public import Keyring
 public import Logging
 import Pipeline
 import Telemetry
-public import WorkerConfiguration
 
 /// Watches the key rings' listings and gives changed rings to the signer.
 ///
@@ -14,15 +12,15 @@ public import WorkerConfiguration
 public struct KeyRingWatcher: Sendable {
     /// The rings that are watched at a moment.
     public struct Watched: Sendable {
-        /// The rings, and the apps that they must fit.
-        public var configuration: Configuration
+        /// The rings.
+        public var rings: [WatchedRing]
         /// The folders' listings as they were when the rings in use were loaded; a folder that is not named has not changed when
         /// it is first looked at.
         public var revisions: [String: FileRevision?]
 
-        /// The rings of `configuration`.
-        public init(_ configuration: Configuration, revisions: [String: FileRevision?] = [:]) {
-            self.configuration = configuration
+        /// The rings `rings`, which were loaded when their listings were `revisions`.
+        public init(_ rings: [WatchedRing], revisions: [String: FileRevision?] = [:]) {
+            self.rings = rings
             self.revisions = revisions
         }
     }
@@ -48,7 +46,7 @@ public struct KeyRingWatcher: Sendable {
     private let logger: Logger
     private let changed: @Sendable (KeyRing) -> Void
 
-    /// A watcher of the rings that `watched` returns at each check, as far as they are read from folders.
+    /// A watcher of the rings that `watched` returns at each check.
     ///
     /// - Parameters:
     ///   - signer: the signer that gets changed rings.
@@ -65,19 +63,18 @@ public struct KeyRingWatcher: Sendable {
         self.changed = changed
     }
 
-    /// A watcher of the rings of `configuration` as they are now.
+    /// A watcher of `rings` as they are now.
     public init(
-        configuration: Configuration, signer: LocalSigner, problems: @escaping KeyProblems, logger: Logger,
+        rings: [WatchedRing], signer: LocalSigner, problems: @escaping KeyProblems, logger: Logger,
         changed: @escaping @Sendable (KeyRing) -> Void = { _ in }
     ) {
-        let watched = Watched(configuration, revisions: Self.revisions(of: configuration))
+        let watched = Watched(rings, revisions: Self.revisions(of: rings))
         self.init({ watched }, signer: signer, problems: problems, logger: logger, changed: changed)
     }
 
-    /// Returns the present revisions of the listings, by their folders.
-    public static func revisions(of configuration: Configuration) -> [String: FileRevision?] {
-        let paths = configuration.keys.compactMap(\.path)
-        return Dictionary(paths.map { ($0, KeyRingDirectory(path: $0).revision) }) { first, _ in first }
+    /// Returns the present revisions of the listings of `rings`, by their folders.
+    public static func revisions(of rings: [WatchedRing]) -> [String: FileRevision?] {
+        Dictionary(rings.map { ($0.path, $0.directory.revision) }) { first, _ in first }
     }
 
     /// Checks the rings once a second, until the task is canceled. A ring that cannot be used is tried again each time,
@@ -89,99 +86,93 @@ public struct KeyRingWatcher: Sendable {
             try? await Task.sleep(for: .seconds(1))
             let watched = watched()
             look(at: watched, &seen)
-            for key in watched.configuration.keys {
-                guard let path = key.path, let last = seen[key.name] else { continue }
-                let directory = KeyRingDirectory(path: path)
-                let revision = directory.revision
+            for ring in watched.rings {
+                guard let last = seen[ring.name] else { continue }
+                let revision = ring.directory.revision
                 guard revision != last.revision || last.problem != nil else { continue }
-                let problem = await load(key, directory, watched.configuration)
-                if let problem, problem != last.problem { say(problem, of: key) }
-                seen[key.name]?.revision = revision
-                seen[key.name]?.problem = problem
-                problems(problem?.text, key.name)
-                await undo(key, path, &seen)
+                let problem = await load(ring)
+                if let problem, problem != last.problem { say(problem, of: ring) }
+                seen[ring.name]?.revision = revision
+                seen[ring.name]?.problem = problem
+                problems(problem?.text, ring.name)
+                await undo(ring, &seen)
             }
         }
     }
 
     /// Forgets rings that are watched no more, or elsewhere, and begins with those that are new.
     private func look(at watched: Watched, _ seen: inout [String: Seen]) {
-        let paths = Dictionary(watched.configuration.keys.map { ($0.name, $0.path) }) { first, _ in first }
+        let paths = Dictionary(watched.rings.map { ($0.name, $0.path) }) { first, _ in first }
         for (name, last) in seen where paths[name] != last.path {
             seen[name] = nil
             if last.problem != nil { problems(nil, name) }
         }
-        for case (let name, let path?) in paths where seen[name] == nil {
+        for (name, path) in paths where seen[name] == nil {
             seen[name] = Seen(path: path, revision: watched.revisions[path] ?? KeyRingDirectory(path: path).revision)
         }
     }
 
-    /// Undoes the loading of a ring that the configuration dropped, or whose folder it moved, meanwhile.
-    private func undo(_ key: Configuration.Key, _ path: String, _ seen: inout [String: Seen]) async {
-        let now = watched().configuration.keys.first { $0.name == key.name }
-        guard now?.path != path else { return }
-        seen[key.name] = nil
-        problems(nil, key.name)
-        guard let elsewhere = now?.path else { return await signer.remove(key.name) }
+    /// Undoes the loading of a ring that is watched no more, or elsewhere, since.
+    private func undo(_ ring: WatchedRing, _ seen: inout [String: Seen]) async {
+        let now = watched().rings.first { $0.name == ring.name }
+        guard now?.path != ring.path else { return }
+        seen[ring.name] = nil
+        problems(nil, ring.name)
+        guard let elsewhere = now?.path else { return await signer.remove(ring.name) }
         // Looked at a second later, and loaded whatever its revision.
-        seen[key.name] = Seen(path: elsewhere, revision: nil)
+        seen[ring.name] = Seen(path: elsewhere, revision: nil)
     }
 
     /// - Returns: the problem with the ring; nil where it signs now.
-    private func load(
-        _ key: Configuration.Key, _ directory: KeyRingDirectory, _ configuration: Configuration
-    ) async -> Problem? {
-        let apps = configuration.apps.filter { $0.key == key.name }
+    private func load(_ watched: WatchedRing) async -> Problem? {
         let ring: KeyRing
-        do throws(KeyRingError) { ring = try directory.load(name: key.name) } catch {
-            return await refused(key, directory, apps, "\(error)")
+        do throws(KeyRingError) { ring = try watched.directory.load(name: watched.name) } catch {
+            return await refused(watched, "\(error)")
         }
-        let errors = apps.flatMap { $0.misfits(of: ring) }.filter { $0.severity == .error }
-        if let error = errors.first { return await refused(key, directory, apps, error.message) }
-        await use(ring, of: key)
+        let errors = watched.uses.flatMap { $0.misfits(of: ring) }.filter(\.isError)
+        if let error = errors.first { return await refused(watched, error.message) }
+        await use(ring)
         return nil
     }
 
-    private func use(_ ring: KeyRing, of key: Configuration.Key) async {
+    private func use(_ ring: KeyRing) async {
         await signer.replace(ring)
         changed(ring)
         logger.notice(
             "a key ring changed",
             metadata: [
-                LogKey.keyRing: "\(key.name)",
-                LogKey.keyVersion: "\(signer.activeKey(of: key.name)?.version ?? "none")",
+                LogKey.keyRing: "\(ring.name)",
+                LogKey.keyVersion: "\(signer.activeKey(of: ring.name)?.version ?? "none")",
             ])
     }
 
     /// Stops the signing of versions that the listing revoked or retired, although the ring cannot be used. The usable
     /// part of the ring replaces the previous one.
-    private func refused(
-        _ key: Configuration.Key, _ directory: KeyRingDirectory, _ apps: [Configuration.App], _ reason: String
-    ) async -> Problem {
-        let text = "the key ring \(key.name) cannot be used: \(reason)"
+    private func refused(_ watched: WatchedRing, _ reason: String) async -> Problem {
+        let text = "the key ring \(watched.name) cannot be used: \(reason)"
         // Without a listing nobody has said that a version is of no further use.
-        if let part = try? directory.loadUsable(name: key.name) {
-            let active = signer.activeKey(of: key.name)
+        if let part = try? watched.directory.loadUsable(name: watched.name) {
+            let active = signer.activeKey(of: watched.name)
             if let active, !part.ended.contains(active.version) {
-                await signer.forget(part.ended, of: key.name)
+                await signer.forget(part.ended, of: watched.name)
             } else {
                 let usable = part.ring.keeping { version in
-                    apps.allSatisfy { $0.adapter.algorithm == version.algorithm }
+                    watched.uses.allSatisfy { $0.algorithm == version.algorithm }
                 }
-                if active != nil || usable.active != nil { await use(usable, of: key) }
+                if active != nil || usable.active != nil { await use(usable) }
             }
         }
-        guard signer.activeKey(of: key.name) == nil else { return Problem(text: text, isSigning: true) }
+        guard signer.activeKey(of: watched.name) == nil else { return Problem(text: text, isSigning: true) }
         return Problem(
             text: "\(text); no version of it signs, and the events of its apps wait as key_unavailable",
             isSigning: false)
     }
 
-    private func say(_ problem: Problem, of key: Configuration.Key) {
+    private func say(_ problem: Problem, of ring: WatchedRing) {
         logger.error(
             problem.isSigning
                 ? "a key ring changed and cannot be used; its keys of before go on signing"
                 : "a key ring changed and cannot be used; none of its keys signs",
-            metadata: [LogKey.keyRing: "\(key.name)", LogKey.detail: "\(problem.text)"])
+            metadata: [LogKey.keyRing: "\(ring.name)", LogKey.detail: "\(problem.text)"])
     }
 }

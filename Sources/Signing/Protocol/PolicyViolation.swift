@@ -1,6 +1,3 @@
-import AdapterKit
-import WorkerConfiguration
-
 /// The rule of a ring's policy that a request to a signer breaks. The numbers are part of the protocol.
 enum PolicyViolation: UInt8, Error, Sendable, CaseIterable, CustomStringConvertible {
     /// The input is not two parts in base64url with a dot between them (RFC 7515, section 5.1), or its first part is no
@@ -29,37 +26,5 @@ enum PolicyViolation: UInt8, Error, Sendable, CaseIterable, CustomStringConverti
         case .expiry: "it lives longer than policy.longest_life allows"
         case .issuer: "its iss is not policy.issuer"
         }
-    }
-}
-
-extension Configuration.SigningPolicy {
-    /// Returns the rule that signing `input` would break; nil where it would break none. A key that signs tokens signs
-    /// no input that could be mistaken for another kind of token.
-    ///
-    /// - Parameters:
-    ///   - input: the JWS signing input.
-    ///   - algorithm: the key's algorithm.
-    func violation(of input: [UInt8], signedWith algorithm: Algorithm, at now: UnixTime) -> PolicyViolation? {
-        guard let dot = input.firstIndex(of: UInt8(ascii: ".")), let header = Self.part(input[..<dot]),
-            let payload = try? Base64.url.decode(input[(dot + 1)...]), !payload.isEmpty
-        else { return .notSigningInput }
-        guard header["alg"]?.string == algorithm.rawValue else { return .headerAlgorithm }
-        if let algorithms, !algorithms.contains(algorithm) { return .algorithm }
-        guard let claims = Self.object(payload) else { return .notClaims }
-        guard let expiry = claims["exp"]?.number else { return .noExpiry }
-        let end = Double(now.microseconds) / 1_000_000 + Double(longestLife.components.seconds)
-        guard expiry <= end else { return .expiry }
-        if let issuer, claims["iss"]?.string != issuer { return .issuer }
-        return nil
-    }
-
-    private static func part(_ text: ArraySlice<UInt8>) -> JSONValue? {
-        (try? Base64.url.decode(text)).flatMap(object)
-    }
-
-    private static func object(_ text: [UInt8]) -> JSONValue? {
-        let limits = JSONDocument.Limits(bytes: SignerProtocol.maximumFrameBytes)
-        guard let root = try? JSONDocument(parsing: text, limits: limits).root, root.isObject else { return nil }
-        return root
     }
 }

@@ -4,14 +4,13 @@ import NIOCore
 import Pipeline
 import ServiceLifecycle
 import Telemetry
-import WorkerConfiguration
 
 /// The parts that all of a signer's connections share.
 struct SigningDesk: Sendable {
     let signer: LocalSigner
     let keys: PublishedKeys
     /// The policies by ring.
-    let policies: [String: Configuration.SigningPolicy]
+    let policies: [String: SigningPolicy]
     let keeper: ConnectionKeeper
     let tally: SigningTally
     let clock: SignerClock
@@ -22,7 +21,7 @@ struct SigningDesk: Sendable {
     private let background = SigningTurns()
 
     init(
-        signer: LocalSigner, keys: PublishedKeys, policies: [String: Configuration.SigningPolicy],
+        signer: LocalSigner, keys: PublishedKeys, policies: [String: SigningPolicy],
         keeper: ConnectionKeeper, tally: SigningTally, clock: SignerClock, logger: Logger
     ) {
         self.signer = signer
@@ -118,11 +117,11 @@ struct SignerConversation: Sendable {
         var answers = [SignerFrame.Answer](repeating: .failed, count: items.count)
         var places: [Int] = []
         for (index, (item, reference)) in zip(items, desk.keys.references(of: items)).enumerated() {
-            guard let reference else {
+            // A ring without a policy is none that this signer serves.
+            guard let reference, let policy = desk.policies[item.ring] else {
                 answers[index] = .keyUnavailable
                 continue
             }
-            let policy = desk.policies[item.ring] ?? Configuration.SigningPolicy()
             if let violation = policy.violation(of: item.input, signedWith: reference.algorithm, at: now) {
                 answers[index] = .refused(violation)
                 continue

@@ -1,13 +1,12 @@
 public import AdapterKit
 import Glibc
-public import Keyring
+import Keyring
 public import Logging
 import NIOCore
 import NIOPosix
 import Pipeline
 public import ServiceLifecycle
 import Telemetry
-public import WorkerConfiguration
 
 /// The signer: holds the key rings and signs for workers that connect to its Unix socket.
 ///
@@ -15,8 +14,7 @@ public import WorkerConfiguration
 /// The socket's folder, owner and group and the configured users decide who may ask. Each ring's policy decides which
 /// signatures it makes.
 public struct SignerServer: Service, CustomStringConvertible, CustomReflectable {
-    private let configuration: Configuration
-    private let rings: [KeyRing]
+    private let rings: [ServedRing]
     private let socket: String
     private let signingLanes: Int
     private let table: ConnectionTable
@@ -25,8 +23,7 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
     private let isReady: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - configuration: the configuration, with each ring's policy.
-    ///   - rings: the rings to serve.
+    ///   - rings: the rings to serve, each with its policy.
     ///   - socket: the path of the socket to listen at.
     ///   - users: the users that may ask, by their ids; nil for the signer's own and root.
     ///   - signingLanes: threads that sign, usually one per core.
@@ -34,24 +31,23 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
     ///   - isReady: told once it listens.
     /// - Throws: `SignerError` where there is no ring to serve.
     public init(
-        _ configuration: Configuration, rings: [KeyRing], socket: String, allowing users: Set<UInt32>? = nil,
-        signingLanes: Int, logger: Logger, now: @escaping @Sendable () -> UnixTime,
+        _ rings: [ServedRing], socket: String, allowing users: Set<UInt32>? = nil, signingLanes: Int, logger: Logger,
+        now: @escaping @Sendable () -> UnixTime,
         isReady: @escaping @Sendable () -> Void = {}
     ) throws(SignerError) {
         try self.init(
-            configuration, rings: rings, socket: socket,
+            rings, socket: socket,
             table: ConnectionTable(allowing: users ?? [geteuid(), 0], limits: .init()), signingLanes: signingLanes,
             logger: logger, clock: .system(now: now), isReady: isReady)
     }
 
     init(
-        _ configuration: Configuration, rings: [KeyRing], socket: String, table: ConnectionTable, signingLanes: Int,
+        _ rings: [ServedRing], socket: String, table: ConnectionTable, signingLanes: Int,
         logger: Logger, clock: SignerClock, isReady: @escaping @Sendable () -> Void
     ) throws(SignerError) {
         guard !rings.isEmpty else {
             throw SignerError("the configuration has no key ring with a path, so there is nothing to sign with")
         }
-        self.configuration = configuration
         self.rings = rings
         self.socket = socket
         self.signingLanes = signingLanes
@@ -78,15 +74,14 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
     }
 
     private func serve(on descriptor: Int32) async throws {
-        let signer = LocalSigner(rings, lanes: signingLanes)
-        let keys = PublishedKeys(rings)
-        let served = Set(rings.map(\.name))
-        let policies = configuration.keys.filter { served.contains($0.name) }.map { ($0.name, $0.policy) }
+        let signer = LocalSigner(rings.map(\.ring), lanes: signingLanes)
+        let keys = PublishedKeys(rings.map(\.ring))
+        let policies = rings.map { ($0.name, $0.policy) }
         let desk = SigningDesk(
             signer: signer, keys: keys, policies: Dictionary(policies) { first, _ in first },
             keeper: ConnectionKeeper(table, uptime: clock.uptime), tally: SigningTally(), clock: clock, logger: logger)
         let watcher = KeyRingWatcher(
-            configuration: configuration, signer: signer, problems: { _, _ in }, logger: logger,
+            rings: rings.map(\.folder), signer: signer, problems: { _, _ in }, logger: logger,
             changed: { keys.replace($0) })
         let server = try await listen(on: descriptor)
         let names = rings.map(\.name).sorted().joined(separator: ", ")

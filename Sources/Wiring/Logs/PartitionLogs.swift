@@ -48,18 +48,12 @@ package struct PartitionLogs: Sendable {
     /// - Throws: `KafkaError` where that takes too long, for any of them.
     package func firsts(of topic: String) async throws(KafkaError) -> [TopicPartition: LogMark] {
         let reader = try KafkaConsumer(properties, reading: [], logger: logger)
-        let found: [TopicPartition: LogMark]
-        do throws(KafkaError) {
+        return try await reader.whileOpen { reader throws(KafkaError) in
             let count = try await reader.metadata(of: topic, within: Self.timeout).partitionCount
             let partitions = (0..<count).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
             let bounds = try await reader.bounds(of: partitions, within: Self.timeout).filter { !$0.value.isEmpty }
-            found = bounds.isEmpty ? [:] : try await firsts(bounds.mapValues(\.lowerBound), reader)
-        } catch {
-            await reader.close(within: .seconds(1))
-            throw error
+            return bounds.isEmpty ? [:] : try await firsts(bounds.mapValues(\.lowerBound), reader)
         }
-        await reader.close(within: .seconds(1))
-        return found
     }
 
     /// Reads the first record of each partition, from its log's first offset on; one whose records are not visible yet is left out.
@@ -68,13 +62,7 @@ package struct PartitionLogs: Sendable {
     package func firsts(of starts: [TopicPartition: Int64]) async throws(KafkaError) -> [TopicPartition: LogMark] {
         guard !starts.isEmpty else { return [:] }
         let reader = try KafkaConsumer(properties, reading: [], logger: logger)
-        let found: [TopicPartition: LogMark]
-        do throws(KafkaError) { found = try await firsts(starts, reader) } catch {
-            await reader.close(within: .seconds(1))
-            throw error
-        }
-        await reader.close(within: .seconds(1))
-        return found
+        return try await reader.whileOpen { reader throws(KafkaError) in try await firsts(starts, reader) }
     }
 
     private func firsts(

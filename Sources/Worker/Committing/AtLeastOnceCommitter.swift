@@ -1,9 +1,7 @@
 import AdapterKit
 import Kafka
-import Logging
 import Pipeline
 import Signing
-import Telemetry
 import WorkerConfiguration
 
 /// Commits at least once: it delivers all outputs, and commits their offsets while it delivers the next ones. After a
@@ -22,9 +20,10 @@ struct AtLeastOnceCommitter: Committer {
     private let offsets: OffsetCommits
 
     init(
-        producer: KafkaProducer, consumers: PerLane<KafkaConsumer>, configuration: Configuration, logger: Logger,
+        producer: KafkaProducer, consumers: PerLane<KafkaConsumer>, configuration: Configuration,
         now: @escaping @Sendable () -> UnixTime, patience: CommitPatience,
-        isBlocked: @escaping @Sendable (Blockage?) -> Void
+        isBlocked: @escaping @Sendable (Blockage?) -> Void,
+        isRefused: @escaping @Sendable (Lane, KafkaError) -> Void
     ) {
         self.producer = producer
         self.configuration = configuration
@@ -32,7 +31,7 @@ struct AtLeastOnceCommitter: Committer {
         self.patience = patience
         self.isBlocked = isBlocked
         offsets = OffsetCommits(isGivingUp: { patience.isOver }) {
-            await Self.commit($0, $1, at: now(), consumers, logger)
+            await Self.commit($0, $1, at: now(), consumers, isRefused)
         }
     }
 
@@ -58,7 +57,7 @@ struct AtLeastOnceCommitter: Committer {
     /// - Returns: the offsets that were refused. Those of partitions that are no longer this member's are passed over.
     private static func commit(
         _ open: OffsetCommits.Offsets, _ note: OffsetCommits.Note, at time: UnixTime,
-        _ consumers: PerLane<KafkaConsumer>, _ logger: Logger
+        _ consumers: PerLane<KafkaConsumer>, _ isRefused: @Sendable (Lane, KafkaError) -> Void
     ) async -> OffsetCommits.Offsets {
         var refused = OffsetCommits.Offsets { _ in [:] }
         for lane in Lane.allCases where !open[lane].isEmpty {
@@ -69,9 +68,7 @@ struct AtLeastOnceCommitter: Committer {
             do throws(KafkaError) { try await consumers[lane].commitAssigned(offsets) } catch {
                 // If the partitions go first, another member repeats these events.
                 refused[lane] = open[lane]
-                logger.warning(
-                    "offsets could not be committed; they are tried again",
-                    metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
+                isRefused(lane, error)
             }
         }
         return refused

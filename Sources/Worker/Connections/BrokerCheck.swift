@@ -103,14 +103,8 @@ struct BrokerCheck {
         do throws(KafkaError) { producer = try KafkaProducer(properties, logger: ConnectionCheck.silence) } catch {
             throw problem(error, nil)
         }
-        do throws(KafkaError) {
-            let answer = try await ask(producer)
-            await producer.close(within: .zero)
-            return answer
-        } catch {
-            let reason = producer.lastError
-            await producer.close(within: .zero)
-            throw problem(error, reason)
+        return try await producer.whileOpen(closingWithin: .zero) { producer throws(ConnectionProblem) in
+            do throws(KafkaError) { return try await ask(producer) } catch { throw problem(error, producer.lastError) }
         }
     }
 
@@ -123,16 +117,12 @@ struct BrokerCheck {
             reader = try KafkaConsumer(
                 properties.reader(group: group ?? "\(self.group)-check"), reading: [], logger: ConnectionCheck.silence)
         } catch { throw problem(error, nil) }
-        do throws(KafkaError) {
-            let answer = try await ask(reader)
-            await reader.close(within: .seconds(1))
-            return answer
-        } catch {
-            // The client's errors are among its events.
-            _ = await reader.events(limit: 100, within: .zero)
-            let reason = await reader.lastError
-            await reader.close(within: .seconds(1))
-            throw problem(error, reason)
+        return try await reader.whileOpen { reader throws(ConnectionProblem) in
+            do throws(KafkaError) { return try await ask(reader) } catch {
+                // The client's errors are among its events.
+                _ = await reader.events(limit: 100, within: .zero)
+                throw problem(error, await reader.lastError)
+            }
         }
     }
 

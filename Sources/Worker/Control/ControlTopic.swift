@@ -3,7 +3,6 @@ import Kafka
 import Logging
 import Pipeline
 import Synchronization
-import Telemetry
 import Wiring
 import WorkerConfiguration
 
@@ -37,20 +36,24 @@ final class ControlTopic: Sendable {
     private let fleet: String
     private let now: @Sendable () -> UnixTime
     private let unreadable: UnreadableRecords
-    private let logger: Logger
+    private let observer: SessionObserver
+    /// The log of the Kafka clients.
+    private let clientLogger: Logger
     /// Signalled when there is something to take.
     private let isRead: @Sendable () -> Void
 
     init(
         _ configuration: Configuration, bootstrapServers: String, now: @escaping @Sendable () -> UnixTime,
-        unreadable: UnreadableRecords, logger: Logger, isRead: @escaping @Sendable () -> Void
+        unreadable: UnreadableRecords, observer: SessionObserver, clientLogger: Logger,
+        isRead: @escaping @Sendable () -> Void
     ) {
         topic = configuration.topics.control
         properties = KafkaProperties(configuration, bootstrapServers: bootstrapServers)
         fleet = configuration.kafka.group
         self.now = now
         self.unreadable = unreadable
-        self.logger = logger
+        self.observer = observer
+        self.clientLogger = clientLogger
         self.isRead = isRead
     }
 
@@ -103,7 +106,8 @@ final class ControlTopic: Sendable {
     func open(_ wait: (String?) -> Opening?) async throws(KafkaError) -> Opening {
         var backoff = Backoff()
         while true {
-            let reader = try KafkaConsumer(properties.reader(group: "\(fleet)-control"), reading: [], logger: logger)
+            let reader = try KafkaConsumer(
+                properties.reader(group: "\(fleet)-control"), reading: [], logger: clientLogger)
             var problem: String
             do throws(KafkaError) {
                 let (opening, words) = try await readToEnd(reader, wait)
@@ -113,7 +117,7 @@ final class ControlTopic: Sendable {
                     return opening
                 case .missing, .stopped, .renewed:
                     await reader.close(within: .seconds(1))
-                    if case .missing = opening { tellMissing() }
+                    if case .missing = opening { observer.controlMissing(topic) }
                     return opening
                 }
             } catch { problem = "\(error)" }
@@ -121,12 +125,6 @@ final class ControlTopic: Sendable {
             if let end = wait(problem) { return end }
             try? await Task.sleep(for: backoff.pause())
         }
-    }
-
-    private func tellMissing() {
-        logger.error(
-            "the control topic does not exist: suspensions and pauses hold for this worker alone, and end with it; create it, compacted",
-            metadata: [LogKey.topic: "\(topic)"])
     }
 
     /// Reads until the topic's end, however long that takes.
@@ -188,14 +186,12 @@ final class ControlTopic: Sendable {
     /// Checks whether the topic was created again under its name: a pause in the part that the reader skips would not
     /// apply.
     private func watchLog() async {
-        var watch = TopicWatch(properties, group: fleet, logger: logger, now: now)
+        var watch = TopicWatch(properties, group: fleet, logger: clientLogger, now: now)
         if let firsts = state.withLock({ $0.firsts }) { watch.begin(topic, firsts.marks, at: firsts.at) }
         // Only a cancellation ends the sleep early.
         while (try? await Task.sleep(for: TopicWatch.interval)) != nil {
             guard !(await watch.look(at: [topic])).isEmpty else { continue }
-            logger.error(
-                "the control topic was deleted and created again; it is read from its start",
-                metadata: [LogKey.topic: "\(topic)"])
+            observer.controlReplaced(topic)
             state.withLock { $0.isReplaced = true }
         }
     }
@@ -206,7 +202,8 @@ final class ControlTopic: Sendable {
     /// - Returns: the reader to continue with: the old one where the new topic could not be read.
     private func readAgain(_ reader: KafkaConsumer) async -> KafkaConsumer {
         do throws(KafkaError) {
-            let next = try KafkaConsumer(properties.reader(group: "\(fleet)-control"), reading: [], logger: logger)
+            let next = try KafkaConsumer(
+                properties.reader(group: "\(fleet)-control"), reading: [], logger: clientLogger)
             do throws(KafkaError) {
                 let (opening, words) = try await readToEnd(next) { _ in Task.isCancelled ? .stopped : nil }
                 if case .open = opening {
@@ -220,9 +217,7 @@ final class ControlTopic: Sendable {
             }
             await next.close(within: .seconds(1))
         } catch {
-            logger.warning(
-                "the control topic could not be read from its start; it is tried again",
-                metadata: [LogKey.kafkaError: "\(error)"])
+            observer.controlNotReadAgain(error)
         }
         state.withLock { $0.isReplaced = true }
         return reader
@@ -256,8 +251,8 @@ final class ControlTopic: Sendable {
 
     private func write() async {
         let producer: KafkaProducer
-        do throws(KafkaError) { producer = try KafkaProducer(properties.producer, logger: logger) } catch {
-            logger.error("the control topic cannot be written", metadata: [LogKey.kafkaError: "\(error)"])
+        do throws(KafkaError) { producer = try KafkaProducer(properties.producer, logger: clientLogger) } catch {
+            observer.controlUnwritable(error)
             return
         }
         while !Task.isCancelled {
@@ -279,9 +274,7 @@ final class ControlTopic: Sendable {
             records.map { ProducerRecord(topic: topic, key: $0.key, value: $0.value) })
         for (record, error) in zip(records, errors) {
             guard let error else { continue }
-            logger.warning(
-                "the control topic could not be written; it is tried again",
-                metadata: [LogKey.app: "\(record.app ?? "")", LogKey.kafkaError: "\(error)"])
+            observer.controlDelayed(record.app, error)
             // Unless something newer is to be told by now.
             state.withLock { if $0.unwritten[record.key] == nil { $0.unwritten[record.key] = record } }
         }

@@ -1,5 +1,6 @@
 import JOSE
 import Pipeline
+import Preflight
 import Signing
 import Synchronization
 import WorkerConfiguration
@@ -34,7 +35,7 @@ final class RunningConfiguration: Sendable {
 
     /// The rings in use.
     var rings: KeyRingWatcher.Watched {
-        state.withLock { KeyRingWatcher.Watched($0.current, revisions: $0.revisions) }
+        state.withLock { KeyRingWatcher.Watched($0.current.watchedRings, revisions: $0.revisions) }
     }
 
     /// Posts `reload` for the loop, in place of one that the loop has not taken yet. With nil, the loop changes

@@ -12,9 +12,9 @@ final class Reachability: Sendable {
     }
 
     private let state = Mutex(State())
-    private let status: WorkerStatus
+    private let observer: SessionObserver
 
-    init(status: WorkerStatus) { self.status = status }
+    init(_ observer: SessionObserver) { self.observer = observer }
 
     /// Notes a client's error.
     func noted(_ error: KafkaError) {
@@ -22,14 +22,14 @@ final class Reachability: Sendable {
         state.withLock { state in
             state.isLost = true
             // Under the lock, so that what is said last is true.
-            status.set(.brokers, "no broker can be reached: \(error)")
+            observer.brokersLost(error)
         }
     }
 
     /// Notes that the brokers answered.
     func succeeded() {
         state.withLock { state in
-            if state.isLost { status.set(.brokers, nil) }
+            if state.isLost { observer.brokersFound() }
             state.isLost = false
         }
     }

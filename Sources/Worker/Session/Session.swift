@@ -1,9 +1,7 @@
 import AdapterKit
 import Kafka
-import Logging
 import Pipeline
 import ServiceLifecycle
-import Telemetry
 import Wiring
 import WorkerConfiguration
 
@@ -17,6 +15,7 @@ struct Session {
     let isReady: @Sendable (String) -> Void
 
     private var configuration: Configuration { context.configuration }
+    private var observer: SessionObserver { context.observer }
     private var isExactlyOnce: Bool { configuration.delivery == .exactlyOnce }
 
     /// Runs until the worker stops or the clients are of no further use.
@@ -31,9 +30,10 @@ struct Session {
     ) async throws -> SessionEnd {
         let properties = KafkaProperties(configuration, bootstrapServers: bootstrapServers)
         // Clients that are made now read the files as they are now.
-        _ = context.status.takeRenewal()
+        _ = context.requests.takeRenewal()
         let producer = try KafkaProducer(
-            isExactlyOnce ? properties.transactionalProducer(id: instance) : properties.producer, logger: context.logger
+            isExactlyOnce ? properties.transactionalProducer(id: instance) : properties.producer,
+            logger: context.clientLogger
         )
         var closing = ClosingTime(configuration.worker.shutdownDeadline)
         let end: SessionEnd
@@ -65,7 +65,7 @@ struct Session {
         let wakeup = Wakeup()
         let control = ControlTopic(
             configuration, bootstrapServers: bootstrapServers, now: context.now, unreadable: context.unreadable,
-            logger: context.logger
+            observer: observer, clientLogger: context.clientLogger
         ) { wakeup.signal() }
         // Before the groups are joined: partitions wait for nobody who does not take part.
         let controlReader: KafkaConsumer?
@@ -76,32 +76,24 @@ struct Session {
         case .open(let reader): controlReader = reader
         }
         processor.follow(fleet: controlReader != nil)
-        context.status.set(.topics, nil)
+        observer.topicsFound()
         let lanes: LaneConsumers
         do throws(KafkaError) {
             lanes = try await LaneConsumers(
-                configuration, properties, wakeup: wakeup, tracing: context.tracing, logger: context.logger)
+                configuration, properties, wakeup: wakeup, tracing: context.tracing, logger: context.clientLogger)
         } catch {
             await controlReader?.close(within: ClosingTime.least)
             throw error
         }
         context.lookups?.onReply { wakeup.signal() }
-        context.metrics.opened()
-        context.show(lanePauses)
-        context.status.set(.worker, nil)
-        context.logger.notice(
-            "the worker consumes",
-            metadata: [
-                LogKey.bootstrapServers: "\(bootstrapServers)",
-                LogKey.delivery: "\(configuration.delivery.rawValue)", LogKey.instance: "\(instance)",
-                LogKey.topic: "\(configuration.inputTopics.joined(separator: ", "))",
-            ])
+        observer.show(lanePauses)
+        observer.began(configuration, bootstrapServers: bootstrapServers, instance: instance)
         isReady(bootstrapServers)
         let patience = CommitPatience()
         var loop = SessionLoop(
-            lanes: lanes, committer: committer(producer, lanes, patience), context: context, control: control,
-            patience: patience,
-            logs: PartitionLogs(properties, group: configuration.kafka.group, logger: context.logger),
+            lanes: lanes, committer: committer(producer, lanes, patience), context: context, instance: instance,
+            control: control, patience: patience,
+            logs: PartitionLogs(properties, group: configuration.kafka.group, logger: context.clientLogger),
             versions: { await floor.read(partitions: tokenPartitions) }, processor: processor,
             committed: committed, lanePauses: lanePauses)
         // A task of its own, which a graceful shutdown does not end: the last suspension is told after the last event ended.
@@ -115,6 +107,8 @@ struct Session {
         patience.isOver = true
         closing.until = loop.renewal
         await finish(background, end, &closing)
+        // With those of a commit that ended after the loop.
+        observer.logOutcomes()
         following?.cancel()
         await finish(following, end, closing)
         processor = loop.processor
@@ -123,7 +117,7 @@ struct Session {
         processor.rollBack()
         // Leaving the groups hands the partitions on at once instead of after the session's end.
         if !(await lanes.close(within: closing.ofGroups)) {
-            context.logger.warning("leaving the groups took too long; they will notice by themselves")
+            observer.leftLate()
         }
         return end
     }
@@ -136,9 +130,7 @@ struct Session {
         guard !(await background.finish(within: closing.rest)) else { return }
         background.cancel()
         closing.isOver = true
-        context.logger.warning(
-            "the brokers did not answer a commit in time; its clients are given up, and new ones go on from the committed offsets",
-            metadata: [LogKey.instance: "\(instance)"])
+        observer.commitGivenUp(instance: instance)
     }
 
     /// Waits for the follower of the control topic, which has been told to end.
@@ -161,8 +153,11 @@ struct Session {
                 producer: producer, consumers: lanes.consumers, configuration: configuration, now: context.now)
         }
         return AtLeastOnceCommitter(
-            producer: producer, consumers: lanes.consumers, configuration: configuration, logger: context.logger,
-            now: context.now, patience: patience, isBlocked: context.blocked)
+            producer: producer, consumers: lanes.consumers, configuration: configuration, now: context.now,
+            patience: patience,
+            isBlocked: { [observer] in if let blockage = $0 { observer.blocked(blockage) } else { observer.unblocked() }
+            },
+            isRefused: observer.offsetsRefused)
     }
 
     // MARK: Start
@@ -182,14 +177,11 @@ struct Session {
                 missing.append("\(topic): \(metadata.error?.message ?? "no partitions")")
             }
             if missing.isEmpty {
-                context.status.set(.topics, nil)
+                observer.topicsFound()
                 return true
             }
             let list = missing.joined(separator: "; ")
-            context.status.set(.topics, "missing or not to be used: \(list)")
-            context.logger.error(
-                "topics do not exist or may not be used; create them, or rename them under topics; waiting",
-                metadata: [LogKey.topic: "\(list)"])
+            observer.topicsMissing(list)
             guard await pause(backoff.pause()) else { return false }
         }
     }
@@ -199,18 +191,15 @@ struct Session {
     /// - Returns: false when the worker is to stop.
     /// - Throws: `KafkaError` where no broker answers.
     private func waitForAbandonedTiers(_ producer: KafkaProducer, _ properties: KafkaProperties) async throws -> Bool {
-        let tiers = AbandonedTiers(configuration: configuration, properties: properties, logger: context.logger)
+        let tiers = AbandonedTiers(configuration: configuration, properties: properties, logger: context.clientLogger)
         var backoff = Backoff()
         while true {
             let found = try await tiers.find(asking: producer).joined(separator: ", ")
             if found.isEmpty {
-                context.status.set(.topics, nil)
+                observer.topicsFound()
                 return true
             }
-            context.status.set(.topics, "no tier of worker.retries.tiers reads \(found)")
-            context.logger.error(
-                "retry topics hold events and belong to no tier; put the tiers back until they are empty, or delete the topics; waiting",
-                metadata: [LogKey.topic: "\(found)"])
+            observer.tiersAbandoned(found)
             guard await pause(backoff.pause()) else { return false }
         }
     }
@@ -222,20 +211,13 @@ struct Session {
         let start = ContinuousClock.now
         var isTold = false
         return try await control.open { problem in
-            context.status.beat()
-            context.metrics.set(context.status.problems)
-            if context.status.takeRenewal() { return .renewed }
+            observer.waited()
+            if context.requests.takeRenewal() { return .renewed }
             if Task.isShuttingDownGracefully || Task.isCancelled { return .stopped }
             guard .now - start > ControlTopic.timeout || problem != nil else { return nil }
             let reason = problem ?? "it was not read to its end within \(ControlTopic.timeout)"
-            context.status.set(.topics, "the control topic \(configuration.topics.control) is not read yet: \(reason)")
-            guard !isTold else { return nil }
+            observer.controlUnread(configuration.topics.control, reason, isNew: !isTold)
             isTold = true
-            context.logger.error(
-                "the control topic is not read yet; nothing is consumed until the operators' pauses are known",
-                metadata: [
-                    LogKey.topic: "\(configuration.topics.control)", LogKey.kafkaError: "\(reason)",
-                ])
             return nil
         }
     }
@@ -252,12 +234,10 @@ struct Session {
                 case .abort, .unusable: return .unusable(error)
                 case .retry:
                     // With a certificate that has ended it would not come to an end.
-                    if context.status.takeRenewal() { return .renewed }
-                    context.status.set(.brokers, "the transaction coordinator does not answer: \(error)")
-                    context.logger.warning(
-                        "the transactional id could not be registered yet", metadata: [LogKey.kafkaError: "\(error)"])
+                    if context.requests.takeRenewal() { return .renewed }
+                    observer.registrationFailed(error)
                     guard await pause(.milliseconds(250)) else { return .stopped }
-                    context.status.set(.brokers, nil)
+                    observer.brokersFound()
                 }
             }
         }
@@ -269,8 +249,7 @@ struct Session {
         let end = ContinuousClock.now + length
         while .now < end {
             if Task.isShuttingDownGracefully || Task.isCancelled { return false }
-            context.status.beat()
-            context.metrics.set(context.status.problems)
+            observer.waited()
             try? await Task.sleep(for: min(.milliseconds(250), end - .now))
         }
         return !Task.isShuttingDownGracefully && !Task.isCancelled

@@ -1,8 +1,6 @@
 import AdapterKit
 import Kafka
-import Logging
 import Pipeline
-import Telemetry
 
 // MARK: Commits
 
@@ -23,16 +21,9 @@ extension SessionLoop {
             let (start, began) = (ContinuousClock.now, context.now())
             let result = await committer.commit(transaction, additions)
             let (took, end) = (.now - start, context.now())
-            context.metrics.ended(result, seconds: took / .seconds(1))
-            context.trace(transaction, result, from: began, to: end)
-            // The log and the metrics of thousands of events are prepared here: the loop has the next ones to process.
-            var digest = OutcomeLog()
-            if case .committed(let transaction) = result {
-                context.committed(transaction)
-                digest = OutcomeLog(transaction)
-            }
+            context.observer.commitEnded(transaction, result, from: began, to: end, in: took)
             // With the moment it ended, for the loop takes note of it later.
-            commits.put((result, end, digest))
+            commits.put((result, end))
             wakeup.signal()
             await committer.commitOffsets()
             wakeup.signal()
@@ -42,7 +33,6 @@ extension SessionLoop {
     /// Collects the results of the background work.
     mutating func collect() -> SessionEnd? {
         if let commit = commits.take() {
-            digest.add(commit.digest)
             if let end = ended(commit.result, at: commit.at) { return end }
         }
         return checks.take().flatMap { checked($0) }
@@ -56,29 +46,18 @@ extension SessionLoop {
             processor.confirm(throughBatch: unit.lastBatch)
             aborts = EqualAborts()
             context.reachability.succeeded()
-            // At least once, a blockage is waited for within a commit, which may have been given up.
-            if context.status.problems[.publishing] != nil { context.blocked(nil) }
+            observer.committed()
         case .aborted(let error):
             machine.aborted(at: context.now())
-            if aborts.isTelling(error.code) { tellEqualAborts(error) }
-            context.logger.warning(
-                "a transaction was aborted; its events are taken again", metadata: [LogKey.kafkaError: "\(error)"])
+            observer.aborted(error, isRepeated: aborts.isTelling(error.code))
         case .blocked(let blockage):
             machine.aborted(at: context.now(), isBlocked: true)
             self.blockage = blockage
-            context.blocked(blockage)
+            observer.blocked(blockage)
         case .unusable(let error): return .unusable(error)
         case .fenced(let error): return .fenced(error)
         }
         return nil
-    }
-
-    /// Reports a worker that aborts every transaction for the same reason as not ready, whatever the reason is.
-    private func tellEqualAborts(_ error: KafkaError) {
-        context.status.set(.publishing, "every transaction is aborted: \(error)")
-        context.logger.error(
-            "transaction after transaction is aborted for the same reason; nothing is answered until that is mended",
-            metadata: [LogKey.kafkaError: "\(error)"])
     }
 }
 
@@ -98,12 +77,10 @@ extension SessionLoop {
         case .cleared:
             blockage = nil
             machine.unblocked()
-            context.blocked(nil)
+            observer.unblocked()
         case .blocked(let error):
             machine.stillBlocked(at: context.now())
-            context.logger.warning(
-                "the topic still cannot be written",
-                metadata: [LogKey.topic: "\(blockage?.topic ?? "")", LogKey.kafkaError: "\(error)"])
+            observer.stillBlocked(blockage?.topic ?? "", error)
         case .unusable(let error): return .unusable(error)
         case .fenced(let error): return .fenced(error)
         }

@@ -41,7 +41,7 @@ extension SessionLoop {
     private mutating func tell(_ changes: [LanePauses.Change]) {
         guard !changes.isEmpty else { return }
         machine.pausedLanes = lanePauses.lanes
-        context.show(lanePauses)
-        for change in changes { context.raise(change) }
+        observer.show(lanePauses)
+        for change in changes { observer.changed(change) }
     }
 }

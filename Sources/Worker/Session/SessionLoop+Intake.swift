@@ -1,8 +1,6 @@
 import AdapterKit
 import Kafka
-import Logging
 import Pipeline
-import Telemetry
 import WorkerConfiguration
 
 // MARK: Taking
@@ -47,22 +45,19 @@ extension SessionLoop {
             }
         }
         guard !taken.records.isEmpty else { return }
-        for setback in committed.setbacks(in: taken.records) { context.report(setback) }
-        if context.status.problems[.topics] != nil { context.status.set(.topics, nil) }
+        for setback in committed.setbacks(in: taken.records) {
+            observer.wentBack(setback.partition, to: setback.offset, from: setback.committed)
+        }
+        observer.took(taken.records.count, lane)
         marks.took(taken.records)
         machine.received(taken.records, on: lane, at: context.now())
-        context.metrics.took(taken.records.count, lane)
     }
 
     private mutating func handle(_ error: KafkaError, _ lane: Lane) throws(KafkaError) {
         guard !error.isFatal else { throw error }
         if error.code == .positionOutOfRange { return reopen("\(error)") }
         context.reachability.noted(error)
-        if error.code.isAboutReading {
-            context.status.set(.topics, "the \(lane.rawValue) lane's topics cannot be read: \(error)")
-        }
-        context.logger.warning(
-            "a consumer reports an error", metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
+        observer.consumerFailed(error, lane)
     }
 }
 
@@ -81,15 +76,11 @@ extension SessionLoop {
         } else {
             marks.drop(partitions)
         }
-        let names = partitions.map(\.description).joined(separator: ", ")
-        context.logger.info(
-            rebalance.isAssignment ? "partitions were assigned" : "partitions were revoked",
-            metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(names)"])
+        observer.rebalanced(lane, partitions, isAssignment: rebalance.isAssignment)
         do throws(KafkaError) {
             try await lanes.consumers[lane].answer(Rebalance(rebalance), from: starts.mapValues(\.offset))
         } catch {
-            context.logger.warning(
-                "the group moved on before it was answered", metadata: [LogKey.kafkaError: "\(error)"])
+            observer.answeredLate(error)
             starts = [:]
         }
         machine.answered(lane)

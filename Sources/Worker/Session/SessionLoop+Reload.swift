@@ -8,7 +8,7 @@ extension SessionLoop {
     mutating func takeReload() async {
         guard let reloader = context.reloader, let reload = reloader.running.take() else { return }
         await reloader.begin(reload)
-        processor.goOn(by: reload.terms(worker: context.status.name, reserved: context.configuration.appTopics))
+        processor.goOn(by: reload.terms(worker: instance, reserved: context.configuration.appTopics))
         machine.goOn(with: Self.settings(reload.plan.configuration))
         // Whatever waits for a vendor's answer is looked at again, and asks anew where it has to.
         machine.answersCame()

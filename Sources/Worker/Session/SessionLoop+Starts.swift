@@ -1,9 +1,7 @@
 import AdapterKit
 import Kafka
-import Logging
 import Pipeline
 import ServiceLifecycle
-import Telemetry
 import Wiring
 import WorkerConfiguration
 
@@ -26,14 +24,12 @@ extension SessionLoop {
         let consumer = lanes.consumers[lane]
         let end = ContinuousClock.now + Self.startsTimeout
         while true {
-            context.status.beat()
+            observer.beat()
             await consumer.keepAlive()
             do throws(KafkaError) { return try await decide(partitions, consumer) } catch {
                 if await consumer.isAssignmentLost || Task.isShuttingDownGracefully || Task.isCancelled { return nil }
-                guard !error.isFatal, .now < end, !context.status.isRenewalWanted else { throw error }
-                context.logger.warning(
-                    "where the partitions are to be read from is not known yet; trying again",
-                    metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
+                guard !error.isFatal, .now < end, !context.requests.isRenewalWanted else { throw error }
+                observer.startsUnknown(lane, error)
             }
             try? await Task.sleep(for: .milliseconds(250))
         }
@@ -92,7 +88,7 @@ extension SessionLoop {
             guard isMovingOn else { throw error }
             return
         }
-        for (partition, start) in starts { context.report(start, of: partition, group: group(lane)) }
+        for (partition, start) in starts { observer.started(partition, at: start, group: group(lane)) }
     }
 
     private func group(_ lane: Lane) -> String {
@@ -143,10 +139,7 @@ extension SessionLoop {
     mutating func reopen(_ why: String) {
         guard !isReopening else { return }
         isReopening = true
-        context.logger.error(
-            "a partition's log is not the one that was read; the worker decides anew where to read from",
-            metadata: [LogKey.detail: "\(why)"])
-        context.status.set(.worker, "it decides anew where to read from: \(why)")
+        observer.logReplaced(why)
         beginRenewal()
     }
 }

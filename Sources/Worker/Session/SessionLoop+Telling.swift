@@ -12,7 +12,7 @@ extension SessionLoop {
         // The status is set before the log line, because a reader of the line may ask for it at once.
         context.showApps(processor)
         for alarm in alarms {
-            context.raise(alarm)
+            observer.raised(alarm)
             switch alarm {
             case .suspended(let suspension): control.tell(suspension.app, suspension)
             case .resumed(let suspension, .probe): control.tell(suspension.app, nil)
@@ -33,7 +33,7 @@ extension SessionLoop {
             control.tell(report.app, counts: report.counts, of: report.worker)
         }
         raiseAlarms()
-        digest.tell(context.logger)
+        observer.logOutcomes()
         var lag: [[String]: Double] = [:]
         for lane in Lane.allCases {
             let ends = await lanes.consumers[lane].knownEnds
@@ -57,9 +57,10 @@ extension SessionLoop {
             }
         }
         if !machine.isGivingUp { background.addTask { [committer] in await committer.commitLeftOffsets() } }
-        context.metrics.set(refusals: processor.refusalCounts())
-        context.report(machine, processor, lag: lag)
-        context.report(processor.takeLookupTally())
+        context.showApps(processor)
+        let refusals = processor.refusalCounts()
+        observer.measured(machine, processor, refusals: refusals, lag: lag, at: context.now())
+        observer.lookedUp(processor.takeLookupTally())
         if context.reachability.isQuestionDue {
             let topic = context.configuration.topics.invalidations
             background.addTask { [consumer = lanes.consumers[.live], reachability = context.reachability] in

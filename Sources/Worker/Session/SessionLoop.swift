@@ -1,18 +1,19 @@
 import AdapterKit
 import Kafka
-import Logging
 import Pipeline
 import ServiceLifecycle
-import Telemetry
 import Wiring
 import WorkerConfiguration
 
 /// Performs the actions of the session's state machine: takes events, processes batches, commits in the background,
-/// answers the groups. It tells the machine what happened and decides nothing itself.
+/// answers the groups. It tells the machine what happened and decides nothing itself. Everything that people see of it,
+/// the observer writes.
 struct SessionLoop {
     let lanes: LaneConsumers
     let committer: any Committer
     let context: SessionContext
+    /// The worker's transactional id.
+    let instance: String
     /// The control topic: the suspensions and pauses of the whole fleet.
     let control: ControlTopic
     /// The permission of commits to wait for a topic that cannot be written.
@@ -43,21 +44,21 @@ struct SessionLoop {
     var nextReport = ContinuousClock.now
     /// The time by which the session must end, once new clients are requested; nil before that.
     private(set) var renewal: ContinuousClock.Instant?
-    var digest = OutcomeLog()
     let restingLag = RestingLag()
     /// The batches added to the unit that is being committed.
     var additions = Additions()
-    let commits = Handoff<(result: CommitResult, at: UnixTime, digest: OutcomeLog)>()
+    let commits = Handoff<(result: CommitResult, at: UnixTime)>()
     let checks = Handoff<BlockageCheck>()
     /// The time that a broker needs to write a transaction's markers, with a margin.
     static let rest = Duration.milliseconds(8)
 
     init(
-        lanes: LaneConsumers, committer: any Committer, context: SessionContext, control: ControlTopic,
-        patience: CommitPatience, logs: PartitionLogs,
+        lanes: LaneConsumers, committer: any Committer, context: SessionContext, instance: String,
+        control: ControlTopic, patience: CommitPatience, logs: PartitionLogs,
         versions: @escaping @Sendable () async -> Int64?, processor: BatchProcessor, committed: CommittedOffsets,
         lanePauses: LanePauses
     ) {
+        self.instance = instance
         self.logs = logs
         self.versions = versions
         self.lanes = lanes
@@ -72,12 +73,13 @@ struct SessionLoop {
         machine.pausedLanes = lanePauses.lanes
     }
 
+    var observer: SessionObserver { context.observer }
+
     /// Runs until the worker is to stop or the clients are of no further use.
     mutating func run(_ background: BackgroundWork) async -> SessionEnd {
-        defer { digest.tell(context.logger) }
         takeHistory()
         while !Task.isCancelled {
-            context.status.beat()
+            observer.beat()
             takeOrders()
             await takeReload()
             takeAnswers()
@@ -111,7 +113,7 @@ struct SessionLoop {
         case .check: check(background)
         case .answer(let lane, let rebalance):
             do throws(KafkaError) { try await answer(lane, rebalance) } catch {
-                return renewal != nil || context.status.isRenewalWanted ? renewed : .unusable(error)
+                return renewal != nil || context.requests.isRenewalWanted ? renewed : .unusable(error)
             }
         case .wait(let moment): if !hasMore { await wait(until: moment) }
         case .stop:
@@ -131,9 +133,7 @@ struct SessionLoop {
         guard renewal != nil, !isReopening else { return end }
         switch end {
         case .unusable(let error), .fenced(let error):
-            context.logger.warning(
-                "the last commit before new Kafka clients failed; they go on from the committed offsets",
-                metadata: [LogKey.kafkaError: "\(error)"])
+            observer.lastCommitFailed(error)
             return .renewed
         case .stopped, .renewed, .reopened: return end
         }
@@ -151,17 +151,15 @@ struct SessionLoop {
     private mutating func takeOrders() {
         if Task.isShuttingDownGracefully {
             machine.stop()
-            context.status.set(.worker, "it is stopping")
-        } else if context.status.takeRenewal() {
+            observer.stopping()
+        } else if context.requests.takeRenewal() {
             beginRenewal()
-            context.status.set(.worker, "its Kafka clients are made anew: the files of their certificates changed")
-        } else if renewal == nil, context.status.isQuiet != machine.isQuiet {
-            let isQuiet = context.status.isQuiet
-            machine.isQuiet = isQuiet
-            context.status.set(.worker, isQuiet ? "it is quiet: it takes nothing new; SIGUSR1 ends that" : nil)
-            context.logger.notice(isQuiet ? "quiet: nothing new is taken" : "no longer quiet: events are taken again")
+            observer.renewing()
+        } else if renewal == nil, context.requests.isQuiet != machine.isQuiet {
+            machine.isQuiet.toggle()
+            observer.changed(isQuiet: machine.isQuiet)
         }
-        for app in context.status.takeResumptions() {
+        for app in context.requests.takeResumptions() {
             processor.resume(app)
             control.tell(app, nil)
         }
@@ -197,7 +195,7 @@ struct SessionLoop {
         let progress = await processor.process(batch)
         let seconds = (.now - start) / .seconds(1)
         machine.processed(batch.number, progress, seconds: seconds)
-        context.metrics.processed(progress, seconds: seconds)
+        observer.processed(progress, seconds: seconds)
         raiseAlarms()
         askVendors()
         try handle(await live, .live)

@@ -2,7 +2,6 @@ import AdapterKit
 import Kafka
 import Logging
 import Pipeline
-import Telemetry
 import Wiring
 import WorkerConfiguration
 
@@ -19,12 +18,14 @@ struct VersionFloor: Sendable {
     let configuration: Configuration
     let properties: ClientProperties
     let logger: Logger
+    private let observer: SessionObserver
     private let now: @Sendable () -> UnixTime
     private let unreadable: UnreadableRecords
 
     init(_ context: SessionContext, bootstrapServers: String) {
         configuration = context.configuration
-        logger = context.logger
+        logger = context.clientLogger
+        observer = context.observer
         now = context.now
         unreadable = context.unreadable
         properties = KafkaProperties(configuration, bootstrapServers: bootstrapServers).reader(
@@ -39,20 +40,13 @@ struct VersionFloor: Sendable {
         let all = (0..<partitions).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
         do throws(KafkaError) {
             let reader = try KafkaConsumer(properties, reading: [], logger: logger)
-            let found: (version: Int64?, isComplete: Bool)
-            do throws(KafkaError) { found = try await highest(in: all, of: topic, reader) } catch {
-                await reader.close(within: .seconds(1))
-                throw error
+            let found = try await reader.whileOpen { reader throws(KafkaError) in
+                try await highest(in: all, of: topic, reader)
             }
-            await reader.close(within: .seconds(1))
-            if !found.isComplete {
-                logger.warning("not all of the token topic's latest versions could be read in time")
-            }
+            if !found.isComplete { observer.versionsIncomplete() }
             return found.version
         } catch {
-            logger.warning(
-                "the versions on the token topic could not be read; this worker goes by its clock",
-                metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(error)"])
+            observer.versionsUnknown(topic, error)
             return nil
         }
     }

@@ -30,14 +30,7 @@ struct AbandonedTiers {
     private func hasUnread(_ topic: String) async throws(KafkaError) -> Bool {
         let reader = try KafkaConsumer(
             properties.reader(group: properties.consumer(of: .retries)["group.id"] ?? ""), reading: [], logger: logger)
-        do throws(KafkaError) {
-            let hasUnread = try await hasUnread(topic, reader)
-            await reader.close(within: .seconds(1))
-            return hasUnread
-        } catch {
-            await reader.close(within: .seconds(1))
-            throw error
-        }
+        return try await reader.whileOpen { reader throws(KafkaError) in try await hasUnread(topic, reader) }
     }
 
     /// Returns the topics that have a tier's name and belong to no tier of the configuration.

@@ -2,7 +2,6 @@ import AdapterKit
 import JOSE
 package import Keyring
 import Preflight
-import Signing
 package import WorkerConfiguration
 
 /// The key rings that tests sign with: those on this machine, and for others keys that are made for the run and forgotten.

@@ -133,9 +133,8 @@ struct EmitCommand: AsyncParsableCommand {
 
     private func send(_ record: ProducerRecord, _ properties: ClientProperties, _ logger: Logger) async throws {
         let producer = try KafkaProducer(properties, logger: logger)
-        let error = await producer.deliver([record]).first ?? nil
-        await producer.close(within: .seconds(5))
-        if let error {
+        let errors = await producer.whileOpen(closingWithin: .seconds(5)) { await $0.deliver([record]) }
+        if let error = errors.first ?? nil {
             Terminal.error("the event was not sent: \(error)")
             throw ExitCode(75)
         }

@@ -41,7 +41,7 @@ struct SignerCommand: AsyncParsableCommand {
         let server: SignerServer
         do {
             server = try SignerServer(
-                configuration, rings: Array(preflight.rings.values), socket: socket,
+                preflight.servedRings, socket: socket,
                 allowing: users.isEmpty ? nil : Set(users),
                 signingLanes: ProcessInfo.processInfo.activeProcessorCount, logger: logger, now: UnixTime.system)
         } catch {

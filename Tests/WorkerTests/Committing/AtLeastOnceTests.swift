@@ -32,8 +32,8 @@ import WorkerTestSupport
             let patience = CommitPatience()
             let blockages = Blockages()
             let committer = AtLeastOnceCommitter(
-                producer: producer, consumers: bench.consumers, configuration: bench.configuration, logger: silent,
-                now: { Events.now }, patience: patience, isBlocked: { blockages.note($0) })
+                producer: producer, consumers: bench.consumers, configuration: bench.configuration,
+                now: { Events.now }, patience: patience, isBlocked: { blockages.note($0) }, isRefused: { _, _ in })
             do {
                 try await body(bench, committer, patience, blockages)
                 await producer.close(within: .zero)

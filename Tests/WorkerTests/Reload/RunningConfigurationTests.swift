@@ -74,7 +74,7 @@ import WorkerTestSupport
         #expect(running.post(moved, to: 0))
         _ = running.take()
         #expect(running.rings.revisions.keys.sorted() == ["\(folder)/two"])
-        #expect(running.rings.configuration.keys.map(\.path) == ["\(folder)/two"])
+        #expect(running.rings.rings.map(\.path) == ["\(folder)/two"])
         #expect(try reload(running, preflight(ring: "two")).rings.isEmpty)
     }
 }

@@ -9,7 +9,7 @@ import Testing
     @Test func `a lost connection is reported until an answer comes`() {
         let status = WorkerStatus()
         status.set(.worker, nil)
-        let reachability = Reachability(status: status)
+        let reachability = Reachability(SessionObserver(status))
         reachability.noted(KafkaError(.transport, "one of them"))
         #expect(status.isReady)
         reachability.noted(lost)
@@ -20,7 +20,7 @@ import Testing
 
     @Test func `a lost connection is checked by one query at a time, and not at once again`() {
         let status = WorkerStatus()
-        let reachability = Reachability(status: status)
+        let reachability = Reachability(SessionObserver(status))
         #expect(!reachability.isQuestionDue, "nothing is lost")
         reachability.noted(lost)
         #expect(reachability.isQuestionDue)
@@ -35,7 +35,7 @@ import Testing
 
     @Test func `a problem of the brokers reported by another part is kept`() {
         let status = WorkerStatus()
-        let reachability = Reachability(status: status)
+        let reachability = Reachability(SessionObserver(status))
         status.set(.brokers, "the coordinator does not answer")
         reachability.succeeded()
         #expect(status.problems[.brokers] == "the coordinator does not answer")

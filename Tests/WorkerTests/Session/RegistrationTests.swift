@@ -33,11 +33,11 @@ import WorkerTestSupport
     ) async throws -> End {
         let status = WorkerStatus()
         let metrics = WorkerMetrics()
+        let observer = SessionObserver(status, metrics: metrics)
         let context = SessionContext(
-            configuration: configuration, signer: LocalSigner([], lanes: 1), lookups: nil, status: status,
-            metrics: metrics, unreadable: UnreadableRecords(metrics.unreadable, logger: silent),
-            reachability: Reachability(status: status), logger: silent, now: { Events.now },
-            observe: { _ in })
+            configuration: configuration, signer: LocalSigner([], lanes: 1), lookups: nil, observer: observer,
+            requests: SessionRequests(status), unreadable: UnreadableRecords(metrics.unreadable, logger: silent),
+            reachability: Reachability(observer), clientLogger: silent, now: { Events.now })
         let ready = AsyncStream<Void>.makeStream()
         let session = Session(
             context: context, bootstrapServers: broker.bootstrapServers, instance: "x",

@@ -21,7 +21,7 @@ package struct ClusterTopics {
     /// - Throws: `KafkaError`; DESCRIBE and DESCRIBE_CONFIGS on the topics are needed.
     package func read(_ wanted: [WantedTopic]) async throws -> [String: ActualTopic] {
         let names = Set(wanted.map(\.name))
-        return try await withProducer { producer in
+        return try await KafkaProducer(properties.producer, logger: logger).whileOpen { producer in
             let listed = try await producer.topics(within: Self.patience).filter {
                 names.contains($0.name) && $0.partitionCount > 0
             }
@@ -41,7 +41,7 @@ package struct ClusterTopics {
     /// - Parameter each: called with each topic, and with the error if it could not be created.
     /// - Throws: `KafkaError` where no client can be made.
     package func create(_ topics: [WantedTopic], _ each: (WantedTopic, (any Error)?) -> Void) async throws {
-        try await withProducer { producer in
+        try await KafkaProducer(properties.producer, logger: logger).whileOpen { producer in
             for topic in topics {
                 let settings = topic.settings.map { ($0.name, $0.value) }
                 do {
@@ -53,18 +53,6 @@ package struct ClusterTopics {
                     each(topic, error)
                 }
             }
-        }
-    }
-
-    private func withProducer<Result>(_ body: (KafkaProducer) async throws -> Result) async throws -> Result {
-        let producer = try KafkaProducer(properties.producer, logger: logger)
-        do {
-            let result = try await body(producer)
-            await producer.close(within: .seconds(1))
-            return result
-        } catch {
-            await producer.close(within: .seconds(1))
-            throw error
         }
     }
 }

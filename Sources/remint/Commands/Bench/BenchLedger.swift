@@ -121,23 +121,28 @@ struct BenchLedger: AsyncParsableCommand {
         let logger = Logger.quiet(configuration.log)
         let producer = try KafkaProducer(
             KafkaProperties(configuration, bootstrapServers: brokers).producer, logger: logger)
-        do {
-            try await producer.createTopic(topic, partitions: 6, within: .seconds(30))
-            try await fill(topic, producer)
-            let start = ContinuousClock.now
-            let ledger = try await LedgerReader(
-                configuration, brokers: brokers, memory: try memory.bytes, logger: .quiet(configuration.log),
-                display: ProgressLine()
-            ).holdings(at: UnixTime.system())
-            let seconds = (.now - start) / .seconds(1)
+        return try await producer.whileOpen(closingWithin: .seconds(10)) { producer in
+            let result: (Int, Double)
+            do { result = try await read(topic, configuration, brokers, producer) } catch {
+                if keep == nil { try? await producer.deleteTopics([topic], within: .seconds(10)) }
+                throw error
+            }
             if keep == nil { try? await producer.deleteTopics([topic], within: .seconds(10)) }
-            await producer.close(within: .seconds(10))
-            return (ledger.live, seconds)
-        } catch {
-            if keep == nil { try? await producer.deleteTopics([topic], within: .seconds(10)) }
-            await producer.close(within: .seconds(1))
-            throw error
+            return result
         }
+    }
+
+    private func read(
+        _ topic: String, _ configuration: Configuration, _ brokers: String, _ producer: KafkaProducer
+    ) async throws -> (Int, Double) {
+        try await producer.createTopic(topic, partitions: 6, within: .seconds(30))
+        try await fill(topic, producer)
+        let start = ContinuousClock.now
+        let ledger = try await LedgerReader(
+            configuration, brokers: brokers, memory: try memory.bytes, logger: .quiet(configuration.log),
+            display: ProgressLine()
+        ).holdings(at: UnixTime.system())
+        return (ledger.live, (.now - start) / .seconds(1))
     }
 
     private func fill(_ topic: String, _ producer: KafkaProducer) async throws {

@@ -230,11 +230,11 @@ final class BenchStage {
                 "isolation.level": "read_committed", "fetch.wait.max.ms": "10",
             ]),
             reading: ends, logger: logger)
-        // What happens once: connections, the reader's first fetch.
-        _ = try await exchange(rate, rate, reader)
-        let waits = try await exchange(rate * seconds, rate, reader)
-        await reader.close(within: .seconds(5))
-        return waits
+        return try await reader.whileOpen(closingWithin: .seconds(5)) { reader in
+            // What happens once: connections, the reader's first fetch.
+            _ = try await exchange(rate, rate, reader)
+            return try await exchange(rate * seconds, rate, reader)
+        }
     }
 
     private func exchange(_ events: Int, _ rate: Int, _ reader: KafkaConsumer) async throws -> [Duration] {

@@ -52,8 +52,8 @@ struct OutcomeLog {
         waitingTraces = Array((waitingTraces + other.waitingTraces).prefix(Self.mostTraces))
     }
 
-    /// Logs the counts, and begins anew.
-    mutating func tell(_ logger: Logger) {
+    /// Logs the counts.
+    func log(to logger: Logger) {
         if !dead.isEmpty { logger.warning("events were dead-lettered", metadata: Self.details(dead, deadTraces)) }
         if !waiting.isEmpty {
             logger.notice("events wait in the retry tiers", metadata: Self.details(waiting, waitingTraces))
@@ -63,7 +63,6 @@ struct OutcomeLog {
                 "devices call unexpired tokens expired: a wrong clock or the SDK, not the key",
                 metadata: [LogKey.app: "\(Self.list(skewed))"])
         }
-        self = OutcomeLog()
     }
 
     private static func list(_ counts: [String: Int]) -> String {

@@ -26,7 +26,7 @@ struct OutcomeLogTests {
         let log = RecordingLog()
         var outcomes = OutcomeLog(unit([end("shop", .minted, isClockSkew: true), end("shop", .minted)]))
         outcomes.add(OutcomeLog(unit([end("shop", .superseded(.clockSkew)), end("web", .superseded(.clockSkew))])))
-        for _ in 0..<2 { outcomes.tell(log.logger()) }
+        outcomes.log(to: log.logger())
         let line = try #require(log.lines.first)
         #expect(log.lines.count == 1)
         #expect(line.message == "devices call unexpired tokens expired: a wrong clock or the SDK, not the key")
@@ -35,8 +35,7 @@ struct OutcomeLogTests {
 
     @Test func `a second without a finding logs nothing`() {
         let log = RecordingLog()
-        var outcomes = OutcomeLog(unit([end("shop", .minted), end("shop", .superseded(.burst))]))
-        outcomes.tell(log.logger())
+        OutcomeLog(unit([end("shop", .minted), end("shop", .superseded(.burst))])).log(to: log.logger())
         #expect(log.lines.isEmpty)
     }
 }

@@ -1,0 +1,54 @@
+import AdapterKit
+package import Keyring
+public import Signing
+package import WorkerConfiguration
+
+// Turns the file's words into those of the module that signs, which knows no configuration.
+
+extension Configuration {
+    /// The rings that are read from folders; none that a signer holds.
+    package var watchedRings: [WatchedRing] {
+        keys.compactMap { key in
+            key.path.map { path in
+                WatchedRing(
+                    name: key.name, path: path, uses: apps.filter { $0.key == key.name }.map { RingUse($0) })
+            }
+        }
+    }
+}
+
+extension Configuration.App {
+    /// Returns the differences between the keys of `ring` and the kind of key that the app's vendor accepts.
+    package func misfits(of ring: KeyRing) -> [Diagnostic] {
+        RingUse(self).misfits(of: ring).map { misfit in
+            Diagnostic(misfit.isError ? .error : .warning, at: keyPlace, misfit.message)
+        }
+    }
+}
+
+extension RingUse {
+    /// Makes the use of a ring by `app`.
+    init(_ app: Configuration.App) {
+        self.init(
+            vendor: app.adapter.vendor, algorithm: app.adapter.algorithm, secretEncoding: app.adapter.secretEncoding)
+    }
+}
+
+extension SigningPolicy {
+    /// Makes the limits of `keys.*.policy`.
+    init(_ policy: Configuration.SigningPolicy) {
+        self.init(algorithms: policy.algorithms, longestLife: policy.longestLife, issuer: policy.issuer)
+    }
+}
+
+extension Preflight {
+    /// The loaded rings as a signer serves them, each with its policy.
+    public var servedRings: [ServedRing] {
+        guard let configuration else { return [] }
+        let policies = Dictionary(configuration.keys.map { ($0.name, $0.policy) }) { first, _ in first }
+        return configuration.watchedRings.compactMap { folder in
+            guard let ring = rings[folder.name], let policy = policies[folder.name] else { return nil }
+            return ServedRing(ring, in: folder, policy: SigningPolicy(policy))
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import AdapterKit
+import HTTPTransport
+import Logging
+import Pipeline
+import Telemetry
+
+// MARK: Apps, lanes and look-ups
+
+extension SessionObserver {
+    /// Logs an alarm for the operator.
+    func raised(_ alarm: BatchProcessor.Alarm) {
+        switch alarm {
+        case .suspended(let suspension):
+            logger.error(
+                suspension.reach == .everyone
+                    ? "the vendor refuses the key that signs; the app is suspended and its events wait"
+                    : "every user of the app who was given a token refuses it; the events of these users wait",
+                metadata: details(suspension))
+        case .suspendedHere(let suspension):
+            logger.error(
+                "the vendor refuses the key that signs; the app is suspended for this worker's partitions alone, because the other workers' counts cannot be read",
+                metadata: details(suspension))
+        case .refusing(let app, let counts):
+            logger.warning(
+                "some users of the app refuse their tokens because of the key; they are limited, and nobody is suspended",
+                metadata: details(app, counts))
+        case .accepting(let app, let counts):
+            logger.notice("the app's users accept their tokens again", metadata: details(app, counts))
+        case .told(let suspension):
+            logger.warning(
+                suspension.cause == .paused
+                    ? "an operator paused the app; its events wait"
+                    : "another worker suspended the app; its events wait",
+                metadata: [LogKey.app: "\(suspension.app)", LogKey.detail: "\(suspension.why)"])
+        case .resumed(let suspension, let resumption):
+            let details: Logger.Metadata = [LogKey.app: "\(suspension.app)"]
+            switch resumption {
+            case .probe: logger.notice("the probe's token was not refused; the app is resumed", metadata: details)
+            case .told: logger.notice("the app is resumed by an operator or another worker", metadata: details)
+            case .elapsed:
+                logger.notice("the time of the app's pause is over; its events are answered again", metadata: details)
+            }
+        }
+    }
+
+    private func details(_ suspension: Suspension) -> Logger.Metadata {
+        [
+            LogKey.app: "\(suspension.app)", LogKey.users: "\(suspension.users)",
+            LogKey.keyVersion: "\(suspension.keyVersion ?? "")", LogKey.detail: "\(suspension.why)",
+        ]
+    }
+
+    private func details(_ app: String, _ counts: RefusalCounts) -> Logger.Metadata {
+        [
+            LogKey.app: "\(app)", LogKey.users: "\(counts.refusing)", LogKey.keyVersion: "\(counts.keyVersion)",
+            LogKey.detail: "\(counts.refusing) of \(counts.minted) users refuse their tokens",
+        ]
+    }
+
+    /// Shows the apps in metrics and on the admin server.
+    ///
+    /// - Parameter memory: the recent subjects that the worker remembers, and their bytes.
+    func show(_ apps: [WorkerStatus.AppStatus], memory: (subjects: Int, bytes: Int)) {
+        status.set(apps)
+        metrics.set(apps, memory: memory)
+    }
+
+    /// Shows the paused lanes in metrics and on the admin server.
+    func show(_ pauses: LanePauses) {
+        status.set(pauses.all)
+        metrics.set(paused: pauses.lanes)
+    }
+
+    /// Logs that a lane is paused or resumed.
+    func changed(_ change: LanePauses.Change) {
+        func details(_ pause: LanePause) -> Logger.Metadata { [LogKey.lane: "\(pause.lane.rawValue)"] }
+        switch change {
+        case .paused(let pause):
+            logger.warning(
+                "an operator paused the lane; its events stay where they are",
+                metadata: details(pause).merging([LogKey.detail: "\(pause.why)"]) { first, _ in first })
+        case .resumed(let pause):
+            logger.notice("an operator resumed the lane; its events are taken again", metadata: details(pause))
+        case .elapsed(let pause):
+            logger.notice("the time of the lane's pause is over; its events are taken again", metadata: details(pause))
+        }
+    }
+
+    /// Writes the current state into the metrics.
+    func measured(
+        _ machine: SessionStateMachine, _ processor: BatchProcessor, refusals: [String: RefusalCounts],
+        lag: [[String]: Double], at time: UnixTime
+    ) {
+        metrics.set(machine, at: time)
+        metrics.set(lag: lag)
+        metrics.set(refusals: refusals)
+        metrics.set(status.problems)
+        metrics.set(processor.lookupConditions, remembered: processor.rememberedAnswers)
+    }
+
+    /// Counts and logs the look-ups since the last call.
+    func lookedUp(_ tally: LookupTally) {
+        metrics.add(tally)
+        for notice in tally.notices {
+            switch notice {
+            case .opened(let account, let detail):
+                logger.error(
+                    "a vendor's REST API does not answer as it should; its circuit is open, and events wait",
+                    metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+            case .closed(let account, let length):
+                let outage = Outage.text(.microseconds(length))
+                logger.notice(
+                    "the vendor's REST API answers again",
+                    metadata: [LogKey.account: "\(account)", LogKey.outage: "\(outage)"])
+            case .mismatched(let account, let detail):
+                logger.error(
+                    "a vendor's answer names another user than was asked about; it is refused, and the event waits",
+                    metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+            case .refused(let account, let detail):
+                logger.warning(
+                    "a vendor refuses to be asked about one user",
+                    metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+            }
+        }
+    }
+}

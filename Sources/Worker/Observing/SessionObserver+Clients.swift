@@ -1,0 +1,115 @@
+import Kafka
+import Logging
+import Pipeline
+import Telemetry
+import WorkerConfiguration
+
+// MARK: Brokers, topics and the clients of a session
+
+extension SessionObserver {
+    /// Notes that no broker can be reached.
+    func brokersLost(_ error: KafkaError) { status.set(.brokers, "no broker can be reached: \(error)") }
+
+    /// Notes that brokers answer again.
+    func brokersFound() { status.set(.brokers, nil) }
+
+    /// Notes that every topic that a session waits for can be used.
+    func topicsFound() { status.set(.topics, nil) }
+
+    /// Notes that the topics of `list` do not exist or may not be used.
+    func topicsMissing(_ list: String) {
+        status.set(.topics, "missing or not to be used: \(list)")
+        logger.error(
+            "topics do not exist or may not be used; create them, or rename them under topics; waiting",
+            metadata: [LogKey.topic: "\(list)"])
+    }
+
+    /// Notes that the retry topics of `list` hold events that no tier reads.
+    func tiersAbandoned(_ list: String) {
+        status.set(.topics, "no tier of worker.retries.tiers reads \(list)")
+        logger.error(
+            "retry topics hold events and belong to no tier; put the tiers back until they are empty, or delete the topics; waiting",
+            metadata: [LogKey.topic: "\(list)"])
+    }
+
+    /// Notes that the control topic is not read yet.
+    ///
+    /// - Parameter isNew: whether the session has not logged that before.
+    func controlUnread(_ topic: String, _ reason: String, isNew: Bool) {
+        status.set(.topics, "the control topic \(topic) is not read yet: \(reason)")
+        guard isNew else { return }
+        logger.error(
+            "the control topic is not read yet; nothing is consumed until the operators' pauses are known",
+            metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(reason)"])
+    }
+
+    /// Notes that the transactional id could not be registered, and that the session tries again.
+    func registrationFailed(_ error: KafkaError) {
+        status.set(.brokers, "the transaction coordinator does not answer: \(error)")
+        logger.warning("the transactional id could not be registered yet", metadata: [LogKey.kafkaError: "\(error)"])
+    }
+
+    /// Notes that a session begins to consume.
+    func began(_ configuration: Configuration, bootstrapServers: String, instance: String) {
+        metrics.opened()
+        status.set(.worker, nil)
+        logger.notice(
+            "the worker consumes",
+            metadata: [
+                LogKey.bootstrapServers: "\(bootstrapServers)",
+                LogKey.delivery: "\(configuration.delivery.rawValue)", LogKey.instance: "\(instance)",
+                LogKey.topic: "\(configuration.inputTopics.joined(separator: ", "))",
+            ])
+    }
+
+    /// Notes that the consumer of `lane` reports an error.
+    func consumerFailed(_ error: KafkaError, _ lane: Lane) {
+        if error.code.isAboutReading {
+            status.set(.topics, "the \(lane.rawValue) lane's topics cannot be read: \(error)")
+        }
+        logger.warning(
+            "a consumer reports an error", metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
+    }
+
+    /// Notes that not all of the latest versions on the token topic could be read.
+    func versionsIncomplete() { logger.warning("not all of the token topic's latest versions could be read in time") }
+
+    /// Notes that the versions on the token topic could not be read.
+    func versionsUnknown(_ topic: String, _ error: KafkaError) {
+        logger.warning(
+            "the versions on the token topic could not be read; this worker goes by its clock",
+            metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(error)"])
+    }
+
+    // MARK: The end of clients
+
+    /// Notes that new clients follow, because the files of the certificates changed.
+    func renewing() {
+        status.set(.worker, "its Kafka clients are made anew: the files of their certificates changed")
+    }
+
+    /// Notes that the last commit of clients that are about to be replaced failed.
+    func lastCommitFailed(_ error: KafkaError) {
+        logger.warning(
+            "the last commit before new Kafka clients failed; they go on from the committed offsets",
+            metadata: [LogKey.kafkaError: "\(error)"])
+    }
+
+    /// Notes that the brokers did not answer a commit of the worker `instance` in time.
+    func commitGivenUp(instance: String) {
+        logger.warning(
+            "the brokers did not answer a commit in time; its clients are given up, and new ones go on from the committed offsets",
+            metadata: [LogKey.instance: "\(instance)"])
+    }
+
+    /// Notes that the session ended before it could leave its groups.
+    func leftLate() { logger.warning("leaving the groups took too long; they will notice by themselves") }
+
+    /// Notes that the clients are of no further use.
+    func clientsFailed(_ error: KafkaError) {
+        status.set(.worker, "its Kafka clients are made anew: \(error)")
+        logger.error(
+            "the Kafka clients are of no further use; new ones start from the committed offsets",
+            metadata: [LogKey.kafkaError: "\(error)"])
+    }
+}

@@ -1,0 +1,42 @@
+import Kafka
+import Logging
+import Telemetry
+
+// MARK: The control topic
+
+extension SessionObserver {
+    /// Notes that there is no control topic.
+    func controlMissing(_ topic: String) {
+        logger.error(
+            "the control topic does not exist: suspensions and pauses hold for this worker alone, and end with it; create it, compacted",
+            metadata: [LogKey.topic: "\(topic)"])
+    }
+
+    /// Notes that the control topic was created again.
+    func controlReplaced(_ topic: String) {
+        logger.error(
+            "the control topic was deleted and created again; it is read from its start",
+            metadata: [LogKey.topic: "\(topic)"])
+    }
+
+    /// Notes that the control topic could not be read from its start, and that the worker tries again.
+    func controlNotReadAgain(_ error: KafkaError) {
+        logger.warning(
+            "the control topic could not be read from its start; it is tried again",
+            metadata: [LogKey.kafkaError: "\(error)"])
+    }
+
+    /// Notes that no client can be made to write the control topic.
+    func controlUnwritable(_ error: KafkaError) {
+        logger.error("the control topic cannot be written", metadata: [LogKey.kafkaError: "\(error)"])
+    }
+
+    /// Notes that a record for the fleet could not be written, and that the worker tries again.
+    ///
+    /// - Parameter app: the record's app; nil for a record that is not about an app.
+    func controlDelayed(_ app: String?, _ error: KafkaError) {
+        logger.warning(
+            "the control topic could not be written; it is tried again",
+            metadata: [LogKey.app: "\(app ?? "")", LogKey.kafkaError: "\(error)"])
+    }
+}

@@ -1,0 +1,75 @@
+import Kafka
+import Logging
+import Pipeline
+import Telemetry
+
+// MARK: Partitions
+
+extension SessionObserver {
+    /// Notes that partitions of `lane` come or go.
+    func rebalanced(_ lane: Lane, _ partitions: [TopicPartition], isAssignment: Bool) {
+        let names = partitions.map(\.description).joined(separator: ", ")
+        logger.info(
+            isAssignment ? "partitions were assigned" : "partitions were revoked",
+            metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(names)"])
+    }
+
+    /// Notes that a group did not wait for the answer to a rebalance.
+    func answeredLate(_ error: KafkaError) {
+        logger.warning("the group moved on before it was answered", metadata: [LogKey.kafkaError: "\(error)"])
+    }
+
+    /// Notes that the starts of partitions of `lane` are not known yet, and that the session asks again.
+    func startsUnknown(_ lane: Lane, _ error: KafkaError) {
+        logger.warning(
+            "where the partitions are to be read from is not known yet; trying again",
+            metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
+    }
+
+    /// Notes that a partition came back at an offset before this process' commit.
+    func wentBack(_ partition: TopicPartition, to offset: Int64, from committed: Int64) {
+        logger.error(
+            "the group went back to before what this worker committed; unless its offsets were reset, the brokers lost a commit, and events are answered twice",
+            metadata: [
+                LogKey.partitions: "\(partition.topic)[\(partition.partition)]",
+                LogKey.committedOffset: "\(committed)", LogKey.offset: "\(offset)",
+            ])
+        metrics.wentBack(topic: partition.topic, partition: partition.partition)
+    }
+
+    /// Notes the start of a partition, which may be out of the ordinary.
+    func started(_ partition: TopicPartition, at start: PartitionStart, group: String) {
+        let details: Logger.Metadata = [
+            LogKey.partitions: "\(partition.topic)[\(partition.partition)]", LogKey.offset: "\(start.offset)",
+        ]
+        let remedy =
+            "kafka-consumer-groups.sh --group \(group) --topic \(partition.topic):\(partition.partition) --reset-offsets --to-earliest --execute"
+        switch start.reason {
+        case .fresh, .resumed: break
+        case .lost(let count):
+            logger.error(
+                "records were deleted before they were read; their events are never answered",
+                metadata: details.merging([LogKey.records: "\(count)"]) { first, _ in first })
+            metrics.lost(count, topic: partition.topic, partition: partition.partition)
+        case .beyondEnd:
+            logger.error(
+                "the log ends before the committed offset; the worker goes on at its end, and answers none of the retained records again",
+                metadata: details.merging([
+                    LogKey.detail: "to answer them: stop the workers, then \(remedy)"
+                ]) { first, _ in first })
+            metrics.regressed(.truncated, topic: partition.topic, partition: partition.partition)
+        case .replaced:
+            logger.error(
+                "the topic was deleted and created again; the worker reads it from its start", metadata: details)
+            metrics.regressed(.replaced, topic: partition.topic, partition: partition.partition)
+        }
+    }
+
+    /// Notes that a partition's log is not the one that was read, so that another session follows.
+    func logReplaced(_ why: String) {
+        logger.error(
+            "a partition's log is not the one that was read; the worker decides anew where to read from",
+            metadata: [LogKey.detail: "\(why)"])
+        status.set(.worker, "it decides anew where to read from: \(why)")
+    }
+}

@@ -1,0 +1,150 @@
+import AdapterKit
+import Kafka
+import Logging
+import Pipeline
+import Synchronization
+import Telemetry
+
+/// The one receiver of what happens in the sessions of a worker. It has a method for each event, which writes the log,
+/// sets the status and counts the metrics. It decides nothing, and a session writes none of the three itself.
+///
+/// It outlives the sessions. Each method concerns a batch, a unit or a partition, and none is called for a single event.
+final class SessionObserver: Sendable {
+    let status: WorkerStatus
+    let metrics: WorkerMetrics
+    let logger: Logger
+    /// Called with every unit's outcomes once they are visible.
+    private let observe: (@Sendable ([Settlement]) -> Void)?
+    private let tracing: EventTracing?
+    private let topic: @Sendable (OutputRecord.Destination) -> String
+    /// The outcomes since the last line about them.
+    private let outcomes = Mutex(OutcomeLog())
+
+    /// - Parameters:
+    ///   - tracing: The tracing of events; nil for none.
+    ///   - topic: Returns the topic of a destination.
+    ///   - observe: Called with every unit's outcomes once they are visible.
+    init(
+        status: WorkerStatus, metrics: WorkerMetrics, logger: Logger, tracing: EventTracing? = nil,
+        topic: @escaping @Sendable (OutputRecord.Destination) -> String,
+        observe: (@Sendable ([Settlement]) -> Void)? = nil
+    ) {
+        self.status = status
+        self.metrics = metrics
+        self.logger = logger
+        self.tracing = tracing
+        self.topic = topic
+        self.observe = observe
+    }
+
+    // MARK: The loop
+
+    /// Notes that the session is alive.
+    func beat() { status.beat() }
+
+    /// Notes that the session is alive and waits, for longer than a second perhaps.
+    func waited() {
+        status.beat()
+        metrics.set(status.problems)
+    }
+
+    /// Notes that the worker is stopping.
+    func stopping() { status.set(.worker, "it is stopping") }
+
+    /// Notes that the worker enters or leaves quiet mode.
+    func changed(isQuiet: Bool) {
+        status.set(.worker, isQuiet ? "it is quiet: it takes nothing new; SIGUSR1 ends that" : nil)
+        logger.notice(isQuiet ? "quiet: nothing new is taken" : "no longer quiet: events are taken again")
+    }
+
+    /// Logs the outcomes since the last call: an operator wants a line a second and not one for each unit.
+    func logOutcomes() {
+        let outcomes = outcomes.withLock { outcomes in
+            defer { outcomes = OutcomeLog() }
+            return outcomes
+        }
+        outcomes.log(to: logger)
+    }
+
+    // MARK: Work
+
+    /// Notes that `count` records of `lane` were taken, so that its topics can be read.
+    func took(_ count: Int, _ lane: Lane) {
+        if status.problems[.topics] != nil { status.set(.topics, nil) }
+        metrics.took(count, lane)
+    }
+
+    /// Notes that a batch was processed.
+    func processed(_ progress: [Progress], seconds: Double) { metrics.processed(progress, seconds: seconds) }
+
+    /// Notes that the commit of `unit` ended, in the background: the log and the metrics of thousands of events are
+    /// prepared while the loop processes the next ones.
+    ///
+    /// - Parameters:
+    ///   - start: the time of day at which it began.
+    ///   - end: the time of day at which it ended.
+    ///   - length: the time that it took, by a clock that nobody sets.
+    func commitEnded(
+        _ unit: CommitUnit, _ result: CommitResult, from start: UnixTime, to end: UnixTime, in length: Duration
+    ) {
+        metrics.ended(result, seconds: length / .seconds(1))
+        guard case .committed(let unit) = result else {
+            tracing?.ended(unit, failure: result.name, from: start, to: end, topic: topic)
+            return
+        }
+        tracing?.ended(unit, failure: nil, from: start, to: end, topic: topic)
+        metrics.committed(unit, at: end)
+        observe?(unit.batches.flatMap(\.settlements))
+        let ended = OutcomeLog(unit)
+        outcomes.withLock { $0.add(ended) }
+    }
+
+    /// Notes that the loop knows of a committed unit. At least once, a blockage is waited for within a commit, which may
+    /// have been given up.
+    func committed() {
+        if status.problems[.publishing] != nil { unblocked() }
+    }
+
+    /// Notes that a transaction was aborted.
+    ///
+    /// - Parameter isRepeated: whether transaction after transaction is aborted for this reason, so that the worker is not
+    ///   ready, whatever the reason is.
+    func aborted(_ error: KafkaError, isRepeated: Bool) {
+        if isRepeated {
+            status.set(.publishing, "every transaction is aborted: \(error)")
+            logger.error(
+                "transaction after transaction is aborted for the same reason; nothing is answered until that is mended",
+                metadata: [LogKey.kafkaError: "\(error)"])
+        }
+        logger.warning(
+            "a transaction was aborted; its events are taken again", metadata: [LogKey.kafkaError: "\(error)"])
+    }
+
+    /// Notes that a topic cannot be written.
+    func blocked(_ blockage: Blockage) {
+        status.set(.publishing, "the topic \(blockage.topic) cannot be written: \(blockage.error)")
+        logger.error(
+            "a topic cannot be written; nothing is consumed or committed until it can",
+            metadata: [LogKey.topic: "\(blockage.topic)", LogKey.kafkaError: "\(blockage.error)"])
+    }
+
+    /// Notes that a topic still cannot be written.
+    func stillBlocked(_ topic: String, _ error: KafkaError) {
+        logger.warning(
+            "the topic still cannot be written",
+            metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(error)"])
+    }
+
+    /// Notes that all topics can be written again.
+    func unblocked() {
+        status.set(.publishing, nil)
+        logger.notice("the topics can be written again; events are taken again")
+    }
+
+    /// Notes that offsets of `lane` could not be committed.
+    func offsetsRefused(_ lane: Lane, _ error: KafkaError) {
+        logger.warning(
+            "offsets could not be committed; they are tried again",
+            metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
+    }
+}
