@@ -111,7 +111,7 @@ extension Scenarios {
                 "Synchronization",
             ],
             "WorkerTesting": ["Synchronization", "Yams"],
-            "Operations": ["Foundation", "Glibc", "Logging"],
+            "Operations": ["Foundation", "Glibc", "Logging", "Synchronization"],
             "remint": [
                 "ArgumentParser", "Dispatch", "Foundation", "Logging", "NIOCore", "NIOHTTP1",
                 "NIOPosix",
