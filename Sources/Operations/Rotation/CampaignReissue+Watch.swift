@@ -31,7 +31,7 @@ extension CampaignReissue {
         line.clear()
         // A refusal that was seen needs nothing more; silence needs workers that read everything.
         let isSilent = reading.tally.exceeding(terms.maxRejections).isEmpty
-        var doubts = isSilent ? try await doubts(rotation, canary, since: start) : []
+        let doubts = isSilent ? try await doubts(rotation, canary, since: start) : []
         let seen = reading.tally
         try await reading.readToEnd()
         guard try mayGoOn(rotation) else { return false }
@@ -39,7 +39,7 @@ extension CampaignReissue {
         // Compaction may have removed since what was seen.
         try judge(seen, rotation, canary)
         try requireNewest(reading.tally, rotation, canary)
-        doubts += reading.lost.map { "a part of the reports on \($0) is deleted" }
+        try requireReports(reading.lost, reading.tally, rotation, canary)
         if let (app, suspended) = try await suspension(for: rotation.to, canary) {
             try fail(rotation, suspended, reading.tally.judged(canary), [app])
         }
@@ -84,6 +84,19 @@ extension CampaignReissue {
             rotation,
             "\(whole.regressed) of \(whole.size) canary users got a token of another version than \(rotation.to) again, so a worker signs with an old copy of the ring; see: \(RemintCommand("status"))",
             tally.judged(canary), tally.parts.filter { $0.regressed > 0 }.compactMap(\.app))
+    }
+
+    /// Requires that no reports were deleted before they were read: another watch of the same canary would not find them either.
+    ///
+    /// - Throws: `CampaignStopped` otherwise; the campaign is paused then.
+    private func requireReports(
+        _ lost: [String], _ tally: CanaryTally, _ rotation: Rotation, _ canary: RotationCanary
+    ) throws {
+        guard !lost.isEmpty else { return }
+        try fail(
+            rotation,
+            "whether the vendor refuses tokens of \(rotation.to) is unknown: a part of the reports on \(lost.joined(separator: " and ")) was deleted before it was read",
+            tally.judged(canary), canary.strata.map(\.app))
     }
 
     /// Waits until the token topic holds the canary's tokens.

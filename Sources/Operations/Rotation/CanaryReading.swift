@@ -83,7 +83,7 @@ struct CanaryReading: CanaryOutcomes {
     ///
     /// What an open transaction hides counts as unread by workers. A report that arrives in the meantime may be read as well.
     ///
-    /// - Returns: the topics whose retention removed a part of them.
+    /// - Returns: the topics of which a part was deleted: by their retention, or because the topic was.
     private func readReports(into tally: inout CanaryTally) async throws -> [String] {
         let outcomes = Set(Self.topics(configuration))
         var lost: [String] = []
@@ -92,7 +92,7 @@ struct CanaryReading: CanaryOutcomes {
                 topic, from: starts, configuration, brokers: brokers, patience: patience, logger: logger)
             let isCut = reader.bounds.contains { partition, bounds in
                 let place = Int(partition.partition)
-                return starts.indices.contains(place) && bounds.lowerBound > starts[place]
+                return starts.indices.contains(place) && bounds.lowerBound != starts[place]
             }
             if isCut { lost.append(topic) }
             let (forecaster, now) = (forecaster, now())
