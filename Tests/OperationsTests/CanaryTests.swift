@@ -149,7 +149,9 @@ import Testing
         #expect(tally.isAnswered && tally.answered == 0 && tally.whole.askedAgain == 1)
     }
 
-    @Test func `a token of another version behind one of the new version is no answer, and a refusal if it answers a report`() {
+    @Test
+    func `a token of another version behind one of the new version is no answer, and a refusal if it answers a report`()
+    {
         var tally = Self.tally(4)
         tally.token(Self.token(0, "first", "old"), at: Self.now)
         for user in 0..<4 { tally.token(Self.token(user, "c-1.1-\(user + 1)"), at: Self.now) }

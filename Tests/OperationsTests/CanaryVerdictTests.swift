@@ -34,7 +34,8 @@ import Testing
 
     // MARK: Reports
 
-    @Test(arguments: [600, 0, -5]) func `refusals of users whose reports come from a clock that is behind pass no canary`(
+    @Test(arguments: [600, 0, -5])
+    func `refusals of users whose reports come from a clock that is behind pass no canary`(
         _ lag: Int64
     ) async throws {
         let shop = try Self.shop()
@@ -202,7 +203,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (1, "1 user's token of %@ was rejected by the vendor"), (8, "8 users' tokens of %@ were rejected by the vendor"),
+        (1, "1 user's token of %@ was rejected by the vendor"),
+        (8, "8 users' tokens of %@ were rejected by the vendor"),
     ]) func `a suspension of everyone stops a canary that heard of it while it was judged`(
         _ users: Int, _ words: String
     ) async throws {

@@ -170,7 +170,9 @@ extension CampaignReissue {
         let apps = others.map { "\($0.app ?? ""): \($0.refused) of \($0.size)" }.joined(separator: ", ")
         var facts: [String] = []
         if part.rejections > 0 { facts.append("the vendor rejected \(part.rejections) of \(size) canary tokens") }
-        if part.askedAgain > 0 { facts.append("\(part.askedAgain) of \(size) canary users asked for another token\(part.unheardFact)") }
+        if part.askedAgain > 0 {
+            facts.append("\(part.askedAgain) of \(size) canary users asked for another token\(part.unheardFact)")
+        }
         let fact = facts.joined(separator: " and ")
         if let app = part.app { return "the app \(app): \(fact): \(share)" }
         return "\(fact)\(apps.isEmpty ? "" : " (\(apps))"): \(share)"

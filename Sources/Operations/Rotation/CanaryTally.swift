@@ -247,11 +247,8 @@ package struct CanaryTally: Sendable {
     ///   clocks of two workers say whether the event failed behind the token.
     package mutating func request(of key: [UInt8], eventID: String?, at time: UnixTime, isLate: Bool = false) {
         guard eventID.flatMap({ place(of: $0) }) == nil, let place = places[SubjectHash(key)] else { return }
-        if isLate {
-            late.request(of: place, at: time.seconds)
-        } else {
-            requests[place] = max(requests[place] ?? .min, time.seconds)
-        }
+        guard !isLate else { return late.request(of: place, at: time.seconds) }
+        requests[place] = max(requests[place] ?? .min, time.seconds)
     }
 
     /// Counts a device's report that lies behind the marks at which the canary was answered.

@@ -104,12 +104,13 @@ final class ModelCluster: CampaignTopics {
             "key_id":"\(version)","issued_at":\(issued),"expires_at":\(issued + life),"version":\(count),\
             "event_id":"\(eventID)"}
             """
-        let headers = [
-            RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_id", eventID),
-            RecordHeader("ce_source", "/remint/\(app)"), RecordHeader("remint-key-id", version),
-            RecordHeader("remint-expires-at", "\(issued + life)"), RecordHeader("remint-version", "\(count)"),
-            RecordHeader("remint-key-ring", ring),
-        ] + (isReported ? [RecordHeader("remint-reported-at", "\(issued * 1000)")] : [])
+        let headers =
+            [
+                RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_id", eventID),
+                RecordHeader("ce_source", "/remint/\(app)"), RecordHeader("remint-key-id", version),
+                RecordHeader("remint-expires-at", "\(issued + life)"), RecordHeader("remint-version", "\(count)"),
+                RecordHeader("remint-key-ring", ring),
+            ] + (isReported ? [RecordHeader("remint-reported-at", "\(issued * 1000)")] : [])
         let record = RecordBody(key: user, value: Array(value.utf8), headers: headers)
         tokens[user] = (record, version, issued, issued + life)
         outcomes.append(.token(record))
