@@ -17,7 +17,7 @@ import Testing
     private static let now = UnixTime(seconds: 1000)
 
     private static func token(
-        _ user: Int, _ id: String, _ keyID: String = "new", ring: String? = "ring"
+        _ user: Int, _ id: String, _ keyID: String = "new", ring: String? = "ring", isReported: Bool = false
     ) -> RecordBody {
         let value = """
             {"app":"shop","vendor":"v","subject":{"user":"u\(user)"},"token":"e.e.e","algorithm":"RS256",\
@@ -29,6 +29,7 @@ import Testing
                 RecordHeader("ce_source", "/remint/shop"), RecordHeader("remint-key-id", keyID),
                 RecordHeader("remint-expires-at", "2000"), RecordHeader("remint-version", "1"),
             ] + (ring.map { [RecordHeader("remint-key-ring", $0)] } ?? [])
+            + (isReported ? [RecordHeader("remint-reported-at", "1000")] : [])
         return RecordBody(key: key(user), value: Array(value.utf8), headers: headers)
     }
 
@@ -121,12 +122,84 @@ import Testing
         tally.token(Self.token(1, "device-1"), at: Self.now)
         tally.token(Self.token(1, "c-1.1-2"), at: Self.now)
         #expect(tally.whole.askedAgain == 0 && tally.answered == 2)
-        for _ in 0..<2 { tally.token(Self.token(0, "device-0"), at: Self.now) }
-        tally.token(Self.token(2, "device-2"), at: Self.now)
-        tally.token(Self.token(2, "device-3"), at: Self.now)
+        for _ in 0..<2 { tally.token(Self.token(0, "device-0", isReported: true), at: Self.now) }
+        tally.token(Self.token(2, "device-2", isReported: true), at: Self.now)
+        tally.token(Self.token(2, "device-3", isReported: true), at: Self.now)
         tally.letter(key: nil, eventID: "d", code: .rejectedByVendor, refused: try Self.refused(0))
         #expect(tally.whole.askedAgain == 2 && tally.whole.rejections == 1 && tally.whole.refused == 2)
         #expect(tally.exceeding(.count(1)).count == 1 && tally.exceeding(.count(2)).isEmpty)
+    }
+
+    @Test func `a further token that answers no report is no refusal`() {
+        var tally = Self.tally(3)
+        for user in 0..<3 { tally.token(Self.token(user, "c-1.1-\(user + 1)"), at: Self.now) }
+        // A gateway's renewal, a batch job, and both together behind the marks.
+        tally.token(Self.token(0, "renewal"), at: Self.now)
+        tally.token(Self.token(1, "job-1"), at: Self.now)
+        for id in ["renewal-2", "job-2"] { tally.token(Self.token(2, id), at: Self.now, isLate: true) }
+        #expect(tally.isAnswered && tally.whole.refused == 0)
+    }
+
+    @Test func `a token behind the marks that answers a report counts although the first one is gone`() {
+        var tally = CanaryTally(
+            of: "new", ring: "ring", job: "c-1.1", firstRow: 0, subjects: (0..<4).map(Self.key), wasAnswered: true)
+        tally.token(Self.token(0, "device-0", isReported: true), at: Self.now, isLate: true)
+        tally.token(Self.token(1, "device-1", isReported: true), at: Self.now)
+        for user in 2..<4 { tally.token(Self.token(user, "renewal"), at: Self.now, isLate: true) }
+        #expect(tally.isAnswered && tally.answered == 0 && tally.whole.askedAgain == 1)
+    }
+
+    @Test
+    func `a token of another version behind one of the new version is no answer, and a refusal if it answers a report`()
+    {
+        var tally = Self.tally(4)
+        tally.token(Self.token(0, "first", "old"), at: Self.now)
+        for user in 0..<4 { tally.token(Self.token(user, "c-1.1-\(user + 1)"), at: Self.now) }
+        #expect(tally.isAnswered)
+        tally.token(Self.token(1, "device-1", "old", isReported: true), at: Self.now)
+        tally.token(Self.token(2, "renewal", "old"), at: Self.now)
+        tally.token(Self.token(3, "foreign", "old", ring: "another"), at: Self.now)
+        #expect(tally.whole.askedAgain == 1 && tally.whole.regressed == 2 && !tally.isAnswered)
+        #expect(tally.answered == 2 && tally.reasons(lag: 0) == "2 given a token of another version again")
+        for user in 1...2 { tally.token(Self.token(user, "next"), at: Self.now) }
+        #expect(tally.isAnswered && tally.whole.askedAgain == 1)
+        var watched = CanaryTally(
+            of: "new", ring: "ring", job: "c-1.1", firstRow: 0, subjects: [Self.key(0)], wasAnswered: true)
+        watched.token(Self.token(0, "device-0", "old", isReported: true), at: Self.now, isLate: true)
+        #expect(watched.whole.askedAgain == 1 && watched.whole.regressed == 1)
+    }
+
+    // MARK: Reports
+
+    /// A report's time, the token it names and its event, and whether it counts.
+    private static let reports: [(time: Int64?, named: String?, id: String, counts: Bool)] = [
+        (-600, nil, "r", true), (0, nil, "r", true), (1999, nil, "r", true), (nil, nil, "r", true),
+        (2000, nil, "r", false), (5, "e.e.e", "r", true), (5, "another", "r", false), (5, nil, "device", false),
+    ]
+
+    @Test(arguments: reports) func `a report behind the marks refuses the user's token, whatever clocks say`(
+        _ report: (time: Int64?, named: String?, id: String, counts: Bool)
+    ) {
+        var tally = Self.tally(3)
+        for user in [0, 7] {
+            tally.report(
+                DeviceReport(
+                    subjectKey: Self.key(user), eventID: report.id,
+                    producedAt: report.time.map { UnixTime(seconds: $0) },
+                    failedToken: report.named.map { TokenHash(of: $0.utf8).prefix }))
+        }
+        #expect(tally.whole.refused == 0, "the user has no token yet")
+        tally.token(Self.token(0, "device"), at: Self.now)
+        tally.token(Self.token(0, "c-1.1-1"), at: Self.now)
+        #expect(tally.whole.askedAgain == (report.counts ? 1 : 0) && tally.whole.unheard == tally.whole.refused)
+    }
+
+    @Test func `a waiting event behind the marks counts although the minting worker's clock is ahead`() {
+        var tally = Self.tally(2)
+        for user in 0..<2 { tally.token(Self.token(user, "c-1.1-\(user + 1)"), at: Self.now) }
+        tally.request(of: Self.key(0), eventID: "device", at: UnixTime(seconds: 0), isLate: true)
+        tally.request(of: Self.key(1), eventID: "device", at: UnixTime(seconds: 2000), isLate: true)
+        #expect(tally.whole.askedAgain == 1 && tally.whole.unheard == 0)
     }
 
     @Test func `an event that waits for a further token counts as a refusal from the first one's issue to its end`() {

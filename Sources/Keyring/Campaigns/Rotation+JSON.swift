@@ -165,6 +165,10 @@ extension RotationCanary {
         else { return nil }
         self.init(firstRow: firstRow, count: rows, marks: marks, strata: strata)
         hasFailed = value["failed"]?.bool ?? false
+        if let member = value["answered"] {
+            guard let marks = TopicMarks(member) else { return nil }
+            answered = marks
+        }
     }
 
     func write(_ name: String, to json: inout JSONWriter) {
@@ -174,6 +178,7 @@ extension RotationCanary {
         json.member("count", Int64(count))
         marks.write("marks", to: &json)
         RotationStratum.write(strata, "strata", to: &json)
+        if let answered { answered.write("answered", to: &json) }
         if hasFailed {
             json.name("failed")
             json.bool(true)

@@ -135,6 +135,11 @@ package struct Rotation: Sendable, Equatable {
         canaryCount += 1
     }
 
+    /// Notes that the canary at hand was answered, at `marks`.
+    package mutating func canaryAnswered(at marks: TopicMarks) {
+        if canary?.answered == nil { canary?.answered = marks }
+    }
+
     /// Returns whether users of the app `name` may be asked for without a canary.
     package func hasPassed(_ name: String) -> Bool {
         kind == .revocation || passedApps.map { $0.contains { $0.hasSameBytes(as: name) } } ?? true

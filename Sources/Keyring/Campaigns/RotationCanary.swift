@@ -17,6 +17,9 @@ package struct RotationCanary: Sendable, Equatable {
     package let marks: TopicMarks
     /// The canary's users by app; empty for a canary from before each app was judged by itself.
     package let strata: [RotationStratum]
+    /// The ends of the topics of outcomes and of reports when it was answered, so that it can be watched again without its own
+    /// tokens, which compaction may remove; nil before, and in a file from before canaries noted them.
+    package internal(set) var answered: TopicMarks?
     /// Whether it was judged and did not pass.
     package var hasFailed = false
 

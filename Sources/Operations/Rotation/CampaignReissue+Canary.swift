@@ -21,6 +21,9 @@ extension CampaignReissue {
         while true {
             let canary: RotationCanary
             if let present = rotation.canary {
+                guard terms.canary > 0 else {
+                    return try acceptAll(rotation, try openApps(rotation, progress, files))
+                }
                 canary = present
             } else {
                 let apps = try openApps(rotation, progress, files)
@@ -55,6 +58,7 @@ extension CampaignReissue {
         note("\(canary.count.of("canary event")) sent; waiting until each user's token of \(rotation.to) is published")
         let (tally, apps) = try tally(of: canary, rotation, progress, files)
         var reading = try topics.outcomes(tally, from: canary.marks, now: ring.now)
+        if let marks = canary.answered { reading.listen(behind: marks) }
         do {
             let hasPassed = try await watch(&reading, rotation, canary)
             await reading.close()
@@ -79,7 +83,8 @@ extension CampaignReissue {
     /// Continues with everyone at once, because the operator wants no canary.
     private func acceptAll(_ rotation: Rotation, _ apps: OpenApps) throws -> Bool {
         let failed = rotation.canaryCount
-        let detail = "no canary (--canary 0)" + (failed > 0 ? ", although \(failed) did not pass" : "")
+        let others = failed > 0 ? ", although \(failed) did not pass" : ""
+        let detail = "no canary (--canary 0)" + (rotation.canary == nil ? others : ", although one was not judged yet")
         note(detail)
         try campaign.step("rotate canary", detail: detail, of: rotation.id) {
             $1.awaitCanary()
@@ -276,7 +281,7 @@ extension CampaignReissue {
         }
         let tally = CanaryTally(
             of: rotation.to, ring: ring.ring.name, job: progress.job, firstRow: canary.firstRow, subjects: subjects,
-            rings: canary.strata.isEmpty ? [:] : rings)
+            rings: canary.strata.isEmpty ? [:] : rings, wasAnswered: canary.answered != nil)
         return (tally, rings.keys.sorted())
     }
 }

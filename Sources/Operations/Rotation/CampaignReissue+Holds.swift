@@ -35,7 +35,9 @@ extension CampaignReissue {
         if !events.unseen.isEmpty {
             doubts.append("brokers do not show \(events.unseen.joined(separator: ", ")) to this account")
         }
-        let holds = try await holds(of: canary.strata.map(\.app), at: start.time, since: start.marks)
+        var holds = try await holds(of: canary.strata.map(\.app), at: start.time, since: start.marks)
+        // Where only users who refused wait, everybody else is heard, and they are counted by their refusals.
+        holds.apps = holds.apps.filter { $0.value.reach == .everyone }
         return doubts
             + names(of: holds).map { "\($0.name) was \($0.state) during the watch" }
     }

@@ -13,6 +13,7 @@ extension CampaignReissue {
         _ reading: inout any CanaryOutcomes, _ rotation: Rotation, _ canary: RotationCanary
     ) async throws -> Bool {
         guard try await waitUntilAnswered(&reading, rotation, canary) else { return false }
+        try await noteAnswer(&reading, rotation, canary)
         note("the canary is answered; watching it for \(DurationText.format(seconds: terms.watch.components.seconds))")
         let start = WatchStart(time: ring.now(), marks: try await topics.controlEnds())
         let end = ContinuousClock.now + terms.watch
@@ -31,14 +32,32 @@ extension CampaignReissue {
         // A refusal that was seen needs nothing more; silence needs workers that read everything.
         let isSilent = reading.tally.exceeding(terms.maxRejections).isEmpty
         let doubts = isSilent ? try await doubts(rotation, canary, since: start) : []
+        let seen = reading.tally
         try await reading.readToEnd()
+        guard try mayGoOn(rotation) else { return false }
         try judge(reading.tally, rotation, canary)
+        // Compaction may have removed since what was seen.
+        try judge(seen, rotation, canary)
+        try requireNewest(reading.tally, rotation, canary)
+        try requireReports(reading.lost, reading.tally, rotation, canary)
         if let (app, suspended) = try await suspension(for: rotation.to, canary) {
             try fail(rotation, suspended, reading.tally.judged(canary), [app])
         }
         guard try mayGoOn(rotation) else { return false }
         if !doubts.isEmpty { throw try pause(rotation, because: doubts) }
         return true
+    }
+
+    /// Notes in the campaign that the canary is answered, unless that was noted before: what arrives from now on is later than its
+    /// users' tokens, whatever clocks say, also where the canary is watched again.
+    private func noteAnswer(
+        _ reading: inout any CanaryOutcomes, _ rotation: Rotation, _ canary: RotationCanary
+    ) async throws {
+        guard canary.answered == nil, reading.tally.isAnswered else { return }
+        let (outcomes, events) = (try await topics.ends(), try await topics.events().marks)
+        let marks = TopicMarks(outcomes.ends.merging(events.ends) { own, _ in own })
+        try campaign.step("rotate canary answered", of: rotation.id) { $1.canaryAnswered(at: marks) }
+        reading.listen(behind: marks)
     }
 
     /// Pauses the campaign where more users refused their tokens than may.
@@ -52,6 +71,32 @@ extension CampaignReissue {
         try fail(
             rotation, exceeding.map { rejection($0, refused) }.joined(separator: "; "), tally.judged(canary),
             apps.compactMap(\.app))
+    }
+
+    /// Requires that the users' newest tokens are of the new version: nobody refuses what a worker with an old copy of the ring
+    /// signs.
+    ///
+    /// - Throws: `CampaignStopped` otherwise; the campaign is paused then.
+    private func requireNewest(_ tally: CanaryTally, _ rotation: Rotation, _ canary: RotationCanary) throws {
+        let whole = tally.whole
+        guard whole.regressed > 0 else { return }
+        try fail(
+            rotation,
+            "\(whole.regressed) of \(whole.size) canary users got a token of another version than \(rotation.to) again, so a worker signs with an old copy of the ring; see: \(RemintCommand("status"))",
+            tally.judged(canary), tally.parts.filter { $0.regressed > 0 }.compactMap(\.app))
+    }
+
+    /// Requires that no reports were deleted before they were read: another watch of the same canary would not find them either.
+    ///
+    /// - Throws: `CampaignStopped` otherwise; the campaign is paused then.
+    private func requireReports(
+        _ lost: [String], _ tally: CanaryTally, _ rotation: Rotation, _ canary: RotationCanary
+    ) throws {
+        guard !lost.isEmpty else { return }
+        try fail(
+            rotation,
+            "whether the vendor refuses tokens of \(rotation.to) is unknown: a part of the reports on \(lost.joined(separator: " and ")) was deleted before it was read",
+            tally.judged(canary), canary.strata.map(\.app))
     }
 
     /// Waits until the token topic holds the canary's tokens.
@@ -125,7 +170,9 @@ extension CampaignReissue {
         let apps = others.map { "\($0.app ?? ""): \($0.refused) of \($0.size)" }.joined(separator: ", ")
         var facts: [String] = []
         if part.rejections > 0 { facts.append("the vendor rejected \(part.rejections) of \(size) canary tokens") }
-        if part.askedAgain > 0 { facts.append("\(part.askedAgain) of \(size) canary users asked for another token") }
+        if part.askedAgain > 0 {
+            facts.append("\(part.askedAgain) of \(size) canary users asked for another token\(part.unheardFact)")
+        }
         let fact = facts.joined(separator: " and ")
         if let app = part.app { return "the app \(app): \(fact): \(share)" }
         return "\(fact)\(apps.isEmpty ? "" : " (\(apps))"): \(share)"
@@ -137,16 +184,19 @@ extension CampaignReissue {
     }
 
     /// Returns an app of the ring, or of `canary`, that is suspended for tokens of `version`, and the reason; nil where
-    /// none is.
+    /// none is. Where only users who refused wait, there are too few of them to conclude anything about the others: those in the canary
+    /// are counted by their refusals.
     private func suspension(
         for version: String, _ canary: RotationCanary
     ) async throws -> (app: String, reason: String)? {
         let holds = try await holds(of: canary.strata.map(\.app), at: ring.now(), since: nil)
-        for (name, suspension) in holds.apps where suspension.cause == .suspended {
+        for (name, suspension) in holds.apps.sorted(by: { $0.key < $1.key })
+        where suspension.cause == .suspended && suspension.reach == .everyone {
             guard suspension.keyVersion.map({ $0.hasSameBytes(as: version) }) ?? true else { continue }
+            let users = suspension.users
             return (
                 name,
-                "the app \(name) is suspended: \(suspension.users) users' tokens of \(version) were rejected by the vendor"
+                "the app \(name) is suspended: \(users.of("user's token", "users' tokens")) of \(version) \(users == 1 ? "was" : "were") rejected by the vendor"
             )
         }
         return nil
@@ -164,6 +214,15 @@ extension CanaryTally {
             }
             return stratum
         }
+    }
+}
+
+extension CanaryTally.Part {
+    /// The requests that no worker answered, as a part of a sentence; empty where there are none.
+    fileprivate var unheardFact: String {
+        guard unheard > 0 else { return "" }
+        return
+            " (\(unheard) of them in reports that workers took for earlier than the tokens: a clock of who reports may be behind)"
     }
 }
 

@@ -41,6 +41,11 @@ package protocol CampaignTopics {
 package protocol CanaryOutcomes {
     /// The outcomes so far.
     var tally: CanaryTally { get }
+    /// The topics that lost a part of the reports before they were read for a verdict.
+    var lost: [String] { get }
+    /// Counts what lies behind `marks`, the ends of the topics of outcomes and of reports at which the canary was answered, as
+    /// later than its tokens. From now on a verdict needs the reports behind them.
+    mutating func listen(behind marks: TopicMarks)
     /// Reads the records that arrived meanwhile, and waits a moment for more.
     mutating func advance() async throws
     /// Reads everything once more, from the noted ends to the present ends, as a verdict needs it.

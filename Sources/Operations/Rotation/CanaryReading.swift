@@ -17,9 +17,13 @@ struct CanaryReading: CanaryOutcomes {
     private let logger: Logger
     private let consumer: KafkaConsumer
     private let decoder: EventDecoder
+    private let forecaster: EventForecaster
     private let now: @Sendable () -> UnixTime
+    /// The ends of the topics of outcomes and of reports when the canary was answered; nil before.
+    private var answered: TopicMarks?
     /// The outcomes so far.
     private(set) var tally: CanaryTally
+    private(set) var lost: [String] = []
 
     /// - Parameter patience: the longest time for which a verdict waits for an open transaction.
     init(
@@ -35,6 +39,9 @@ struct CanaryReading: CanaryOutcomes {
         self.brokers = brokers
         self.logger = logger
         decoder = configuration.deadLetterDecoder
+        forecaster = EventForecaster(
+            apps: configuration.pipelineApps, maximumBytes: configuration.worker.maximumEventBytes,
+            liveTopic: configuration.topics.invalidations, bulkTopic: configuration.topics.invalidationsBulk)
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         consumer = try KafkaConsumer(
             properties.reader(group: "\(configuration.kafka.group)-reader"), reading: marks.offsets, logger: logger)
@@ -44,6 +51,8 @@ struct CanaryReading: CanaryOutcomes {
     static func topics(_ configuration: Configuration) -> [String] {
         [configuration.topics.tokens, configuration.topics.deadLetters] + configuration.retryTopics
     }
+
+    mutating func listen(behind marks: TopicMarks) { answered = marks }
 
     /// Reads the records that arrived meanwhile, and waits a moment for more.
     mutating func advance() async throws {
@@ -66,7 +75,44 @@ struct CanaryReading: CanaryOutcomes {
                 topic, from: starts, configuration, brokers: brokers, patience: patience, logger: logger)
             try await reader.readAll { record, _, _ in take(record, into: &whole) }
         }
+        lost = try await readReports(into: &whole)
         tally = whole
+    }
+
+    /// Reads the reports behind the marks at which the canary was answered.
+    ///
+    /// What an open transaction hides counts as unread by workers. A report that arrives in the meantime may be read as well.
+    ///
+    /// - Returns: the topics of which a part was deleted: by their retention, or because the topic was.
+    private func readReports(into tally: inout CanaryTally) async throws -> [String] {
+        let outcomes = Set(Self.topics(configuration))
+        var lost: [String] = []
+        for (topic, starts) in (answered?.ends ?? [:]).sorted(by: { $0.key < $1.key }) where !outcomes.contains(topic) {
+            let reader = try await TopicReader(
+                topic, from: starts, configuration, brokers: brokers, patience: patience, logger: logger)
+            let isCut = reader.bounds.contains { partition, bounds in
+                let place = Int(partition.partition)
+                return starts.indices.contains(place) && bounds.lowerBound != starts[place]
+            }
+            if isCut { lost.append(topic) }
+            let (forecaster, now) = (forecaster, now())
+            _ = try await reader.readVisible(Array(reader.bounds.keys), within: .seconds(2)) { record in
+                let input = InputRecord(
+                    origin: record.position, timestamp: record.timestamp.map(UnixTime.init(milliseconds:)),
+                    body: record.body)
+                return forecaster.report(in: input, at: now)
+            } _: { _, report, _, _ in
+                if let report { tally.report(report) }
+            }
+        }
+        return lost
+    }
+
+    /// Returns whether `position` lies behind the marks at which the canary was answered.
+    private func isLate(_ position: RecordPosition) -> Bool {
+        guard let ends = answered?.ends[position.topic] else { return false }
+        let place = Int(position.partition)
+        return !ends.indices.contains(place) || position.offset >= ends[place]
     }
 
     func close() async { await consumer.close(within: .seconds(1)) }
@@ -74,13 +120,14 @@ struct CanaryReading: CanaryOutcomes {
     private func take(_ record: ConsumedRecord, into tally: inout CanaryTally) {
         let topic = record.position.topic
         if topic == configuration.topics.tokens {
-            tally.token(record.body, at: now())
+            tally.token(record.body, at: now(), isLate: isLate(record.position))
             return
         }
         let input = InputRecord(deadLetter: record)
         let letter = DeadLetterEntry(input, decoder: decoder, at: now())
         if let request = WaitingRequest(input, letter, decoder, configuration, at: now()) {
-            tally.request(of: request.key, eventID: letter.eventID, at: request.time)
+            tally.request(
+                of: request.key, eventID: letter.eventID, at: request.time, isLate: isLate(record.position))
         }
         if topic == configuration.topics.deadLetters {
             tally.letter(

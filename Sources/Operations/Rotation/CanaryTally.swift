@@ -33,10 +33,15 @@ package struct CanaryTally: Sendable {
         package internal(set) var rejections = 0
         /// Users who asked for another token although that of the new version lived.
         package internal(set) var askedAgain = 0
+        /// Those of `askedAgain` whose report no token, dead letter or retry answers.
+        package internal(set) var unheard = 0
         /// Users whose token may have been refused: those of `rejections` and of `askedAgain`, each once.
         package internal(set) var refused = 0
         /// Users whom the vendor does not know any more.
         package internal(set) var gone = 0
+
+        /// Users whose newest token is of another version, although they got one of the new version.
+        package internal(set) var regressed = 0
 
         /// Users who hold no token of the new version and might get one.
         var missing: Int { size - answered - superseded - gone }
@@ -45,10 +50,14 @@ package struct CanaryTally: Sendable {
     }
 
     /// A user's newest token of the new version.
-    private struct Newest {
+    struct Newest {
         let eventID: String
         let issuedAt: Int64
         let end: Int64
+        /// The end of the first one that was seen.
+        let firstEnd: Int64
+        /// The prefixes of the hashes of the last few.
+        let hashes: [UInt64]
     }
 
     private let ring: String
@@ -62,9 +71,15 @@ package struct CanaryTally: Sendable {
     private var fates: [Fate] = []
     private var rejected: Set<Int> = []
     private var askedAgain: Set<Int> = []
-    private var newest: [Int: Newest] = [:]
+    /// The users whose newest token is of another version again.
+    private var regressed: Set<Int> = []
+    private(set) var newest: [Int: Newest] = [:]
+    /// The other events of users that got no token, and the reports of users, behind the tokens of the new version.
+    var late = LateRequests()
     /// The last time that another event of a user got no token, in seconds since 1970.
     private var requests: [Int: Int64] = [:]
+    /// Whether the canary was answered before: at the marks that its later records lie behind.
+    private let wasAnswered: Bool
 
     /// The canary of the rows behind `firstRow`.
     ///
@@ -75,10 +90,13 @@ package struct CanaryTally: Sendable {
     ///   - subjects: the subject keys of the canary's rows; nil for a row without an event.
     ///   - rings: the ring of each app, where each is judged by itself. The users of one that has moved to another ring get a token
     ///     of whichever version signs there.
+    ///   - wasAnswered: whether it is watched again. Then the campaign's own tokens may be gone: compaction keeps each user's newest
+    ///     token alone.
     package init(
         of version: String, ring: String, job: String, firstRow: Int, subjects: [[UInt8]?],
-        rings: [String: String] = [:]
+        rings: [String: String] = [:], wasAnswered: Bool = false
     ) {
+        self.wasAnswered = wasAnswered
         self.version = version
         self.ring = ring
         self.firstRow = firstRow
@@ -110,18 +128,24 @@ package struct CanaryTally: Sendable {
 
     private func count(_ place: Int, in part: inout Part) {
         part.size += 1
-        if fates[place] == .answered { part.answered += 1 }
-        if fates[place] == .superseded { part.superseded += 1 }
+        let isRegressed = regressed.contains(place)
+        if isRegressed { part.regressed += 1 }
+        if fates[place] == .answered, !isRegressed { part.answered += 1 }
+        if fates[place] == .superseded, !isRegressed { part.superseded += 1 }
         if fates[place] == .gone { part.gone += 1 }
         if rejected.contains(place) { part.rejections += 1 }
-        let hasAsked = askedAgain.contains(place) || isAsking(place)
+        let isAnswered = askedAgain.contains(place) || isAsking(place)
+        let hasAsked = isAnswered || newest[place].map { late.hasReport(of: place, against: $0) } ?? false
         if hasAsked { part.askedAgain += 1 }
+        if hasAsked, !isAnswered, !rejected.contains(place) { part.unheard += 1 }
         if hasAsked || rejected.contains(place) { part.refused += 1 }
     }
 
     /// Returns whether an event of a user who holds a token of the new version still waits for another, or failed.
     private func isAsking(_ place: Int) -> Bool {
-        guard let time = requests[place], let token = newest[place] else { return false }
+        guard let token = newest[place] else { return false }
+        if let time = late.requests[place], time < token.end { return true }
+        guard let time = requests[place] else { return false }
         return token.issuedAt <= time && time < token.end
     }
 
@@ -136,10 +160,10 @@ package struct CanaryTally: Sendable {
 
     /// Whether every user holds a token of the new version, and at least half of them because of the campaign's own event: where
     /// live traffic is faster, its tokens are of the new version all the same. Users whom the vendor does not know any more need
-    /// none, as long as they are at most half of each app's.
+    /// none, as long as they are at most half of each app's. Of a canary that is watched again, the campaign's own tokens may be gone.
     package var isAnswered: Bool {
         let whole = whole
-        return whole.size > 0 && whole.missing == 0 && whole.answered * 2 >= whole.size
+        return whole.size > 0 && whole.missing == 0 && (wasAnswered || whole.answered * 2 >= whole.size)
             && !parts.contains(where: \.isDeserted)
     }
 
@@ -157,30 +181,34 @@ package struct CanaryTally: Sendable {
     }
 
     /// Counts a record of the token topic, read at the time `now`.
-    package mutating func token(_ record: RecordBody, at now: UnixTime) {
+    ///
+    /// A further token for a user who got one of the new version is what a device asked for that cannot use the first, if it answers
+    /// a report (`remint-reported-at`). Such a report need not name the refused token, and a worker with an old copy of the ring may
+    /// answer it with another version. Tokens that answer no report are no refusals: batch jobs, the gateway's renewals for
+    /// connected devices, and its asks for callers whose token it does not know or that is about to end. A caller who has a live
+    /// token gets that one, so a device that cannot use its token has to report it.
+    ///
+    /// - Parameter isLate: whether the record lies behind the marks at which the canary was answered. Then it is a further token
+    ///   even where compaction removed the user's first one.
+    package mutating func token(_ record: RecordBody, at now: UnixTime, isLate: Bool = false) {
         guard let token = try? PublishedToken(record, at: now) else { return }
         let own = place(of: token.eventID)
         guard let place = own ?? places[SubjectHash(token.subjectKey)] else { return }
         let home = self.ring(at: place)
-        guard isNew(token.keyID, of: home),
-            token.keyRing.map({ $0.hasSameBytes(as: home) }) ?? home.hasSameBytes(as: ring)
-        else {
+        guard token.keyRing.map({ $0.hasSameBytes(as: home) }) ?? home.hasSameBytes(as: ring) else { return }
+        let isFurther =
+            newest[place].map { !$0.eventID.hasSameBytes(as: token.eventID) && token.issuedAt < $0.end } ?? isLate
+        if own == nil {
+            late.answered(token.eventID)
+            if isFurther, token.reportedAt != nil { askedAgain.insert(place) }
+        }
+        guard isNew(token.keyID, of: home) else {
+            if isLate || newest[place] != nil { regressed.insert(place) }
             return
         }
-        note(token, at: place, isOwn: own != nil, isOfJob: record.has("remint-campaign"))
-    }
-
-    /// Counts a token of the new version. One more for a user whose token of the new version lives is what a device asked
-    /// for that cannot use the first: such a report need not name the refused token.
-    private mutating func note(_ token: PublishedToken, at place: Int, isOwn: Bool, isOfJob: Bool) {
-        defer { newest[place] = Newest(eventID: token.eventID, issuedAt: token.issuedAt, end: token.expiresAt) }
-        guard !isOwn else { return fates[place] = .answered }
-        if let newest = newest[place], !isOfJob, !newest.eventID.hasSameBytes(as: token.eventID),
-            token.issuedAt < newest.end
-        {
-            askedAgain.insert(place)
-        }
-        if fates[place] != .answered { fates[place] = .superseded }
+        regressed.remove(place)
+        newest[place] = Newest(token, after: newest[place])
+        if own != nil { fates[place] = .answered } else if fates[place] != .answered { fates[place] = .superseded }
     }
 
     private func ring(at place: Int) -> String { apps[place].flatMap { rings[$0] } ?? ring }
@@ -214,9 +242,19 @@ package struct CanaryTally: Sendable {
 
     /// Counts an event of the user `key` that another than the campaign caused and that got no token at `time`: it waits in
     /// a retry tier, or was dead-lettered for no fault of its own.
-    package mutating func request(of key: [UInt8], eventID: String?, at time: UnixTime) {
+    ///
+    /// - Parameter isLate: whether the record lies behind the marks at which the canary was answered. Of an earlier record the
+    ///   clocks of two workers say whether the event failed behind the token.
+    package mutating func request(of key: [UInt8], eventID: String?, at time: UnixTime, isLate: Bool = false) {
         guard eventID.flatMap({ place(of: $0) }) == nil, let place = places[SubjectHash(key)] else { return }
+        guard !isLate else { return late.request(of: place, at: time.seconds) }
         requests[place] = max(requests[place] ?? .min, time.seconds)
+    }
+
+    /// Counts a device's report that lies behind the marks at which the canary was answered.
+    package mutating func report(_ report: DeviceReport) {
+        guard let place = places[SubjectHash(report.subjectKey)] else { return }
+        late.report(report, of: place)
     }
 
     /// Counts a record of a retry tier.
@@ -230,6 +268,10 @@ package struct CanaryTally: Sendable {
     package func reasons(lag: Int?) -> String {
         var counts: [String: Int] = [:]
         for place in places.values {
+            guard !regressed.contains(place) else {
+                counts["given a token of another version again", default: 0] += 1
+                continue
+            }
             switch fates[place] {
             case .answered: break
             case .superseded: counts["superseded by another event of the user", default: 0] += 1

@@ -29,6 +29,9 @@ final class ModelCluster: CampaignTopics {
         case token(RecordBody)
         case letter([UInt8], eventID: String, ErrorCode, RefusedToken?)
         case retry(String)
+        case report(DeviceReport)
+        /// A record that compaction removed.
+        case removed
     }
 
     /// The brokers failed.
@@ -43,6 +46,10 @@ final class ModelCluster: CampaignTopics {
     var dormant: Set<[UInt8]> = []
     /// Users whom the vendor does not know any more.
     var gone: Set<[UInt8]> = []
+    /// The topics that lost reports.
+    var lost: [String] = []
+    /// Called once when a watch has begun.
+    var whenWatched: () -> Void = {}
     /// Users whose devices ask for another token in words that name none.
     var asking: Set<[UInt8]> = []
     /// The apps and lanes that are held.
@@ -86,7 +93,7 @@ final class ModelCluster: CampaignTopics {
     /// Gives `user` a token of `version`, which was issued `age` seconds ago.
     func issue(
         _ user: [UInt8], _ version: String, eventID: String, age: Int64 = 0, life: Int64 = 10_800,
-        ring: String = "push"
+        ring: String = "push", isReported: Bool = false
     ) {
         let issued = now().seconds - age
         count += 1
@@ -97,15 +104,30 @@ final class ModelCluster: CampaignTopics {
             "key_id":"\(version)","issued_at":\(issued),"expires_at":\(issued + life),"version":\(count),\
             "event_id":"\(eventID)"}
             """
-        let headers = [
-            RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_id", eventID),
-            RecordHeader("ce_source", "/remint/\(app)"), RecordHeader("remint-key-id", version),
-            RecordHeader("remint-expires-at", "\(issued + life)"), RecordHeader("remint-version", "\(count)"),
-            RecordHeader("remint-key-ring", ring),
-        ]
+        let headers =
+            [
+                RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_id", eventID),
+                RecordHeader("ce_source", "/remint/\(app)"), RecordHeader("remint-key-id", version),
+                RecordHeader("remint-expires-at", "\(issued + life)"), RecordHeader("remint-version", "\(count)"),
+                RecordHeader("remint-key-ring", ring),
+            ] + (isReported ? [RecordHeader("remint-reported-at", "\(issued * 1000)")] : [])
         let record = RecordBody(key: user, value: Array(value.utf8), headers: headers)
         tokens[user] = (record, version, issued, issued + life)
         outcomes.append(.token(record))
+    }
+
+    /// Removes the tokens of users who have a newer one.
+    func compact() {
+        var seen: Set<[UInt8]> = []
+        for place in outcomes.indices.reversed() {
+            guard case .token(let record) = outcomes[place], let key = record.key else { continue }
+            if !seen.insert(key).inserted { outcomes[place] = .removed }
+        }
+    }
+
+    /// A device of `user` reports a failure by a clock that shows `time`, and a worker publishes nothing.
+    func report(_ user: [UInt8], at time: UnixTime?) {
+        outcomes.append(.report(DeviceReport(subjectKey: user, eventID: "report", producedAt: time)))
     }
 
     private static func app(_ user: [UInt8]) -> String {
@@ -177,7 +199,7 @@ final class ModelCluster: CampaignTopics {
             switch outcome {
             case .letter(_, let id, let code, _): fates.add(id, deadLetteredWith: code)
             case .retry(let id): fates.add(id, "deferred (key_unavailable)")
-            case .token: break
+            case .token, .report, .removed: break
             }
         }
         return fates
@@ -189,6 +211,8 @@ final class ModelCluster: CampaignTopics {
 
     func controlEnds() async throws -> TopicMarks {
         await between()
+        whenWatched()
+        whenWatched = {}
         return TopicMarks(["control": [0]])
     }
 
@@ -251,7 +275,7 @@ final class ModelCluster: CampaignTopics {
             guard !inBurst.contains(user) else { return }
             let ring = home?.ring ?? "push"
             issue(user, version, eventID: id, ring: ring)
-            if asking.contains(user) { issue(user, version, eventID: "device-\(id)", ring: ring) }
+            if asking.contains(user) { issue(user, version, eventID: "device-\(id)", ring: ring, isReported: true) }
             let isRefused = mood == .refuses || mood == .doesNotKnowTheKey || refusing.contains(Self.app(user))
             guard isRefused, !dormant.contains(user) else { return }
             refuse(user, version, ring: ring)
@@ -292,15 +316,22 @@ private struct ModelOutcomes: CanaryOutcomes {
     let fresh: CanaryTally
     let now: @Sendable () -> UnixTime
     var tally: CanaryTally
+    var late: Int?
+    var lost: [String] { cluster.lost }
+
+    mutating func listen(behind marks: TopicMarks) { late = marks.ends["outcomes"]?.first.map { Int($0) } }
 
     mutating func advance() async throws { try await readToEnd() }
 
     mutating func readToEnd() async throws {
         await cluster.between()
         var whole = fresh
-        for outcome in cluster.outcomes[start...] {
+        for (place, outcome) in cluster.outcomes.enumerated().dropFirst(start) {
+            let isLate = late.map { place >= $0 } ?? false
             switch outcome {
-            case .token(let record): whole.token(record, at: now())
+            case .removed: break
+            case .report(let report): if isLate { whole.report(report) }
+            case .token(let record): whole.token(record, at: now(), isLate: isLate)
             case .letter(let user, let id, let code, let refused):
                 whole.letter(key: user, eventID: id, code: code, refused: refused)
             case .retry(let id): whole.retry(eventID: id, reason: "key_unavailable")
