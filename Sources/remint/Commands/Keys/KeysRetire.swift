@@ -20,7 +20,8 @@ struct KeysRetire: AsyncParsableCommand, KeyRingCommand {
         let ring = try ring.load()
         try ring.requireNoPart(of: [version], in: .retire)
         if !force {
-            try await ring.requireNoLiveToken(of: [version], instead: brokers, tolerating: clock.tolerance)
+            try await ring.requireNoLiveToken(of: [version], instead: brokers, tolerating: clock.tolerance,
+                next: RemintCommand("keys retire", version))
         }
         let changed = try ring.retire(version, isForced: force)
         Terminal.print("\(ring.ring.name): \(version) \(changed ? "is retired" : "was retired already")")

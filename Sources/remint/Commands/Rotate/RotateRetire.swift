@@ -30,7 +30,8 @@ struct RotateRetire: AsyncParsableCommand, KeyRingCommand {
         if !force {
             try ring.requireRevokedEverywhere()
             try await ring.requireNoLiveToken(
-                of: try ring.withRevoked(rotation.from), instead: brokers, tolerating: clock.tolerance)
+                of: try ring.withRevoked(rotation.from), instead: brokers, tolerating: clock.tolerance,
+                next: RemintCommand("rotate retire"))
         }
         try campaign.retire(rotation.id, isForced: force)
         let state = rotation.kind == .revocation ? "revoked" : "retired"

@@ -120,21 +120,23 @@ struct RotateRevoke: AsyncParsableCommand, KeyRingCommand {
             "\(ring.ring.name): the campaign \(beside.id) from \(beside.from) to \(beside.to) goes on (\(beside.phase.rawValue))"
         )
         let reissue = ring.reissueCommand(of: plan.leaked)
-        let holdings: CampaignHoldings
-        do { holdings = try await ring.holdings(of: plan.leaked, instead: pace.brokers) } catch {
+        let reading: FinalReading
+        do { reading = try await ring.finalReading(of: plan.leaked, instead: pace.brokers) } catch {
             Terminal.error(
                 "remint: \(ring.ring.name): an unknown number of live tokens of \(plan.leaked) is left in the ledger; ask for new ones: \(reissue)"
             )
             throw error
         }
-        guard holdings.live > 0 || holdings.unreadable > 0 || holdings.hidden != nil else {
+        let holdings = reading.holdings
+        guard !reading.isOver else {
             return Terminal.print("\(ring.ring.name): the ledger shows 0 live tokens of \(plan.leaked)")
         }
         let living = [holdings.first] + holdings.otherLiving
         let commands = living.map { ring.reissueCommand(of: $0.version) }.joined(separator: ", and: ")
         let remedy = holdings.hidden.map { "; \($0.remedy)" } ?? ""
+        let reasons = holdings.reasons.isEmpty ? "" : " (\(holdings.reasons))"
         throw RotationError(
-            "\(holdings.left), and revoked (\(holdings.reasons)); ask for new ones now: \(commands)\(remedy)"
+            "\(holdings.left), and revoked\(reasons)\(reading.events); ask for new ones now: \(commands)\(remedy)"
         )
     }
 
