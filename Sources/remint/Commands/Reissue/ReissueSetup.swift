@@ -33,7 +33,7 @@ struct ReissueSetup {
             return rest / .seconds(1)
         }
         pace = ReissuePace(
-            rate: command.rate > 0 ? command.rate : nil, jitter: command.jitter, wave: command.wave, rest: rest ?? 0)
+            rate: command.rate.perSecond, jitter: command.jitter, wave: command.wave, rest: rest ?? 0)
         identity = command.dryRun ? "" : "\(try Self.choice(command, app)) \(Self.workers(configuration))"
     }
 
