@@ -23,7 +23,8 @@ struct KeysRetire: AsyncParsableCommand, KeyRingCommand {
             try await ring.requireNoLiveToken(of: [version], instead: brokers, tolerating: clock.tolerance,
                 next: RemintCommand("keys retire", version))
         }
-        let changed = try ring.retire(version, isForced: force)
+        let next = RemintCommand("keys retire", arguments: (force ? ["--force"] : []) + [version])
+        let changed = try ring.reporting(next: next) { try ring.retire(version, isForced: force) }
         Terminal.print("\(ring.ring.name): \(version) \(changed ? "is retired" : "was retired already")")
         if changed {
             ring.printSteps(

@@ -69,12 +69,28 @@ extension RingInUse {
     /// written: the tokens that count meanwhile, and the command to run again.
     func warnOfUse(of version: String, instead brokers: String?, next: RemintCommand) async {
         guard let state = (try? directory.readListing())?.state(of: version) else { return }
+        guard state != .revoked else {
+            let left = await leak(of: version, instead: brokers).sentence
+            return Terminal.error("remint: \(ring.name): \(version) is revoked; \(left)")
+        }
         let use = state == .active ? "still signs" : "is still \(state.rawValue)"
         let left =
             (try? await holdings(of: version, instead: brokers).left)
             ?? "an unknown number of live tokens of it is left in the ledger"
         Terminal.error(
             "remint: \(ring.name): \(version) is not revoked and \(use); \(left); fix the error, then: \(next)")
+    }
+
+    /// Makes `step`. Where it fails after it changed the ring, it prints which version signs, and the command `next`, which completes
+    /// the step.
+    ///
+    /// - Throws: the error of `step`.
+    func reporting<Result>(next: RemintCommand, _ step: () throws -> Result) throws -> Result {
+        let before = try? directory.readListing()
+        do { return try step() } catch {
+            if let sentence = halfDone(since: before, next: next) { Terminal.error("remint: \(ring.name): \(sentence)") }
+            throw error
+        }
     }
 
     /// Names the other versions, of any ring, that hold the key of `version`, which is compromised.

@@ -18,7 +18,8 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
             it when the same command is run again: of the last batch, what is not on the bulk lane is sent again, with the same event
             ids and the header remint-resent. A job out of the ledger that is done reads it anew when it is run again, and one that finds nobody
             leaves no checkpoint. A version that neither a ring nor the ledger knows is refused with those that the ledger holds; after
-            one that is revoked the command says how to see that nobody is left. Rows that cannot be used are listed with line and reason in the checkpoint's neighbour …rejects.jsonl. Exit code 75 where the brokers
+            one that is revoked the command says how to see that nobody is left. Rows that cannot be used are listed with line and reason in the checkpoint's neighbour …rejects.jsonl. Exit code 1
+            where an open transaction hid a part of the ledger: its users were not asked for. Exit code 75 where the brokers
             failed, and where another process is at work on the checkpoint.
             """)
 
@@ -83,7 +84,7 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
             Terminal.error("remint: this job is done; remove \(setup.files.state) to run it again")
         } else {
             if progress.rows > 0 { Terminal.error("remint: goes on behind row \(progress.rows)") }
-            guard try await setup.prepareInput(progress) else { return report(progress, sentBefore: before, setup) }
+            guard try await setup.prepareInput(&progress) else { return report(progress, sentBefore: before, setup) }
             let source = try setup.open()
             let job = ReissueJob(
                 configuration: configuration, app: setup.app, files: setup.files, pace: setup.pace,
@@ -97,6 +98,7 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
             if ledger, progress.isFinished { _ = unlink(setup.files.subjects) }
         }
         report(progress, sentBefore: before, setup)
+        if let omission = setup.omission(of: progress) { throw omission }
     }
 
     static func format(of path: String) -> UserInput.Format? {

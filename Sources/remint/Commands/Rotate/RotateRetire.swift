@@ -33,7 +33,8 @@ struct RotateRetire: AsyncParsableCommand, KeyRingCommand {
                 of: try ring.withRevoked(rotation.from), instead: brokers, tolerating: clock.tolerance,
                 next: RemintCommand("rotate retire"))
         }
-        try campaign.retire(rotation.id, isForced: force)
+        let next = RemintCommand("rotate retire", arguments: force ? ["--force"] : [])
+        try ring.reporting(next: next) { try campaign.retire(rotation.id, isForced: force) }
         let state = rotation.kind == .revocation ? "revoked" : "retired"
         Terminal.print("\(ring.ring.name): \(rotation.from) is \(state); the campaign is over")
         Terminal.print(ring.unknowable(of: rotation.from, replacedBy: rotation.to))
