@@ -8,7 +8,10 @@ import WorkerConfiguration
 struct KeysRetire: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "retire", abstract: "Ends the use of a version, once no token of it lives.",
-        discussion: "Reads the ledger first. --force does not, and is named in the audit log.")
+        discussion: """
+            Reads the ledger first, once the workers have loaded the ring and the events of that moment have outcomes. --force does
+            neither, and is named in the audit log.
+            """)
 
     @OptionGroup var ring: KeyRingOptions
     @Argument(help: "The version.") var version: String

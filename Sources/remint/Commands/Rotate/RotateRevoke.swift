@@ -20,7 +20,8 @@ struct RotateRevoke: AsyncParsableCommand, KeyRingCommand {
             tiers, and the command names them. A successor that holds the compromised key is refused. The users of every revoked
             version of the ring are asked for. The command ends with 0 once the ledger shows no live token of any of them, and no
             other version of any ring that holds its key is in use; else with 1, and says how many are left and why, or the commands
-            that revoke the others. It can be run again at any time.
+            that revoke the others. It can be run again at any time, with --key-version: without, a version that is revoked already
+            is refused.
             """)
 
     @OptionGroup var ring: KeyRingOptions
@@ -33,7 +34,7 @@ struct RotateRevoke: AsyncParsableCommand, KeyRingCommand {
     var version: String?
     @Option(help: "The version that signs instead.") var promote: String?
     @Option(help: "Why, for the campaign's file and the status.") var reason: String?
-    @Flag(help: "Do not re-issue now; exit code 1 while a token is left, or their number is unknown.") var noReissue =
+    @Flag(help: "Do not re-issue now; exit code 1 while a token is left or may come, or their number is unknown.") var noReissue =
         false
 
     func run() async throws {
