@@ -27,7 +27,8 @@ struct Remint: AsyncParsableCommand {
     static func main() async {
         let command: any ParsableCommand
         do { command = try parseAsRoot() } catch { end(with: error) }
-        let invocation = (command as? any AdvisingCommand)?.invocation ?? RemintCommand.Invocation()
+        var invocation = (command as? any AdvisingCommand)?.invocation ?? RemintCommand.Invocation()
+        if invocation.brokers != nil { invocation.brokered = brokered(in: Self.self) }
         // The text of an error may name commands too.
         await RemintCommand.$invocation.withValue(invocation) { await run() }
     }
@@ -45,6 +46,20 @@ struct Remint: AsyncParsableCommand {
         } catch {
             end(with: error)
         }
+    }
+
+    /// Returns the commands below `command` that accept `--brokers`, as their help lists them.
+    private static func brokered(in command: any ParsableCommand.Type, named name: String = "") -> Set<String> {
+        let subcommands = command.configuration.subcommands
+        guard !subcommands.isEmpty else { return helpMessage(for: command).contains("--brokers <") ? [name] : [] }
+        var found: Set<String> = []
+        for subcommand in subcommands {
+            let part = subcommand.configuration.commandName ?? ""
+            let below = brokered(in: subcommand, named: name.isEmpty ? part : "\(name) \(part)")
+            found.formUnion(below)
+            if subcommand == command.configuration.defaultSubcommand, !below.isEmpty { found.insert(name) }
+        }
+        return found
     }
 
     private static func end(with error: any Error) -> Never {

@@ -74,6 +74,12 @@ extension BrokerTests {
                 #expect(ledger.errorText.contains("lie behind an open transaction"), "\(ledger.errorText)")
                 await status.waitForEnd()
                 #expect(status.outputText.contains(#""hidden_offsets":3"#), "\(status.outputText)")
+                // A job that could not see everybody is not done.
+                let state = FileManager.default.temporaryDirectory.appending(path: "job-\(UUID().uuidString).json").path
+                let job = try await Program.run(
+                    Repository.remint, ["reissue", "--ledger", "--rate", "0", "--state", state] + canary.configured)
+                #expect(job.status == 1 && job.outputText.contains("5 events sent"), "\(job.outputText)")
+                #expect(job.errorText.contains("3 offsets were hidden behind an open transaction"), "\(job.errorText)")
                 await transaction.abort()
                 try await canary.does("retire")
                 await canary.stop(worker)

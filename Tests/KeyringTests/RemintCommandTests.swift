@@ -8,12 +8,16 @@ import Testing
     @Test func `a command has the options of the command that prints it`() {
         let command = RemintCommand("rotate revoke", "--key-version", "a")
         #expect("\(command)" == "remint rotate revoke --key-version a")
-        RemintCommand.$invocation.withValue(.init(config: "shop.yaml", ring: "ios", brokers: "b:9092")) {
+        let brokered: Set = ["rotate revoke", "status", "reissue"]
+        let invocation = RemintCommand.Invocation(
+            config: "shop.yaml", ring: "ios", brokers: "b:9092", brokered: brokered)
+        RemintCommand.$invocation.withValue(invocation) {
             #expect(
                 "\(command)"
                     == "remint rotate revoke --key-version a --key ios --config shop.yaml --brokers b:9092")
             #expect("\(RemintCommand("rotate promote"))" == "remint rotate promote --key ios --config shop.yaml")
-            #expect("\(RemintCommand("status"))" == "remint status --config shop.yaml")
+            #expect("\(RemintCommand("status"))" == "remint status --config shop.yaml --brokers b:9092")
+            #expect("\(RemintCommand("reissue --ledger"))" == "remint reissue --ledger --config shop.yaml --brokers b:9092")
             #expect(
                 "\(RemintCommand("keys promote", ring: "web", "b"))"
                     == "remint keys promote --key web b --config shop.yaml")

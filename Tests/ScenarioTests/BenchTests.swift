@@ -94,11 +94,11 @@ extension Scenarios {
         @Test(arguments: [
             (["mint", "--algorithm", "PS512"], "RS256 (Braze), ES256 (OneSignal) or HS256 (Infobip)"),
             (["mint", "--key", "x"], "--key needs one --algorithm"), (["decode", "--vendor", "nobody"], "braze"),
-            (["decode", "--rounds", "0"], "--rounds is at least 1"),
+            (["decode", "--rounds", "0"], "--rounds is 1 to 1000"),
             (["worker", "--delivery", "exactly_once"], "the embedded broker isolates no transaction"),
-            (["admission", "--apps", "0"], "--apps is at least 1"),
+            (["admission", "--apps", "0"], "--apps is 1 to 1000000"),
             (["growth", "--delivery", "exactly_once"], "the embedded broker isolates no transaction"),
-            (["growth", "--backlog", "0"], "--events and --backlog are at least 1"),
+            (["growth", "--backlog", "0"], "--events and --backlog are 1 to 1000000000"),
         ])
         func `a wrong option of bench is one line, and exit code 2`(_ arguments: [String], _ words: String) async throws
         {

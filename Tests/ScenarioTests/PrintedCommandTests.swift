@@ -11,7 +11,8 @@ extension KeyScenarios {
             private(set) var printed: [String] = []
             private var made: Set<String> = []
 
-            init() async throws {
+            /// - Parameter brokers: the configured brokers; `embedded` for none that has an address.
+            init(brokers: String = "127.0.0.1:1") async throws {
                 folder = try TemporaryFolder()
                 let demo = try await Program.run(
                     Repository.remint, ["demo", "--dir", "my shop", "--json"], directory: folder.url)
@@ -21,7 +22,7 @@ extension KeyScenarios {
                 let configuration = folder.url.appending(path: "my shop/remint.yaml")
                 let demoText = try String(contentsOf: configuration, encoding: .utf8)
                 try #require(demoText.contains("bootstrap_servers: embedded"))
-                try Data(demoText.replacing("bootstrap_servers: embedded", with: "bootstrap_servers: 127.0.0.1:1").utf8)
+                try Data(demoText.replacing("bootstrap_servers: embedded", with: "bootstrap_servers: \(brokers)").utf8)
                     .write(to: configuration)
                 // An id from before ids were names.
                 let listing = folder.url.appending(path: "my shop/keys/braze-ios/keyring.json")
@@ -84,6 +85,26 @@ extension KeyScenarios {
             }
             try await lab.runPrinted()
             #expect(Set(lab.printed).count > 8, "\(lab.printed)")
+        }
+
+        @Test func `every printed command has the brokers that only the operator named`() async throws {
+            let lab = try await Lab(brokers: "embedded")
+            let key = "--key braze-ios", brokers = "--brokers 127.0.0.1:1"
+            let steps = [
+                "rotate prepare \(key)", "rotate promote \(key) --now", "rotate status \(key) \(brokers)",
+                "rotate retire \(key) \(brokers)", "keys revoke \(key) 'prod key; 1' \(brokers)",
+                "rotate revoke \(key) --key-version 'prod key; 1' --no-reissue \(brokers)",
+                "keys revoke \(key) 'prod key; 1' \(brokers)", "rotate reissue \(key) \(brokers)",
+            ]
+            for step in steps {
+                let before = lab.printed.count
+                _ = try await lab.remint(step)
+                guard step.hasSuffix(brokers) else { continue }
+                for command in lab.printed[before...] where !command.hasPrefix("remint rotate promote") {
+                    #expect(command.hasSuffix(brokers), "\(step): \(command)")
+                }
+            }
+            #expect(lab.printed.contains { $0.hasPrefix("remint rotate reissue") && $0.hasSuffix(brokers) })
         }
 
         @Test func `a size that is refused begins no campaign`() async throws {

@@ -11,9 +11,14 @@ package struct RemintCommand: Sendable, CustomStringConvertible {
         package var ring: String?
         /// The brokers that the operator named instead of the configured ones.
         package var brokers: String?
+        /// The commands that accept `--brokers`, such as `rotate status`.
+        package var brokered: Set<String>
 
-        /// The options `config`, `ring` and `brokers`.
-        package init(config: String? = nil, ring: String? = nil, brokers: String? = nil) {
+        /// The options `config`, `ring` and `brokers`, the latter for the commands `brokered`.
+        package init(
+            config: String? = nil, ring: String? = nil, brokers: String? = nil, brokered: Set<String> = []
+        ) {
+            self.brokered = brokered
             self.config = config
             self.ring = ring
             self.brokers = brokers
@@ -22,12 +27,6 @@ package struct RemintCommand: Sendable, CustomStringConvertible {
 
     /// The options of the command that runs; none in a worker and in tests.
     @TaskLocal package static var invocation = Invocation()
-
-    /// The commands of a key ring that accept `--brokers`.
-    private static let brokered: Set<String> = [
-        "rotate reissue", "rotate revoke", "rotate retire", "rotate status", "keys retire", "keys revoke",
-        "reissue --ledger", "ledger",
-    ]
 
     private let verb: String
     private let ring: String?
@@ -56,7 +55,8 @@ package struct RemintCommand: Sendable, CustomStringConvertible {
         words += arguments
         if ring == nil, isOfRing, let ring = invocation.ring { words += ["--key", ring] }
         if let config = invocation.config { words += ["--config", config] }
-        if let brokers = invocation.brokers, Self.brokered.contains(verb) { words += ["--brokers", brokers] }
+        let name = verb.split(separator: " ").prefix { !$0.hasPrefix("-") }.joined(separator: " ")
+        if let brokers = invocation.brokers, invocation.brokered.contains(name) { words += ["--brokers", brokers] }
         return (["remint \(verb)"] + words.map(Self.quoted)).joined(separator: " ")
     }
 

@@ -1,5 +1,8 @@
 /// The pace of a job: a rate, spread evenly but for a jitter, with rests between waves.
 package struct ReissuePace: Sendable, Equatable {
+    /// The allowed rates, in events a second: within them, no time and no number of events is too large to be counted.
+    package static let rates = 0.001...1_000_000.0
+
     /// Events a second; nil for as fast as they can be delivered.
     package let rate: Double?
     /// The share by which the time from batch to batch varies, from 0 to 1, so that many jobs at once do not keep step.
@@ -10,10 +13,10 @@ package struct ReissuePace: Sendable, Equatable {
     package let rest: Double
 
     /// - Parameters:
-    ///   - rate: events a second.
+    ///   - rate: events a second, within `rates`; nil for as fast as they can be delivered.
     ///   - wave: events of a wave.
     package init(rate: Double?, jitter: Double = 0.2, wave: Int? = nil, rest: Double = 0) {
-        self.rate = rate
+        self.rate = rate.map { $0.isNaN ? Self.rates.lowerBound : min(max($0, Self.rates.lowerBound), Self.rates.upperBound) }
         self.jitter = min(max(jitter, 0), 1)
         self.wave = wave
         self.rest = rest

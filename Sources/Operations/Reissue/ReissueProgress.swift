@@ -19,6 +19,8 @@ package struct ReissueProgress: Sendable, Equatable {
     package var sendingRows = 0
     /// The time when the first of the rows behind `rows` was about to be delivered; nil where it is unknown.
     package private(set) var sendingSince: UnixTime?
+    /// The offsets that an open transaction hid when the job's users were read from the ledger.
+    package var hidden = 0
     /// Whether every row was read.
     package var isFinished = false
     /// The campaign that the job belongs to; nil for a job by itself.
@@ -82,6 +84,7 @@ package struct ReissueProgress: Sendable, Equatable {
         // Checkpoints from before this member was written know of no event under way.
         sendingRows = count("sending_rows") ?? rows
         sendingSince = root["sending_since_ms"]?.integer.map { UnixTime(milliseconds: $0) }
+        hidden = max(0, count("hidden") ?? 0)
         isFinished = root["finished"]?.bool ?? false
         isSettled = root["settled"]?.bool ?? false
     }
@@ -100,6 +103,7 @@ package struct ReissueProgress: Sendable, Equatable {
         json.member("rejects_length", Int64(rejectsLength))
         json.member("sending_rows", Int64(sendingRows))
         if let sendingSince { json.member("sending_since_ms", sendingSince.milliseconds) }
+        if hidden > 0 { json.member("hidden", Int64(hidden)) }
         json.name("finished")
         json.bool(isFinished)
         json.name("settled")

@@ -23,8 +23,8 @@ package struct RevocationPlan: Sendable, Equatable {
     ///   - successor: the version that is to sign; nil for the active one, the campaign's other one, or the only prepared one;
     ///     where none is prepared, the only passive one.
     ///   - isUsable: whether a version could sign.
-    /// - Throws: `RotationError` where no version is compromised, and where another version would sign while a campaign
-    ///   continues.
+    /// - Throws: `RotationError` where no version is compromised, where the one that the campaign replaces is revoked already and
+    ///   none is named, and where another version would sign while a campaign continues.
     package init(
         _ version: String?, promoting successor: String?, in listing: KeyRingListing, open: Rotation?,
         isUsable: (_ version: ListedVersion, _ leaked: String) -> Bool = { _, _ in true }
@@ -34,6 +34,7 @@ package struct RevocationPlan: Sendable, Equatable {
                 "no version is active; name the compromised one: \(RemintCommand("rotate revoke", "--key-version", "ID"))"
             )
         }
+        if version == nil, listing.state(of: leaked) == .revoked { throw Self.unnamed(leaked, in: listing) }
         guard successor != leaked else {
             throw RotationError("\(leaked) is compromised and cannot sign; name another version with --promote")
         }
@@ -62,6 +63,19 @@ package struct RevocationPlan: Sendable, Equatable {
         let prepared = candidates.filter { $0.state == .prepared }
         let likely = prepared.isEmpty ? candidates : prepared
         self.successor = state == .prepared || state == .passive ? other : likely.count == 1 ? likely[0].id : nil
+    }
+
+    /// The refusal to choose `leaked`, which is revoked already: nobody knows whether the operator means it, or one that signs.
+    private static func unnamed(_ leaked: String, in listing: KeyRingListing) -> RotationError {
+        let active = listing.versions.filter { $0.state == .active }
+        let others = listing.versions.filter { $0.state.verifies && $0.state != .active }
+        let commands =
+            (active + others).map { (id: $0.id, use: $0.state.rawValue) }
+            + [(id: leaked, use: "revoked already; goes on with its revocation")]
+        let list = commands.map { "\(RemintCommand("rotate revoke", "--key-version", $0.id)) (\($0.use))" }
+        return RotationError(
+            "\(leaked), which the open campaign replaces, is revoked already; name the version that is compromised: \(list.joined(separator: ", or "))"
+        )
     }
 
     /// The commands that make a version sign, where none is chosen automatically.

@@ -209,11 +209,7 @@ package struct CampaignReissue {
     /// does not know the version yet would sign with the old one.
     private func waitForWorkers(_ rotation: Rotation) async throws {
         let listed = try ring.directory.readListing().version(rotation.to)
-        guard let activated = listed.activated else { return }
-        let age = Duration.microseconds(ring.now().microseconds(since: activated))
-        // Another operator's clock may have told the time of the promotion: a wrong one must not shorten the rest.
-        guard age < terms.loading + .seconds(ClockTolerance.standard.seconds) else { return }
-        try await rest(age < .zero || age > terms.loading ? terms.loading : terms.loading - age, rotation)
+        try await rest(EndOfUse.rest(since: listed.activated, at: ring.now(), terms.loading), rotation)
     }
 
     // MARK: The round

@@ -18,7 +18,7 @@ package struct CampaignTerms: Sendable {
     /// Terms with these parts.
     package init(
         canary: Double, canaryUsers: Int = 1, watch: Duration, answerWithin: Duration, maxRejections: RejectionLimit,
-        pace: ReissuePace, loading: Duration = .seconds(3)
+        pace: ReissuePace, loading: Duration = EndOfUse.loading
     ) {
         self.canary = canary
         self.canaryUsers = canaryUsers

@@ -2,7 +2,7 @@ package import AdapterKit
 package import Keyring
 
 /// The topics as a campaign uses them: the ledger, the bulk lane, and the outcomes of its events.
-package protocol CampaignTopics {
+package protocol CampaignTopics: EventTopics {
     /// Returns the subjects whose newest token `filter` matches, the earliest end first, and the offsets that open
     /// transactions hide of the ledger.
     func holders(
@@ -25,12 +25,8 @@ package protocol CampaignTopics {
     func holds(at now: UnixTime, since marks: TopicMarks?) async throws -> ControlHolds
     /// Returns the ends of the control topic.
     func controlEnds() async throws -> TopicMarks
-    /// Returns the events that are on the topics of the live and the bulk lane now.
-    func events() async throws -> EventsBefore
     /// Returns the events that are on the topics of the live lane now.
     func liveEvents() async throws -> EventsBefore
-    /// Returns the number of `events` that have no outcome yet.
-    func unanswered(_ events: EventsBefore) async throws -> Int
     /// The number of events of the bulk lane that no worker has consumed; nil where it is unknown.
     var lag: Int? { get async }
     /// Closes the connections. Later questions open new ones.

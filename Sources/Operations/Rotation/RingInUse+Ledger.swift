@@ -1,5 +1,6 @@
 package import AdapterKit
-import Keyring
+package import Keyring
+package import Logging
 package import WorkerConfiguration
 
 extension RingInUse {
@@ -42,6 +43,59 @@ extension RingInUse {
     package func withRevoked(_ version: String) throws -> [String] {
         let revoked = try directory.readListing().versions.filter { $0.state == .revoked }.map(\.id)
         return [version] + revoked.filter { !$0.hasSameBytes(as: version) }
+    }
+
+    /// Refuses to retire the first of `versions` unless no worker can add a token of any of them to the ledger, and the ledger was
+    /// read whole and shows no live one.
+    ///
+    /// - Parameters:
+    ///   - tolerance: the bound on how far the clock may be ahead.
+    ///   - next: the command to run again where workers may still add tokens.
+    /// - Throws: `TokensLive`, `UseNotOver`, or the error that keeps the ledger from being read.
+    package func requireNoLiveToken(
+        of versions: [String], brokers: String, tolerating tolerance: ClockTolerance = .standard,
+        next: RemintCommand = RemintCommand("rotate retire"), logger: Logger, display: any ProgressDisplay
+    ) async throws {
+        let reader = LedgerReader(configuration, brokers: brokers, logger: logger, display: display)
+        let end = EndOfUse(of: self, brokers: brokers, logger: logger)
+        try await requireNoLiveToken(of: versions, tolerating: tolerance, next: next, after: end, display) {
+            try await reader.holdings(of: versions, in: self, at: $0, tolerating: tolerance)
+        }
+    }
+
+    /// The same at the `end` of the versions' use, over a ledger that `read` reads.
+    func requireNoLiveToken(
+        of versions: [String], tolerating tolerance: ClockTolerance = .standard, next: RemintCommand,
+        after end: EndOfUse, _ display: any ProgressDisplay, read: (UnixTime) async throws -> CampaignHoldings
+    ) async throws {
+        let pending = try await end.wait(for: versions, display)
+        let now = self.now()
+        let holdings = try await read(now)
+        guard holdings.isClear else { throw TokensLive(holdings, in: self, at: now, tolerance) }
+        if let pending { throw UseNotOver(holdings.first.version, pending, next: next) }
+    }
+
+    /// Returns the tokens of the revoked `version`, and of the ring's other revoked ones, once workers add none.
+    ///
+    /// - Throws: `KeyRingError`, or the error that keeps the ledger from being read.
+    package func finalReading(
+        of version: String, brokers: String, logger: Logger, display: any ProgressDisplay
+    ) async throws -> FinalReading {
+        let reader = LedgerReader(configuration, brokers: brokers, logger: logger, display: display)
+        let end = EndOfUse(of: self, brokers: brokers, logger: logger)
+        return try await finalReading(of: version, after: end, display) {
+            try await reader.holdings(of: $0, in: self, at: now())
+        }
+    }
+
+    /// The same at the `end` of the version's use, over a ledger that `read` reads.
+    func finalReading(
+        of version: String, after end: EndOfUse, _ display: any ProgressDisplay,
+        read: ([String]) async throws -> CampaignHoldings
+    ) async throws -> FinalReading {
+        let versions = try withRevoked(version)
+        let pending = try await end.wait(for: versions, display)
+        return FinalReading(holdings: try await read(versions), pending: pending)
     }
 
     /// Returns the command that asks for new tokens for the users of `version`.

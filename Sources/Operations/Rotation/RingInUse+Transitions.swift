@@ -1,6 +1,5 @@
 package import AdapterKit
 package import Keyring
-package import Logging
 import Pipeline
 import WorkerConfiguration
 
@@ -112,20 +111,6 @@ extension RingInUse {
         guard listed.state == .prepared, !isForced, let created = listed.created else { return }
         let ready = created.advanced(bySeconds: publishWindow)
         guard now() >= ready else { throw TooEarly(version: version, until: ready) }
-    }
-
-    /// Refuses to retire the first of `versions` unless the ledger was read whole and shows no live token of any of them.
-    ///
-    /// - Parameter tolerance: the bound on how far the clock may be ahead.
-    /// - Throws: `TokensLive`, or the error that keeps the ledger from being read.
-    package func requireNoLiveToken(
-        of versions: [String], brokers: String, tolerating tolerance: ClockTolerance = .standard, logger: Logger,
-        display: any ProgressDisplay
-    ) async throws {
-        let reader = LedgerReader(configuration, brokers: brokers, logger: logger, display: display)
-        let now = self.now()
-        let holdings = try await reader.holdings(of: versions, in: self, at: now, tolerating: tolerance)
-        guard holdings.isClear else { throw TokensLive(holdings, in: self, at: now, tolerance) }
     }
 
     /// Returns the sentence for tokens of `version` that the ledger cannot show, even without a live token of it. No

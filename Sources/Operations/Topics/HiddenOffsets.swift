@@ -10,9 +10,12 @@ package struct HiddenOffsets: Error, Sendable, Equatable, CustomStringConvertibl
     package private(set) var count: Int
     /// The time of the transaction's first record, by its producer's clock; nil where it is unknown.
     package let since: UnixTime?
+    /// The brokers that were asked; nil where they are unknown.
+    private let brokers: String?
 
     /// `count` offsets of the topic of `partition`.
-    package init(_ partition: TopicPartition, count: Int, since: UnixTime?) {
+    package init(_ partition: TopicPartition, count: Int, since: UnixTime?, brokers: String? = nil) {
+        self.brokers = brokers
         self.partition = partition
         self.count = count
         self.since = since
@@ -30,7 +33,7 @@ package struct HiddenOffsets: Error, Sendable, Equatable, CustomStringConvertibl
 
     /// The way on, in a line.
     package var remedy: String {
-        "see that the workers run (\(RemintCommand("status"))) and wait, or find its producer with kafka-transactions.sh --bootstrap-server \(RemintCommand.invocation.brokers ?? "HOST:PORT") describe-producers --topic \(partition.topic) --partition \(partition.partition), then try again"
+        "see that the workers run (\(RemintCommand("status"))) and wait, or find its producer with kafka-transactions.sh --bootstrap-server \(RemintCommand.quoted(brokers ?? RemintCommand.invocation.brokers ?? "HOST:PORT")) describe-producers --topic \(partition.topic) --partition \(partition.partition), then try again"
     }
 
     package var description: String { "\(fact); \(remedy)" }

@@ -24,6 +24,7 @@ package struct TopicReader {
     private static let closing = Duration.seconds(5)
 
     private let patience: Duration
+    private let brokers: String
     private let properties: ClientProperties
     private let logger: Logger
     /// Each partition's offsets at the start of the reading.
@@ -43,6 +44,7 @@ package struct TopicReader {
         let partitions = try await properties.partitions(of: topic, logger: logger)
         self.properties = properties.reader(group: "\(configuration.kafka.group)-reader")
         self.patience = patience
+        self.brokers = brokers
         self.logger = logger
         let asking = try KafkaConsumer(self.properties.readingUncommitted, reading: [], logger: logger)
         bounds = try await asking.whileOpen(closingWithin: Self.closing) { consumer in
@@ -115,7 +117,8 @@ package struct TopicReader {
         guard let first = hidden.min(by: { $0.key.partition < $1.key.partition }) else { return nil }
         return HiddenOffsets(
             first.key, count: hidden.values.reduce(0) { $0 + $1.count },
-            since: try await beginning(at: PartitionOffset(first.key, offset: first.value.lowerBound)))
+            since: try await beginning(at: PartitionOffset(first.key, offset: first.value.lowerBound)),
+            brokers: brokers)
     }
 
     /// Returns the time of the record at `place`, committed or not; nil where none arrives.

@@ -86,7 +86,10 @@ final class AdviceWalk {
                 guard let first = advice.dropFirst(before.count).first, let last = advice.last else {
                     throw Stuck(description: "no command is advised: \(error)")
                 }
-                try await accomplish(try filled(takesLast ? last : first), depth + 1)
+                let chosen = try filled(takesLast ? last : first)
+                try await accomplish(chosen, depth + 1)
+                // An operator who named no version has named one now.
+                if case (.revoke(nil, _), .revoke(.some, _)) = (step, chosen) { return }
             }
         }
     }

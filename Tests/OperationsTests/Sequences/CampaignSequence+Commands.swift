@@ -118,8 +118,10 @@ extension CampaignSequence {
     }
 
     private func requireNoLiveToken(of versions: [String], _ ring: RingInUse) async throws {
-        let holdings = try await cluster.holdings(of: versions, in: ring, at: ring.now())
-        guard holdings.isClear else { throw TokensLive(holdings, in: ring, at: ring.now()) }
+        let end = EndOfUse(of: ring, on: cluster, loading: .zero, patience: .zero)
+        try await ring.requireNoLiveToken(of: versions, next: RemintCommand("rotate retire"), after: end, NoDisplay()) {
+            try await cluster.holdings(of: versions, in: ring, at: $0)
+        }
     }
 
     private func reissue(_ mood: ModelCluster.Mood, _ canary: Double, _ campaign: Campaign) async throws {

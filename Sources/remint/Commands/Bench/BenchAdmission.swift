@@ -18,9 +18,11 @@ struct BenchAdmission: AsyncParsableCommand {
     @OptionGroup var options: BenchOptions
 
     func validate() throws {
-        guard subjects.allSatisfy({ $0 >= 0 }) else { throw ValidationError("--subjects is at least 0") }
-        guard apps.allSatisfy({ $0 >= 1 }) else { throw ValidationError("--apps is at least 1") }
-        guard events > 0 else { throw ValidationError("--events is at least 1") }
+        guard subjects.allSatisfy((0...1_000_000_000).contains) else {
+            throw ValidationError("--subjects is 0 to 1000000000")
+        }
+        guard apps.allSatisfy((1...1_000_000).contains) else { throw ValidationError("--apps is 1 to 1000000") }
+        guard (1...1_000_000_000).contains(events) else { throw ValidationError("--events is 1 to 1000000000") }
     }
 
     private struct Row {

@@ -22,7 +22,7 @@ struct BenchOptions: ParsableArguments {
     @Flag(help: "Print the result as JSON.") var json = false
 
     func validate() throws {
-        guard rounds > 0 else { throw ValidationError("--rounds is at least 1") }
+        guard (1...1000).contains(rounds) else { throw ValidationError("--rounds is 1 to 1000") }
     }
 
     /// Prints measurements as JSON.

@@ -23,7 +23,7 @@ struct BenchDecode: AsyncParsableCommand {
 
     func validate() throws {
         guard seconds > 0, seconds <= 3600 else { throw ValidationError("--seconds is more than 0") }
-        if let count, count < 1 { throw ValidationError("--count is at least 1") }
+        if let count, !(1...1_000_000_000).contains(count) { throw ValidationError("--count is 1 to 1000000000") }
     }
 
     private struct Row {

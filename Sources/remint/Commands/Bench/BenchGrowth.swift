@@ -24,11 +24,14 @@ struct BenchGrowth: AsyncParsableCommand {
     @OptionGroup var options: BenchOptions
 
     func validate() throws {
-        guard events ?? 1 > 0, backlog.allSatisfy({ $0 > 0 }) else {
-            throw ValidationError("--events and --backlog are at least 1")
+        let counts = 1...1_000_000_000
+        guard counts.contains(events ?? 1), backlog.allSatisfy(counts.contains) else {
+            throw ValidationError("--events and --backlog are 1 to 1000000000")
         }
-        guard apps.allSatisfy({ $0 >= 1 }) else { throw ValidationError("--apps is at least 1") }
-        guard subjects.allSatisfy({ $0 >= 0 }) else { throw ValidationError("--subjects is at least 0") }
+        guard apps.allSatisfy((1...1_000_000).contains) else { throw ValidationError("--apps is 1 to 1000000") }
+        guard subjects.allSatisfy((0...1_000_000_000).contains) else {
+            throw ValidationError("--subjects is 0 to 1000000000")
+        }
     }
 
     /// The size of the load under which a worker is measured.

@@ -28,7 +28,7 @@ struct BenchLedger: AsyncParsableCommand {
     @Flag(help: "Print the result as JSON.") var json = false
 
     func validate() throws {
-        guard subjects > 0 else { throw ValidationError("--subjects is at least 1") }
+        guard (1...1_000_000_000).contains(subjects) else { throw ValidationError("--subjects is 1 to 1000000000") }
         if let brokers { _ = try brokerList(brokers) }
         guard keep == nil || brokers != nil else { throw ValidationError("--keep needs --brokers") }
         _ = try memory.bytes

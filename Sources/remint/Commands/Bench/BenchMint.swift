@@ -33,7 +33,7 @@ struct BenchMint: AsyncParsableCommand {
         guard key == nil || algorithm.count == 1 || adapter != nil else {
             throw ValidationError("--key needs one --algorithm")
         }
-        if let count, count < 1 { throw ValidationError("--count is at least 1") }
+        if let count, !(1...1_000_000_000).contains(count) { throw ValidationError("--count is 1 to 1000000000") }
     }
 
     func run() async throws {

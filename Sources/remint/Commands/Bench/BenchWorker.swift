@@ -25,7 +25,7 @@ struct BenchWorker: AsyncParsableCommand {
     @OptionGroup var options: BenchOptions
 
     func validate() throws {
-        guard events ?? 1 > 0 else { throw ValidationError("--events is at least 1") }
+        guard (1...1_000_000_000).contains(events ?? 1) else { throw ValidationError("--events is 1 to 1000000000") }
         guard (1...100_000).contains(rate) else { throw ValidationError("--rate is 1 to 100000") }
         guard (0...3600).contains(seconds) else { throw ValidationError("--seconds is 0 to 3600") }
     }

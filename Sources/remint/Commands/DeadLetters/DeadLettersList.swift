@@ -8,7 +8,7 @@ import Worker
 import WorkerConfiguration
 
 /// `remint dead-letters list`.
-struct DeadLettersList: AsyncParsableCommand {
+struct DeadLettersList: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Lists dead letters: when, which app, why, where from. Never a payload.",
         discussion: """
@@ -17,12 +17,14 @@ struct DeadLettersList: AsyncParsableCommand {
             """)
 
     @OptionGroup var letters: DeadLetterOptions
+    var options: ConfigurationOptions { letters.options }
+    var brokers: String? { letters.brokers }
     @Option(help: "The most to show; the latest are shown.") var limit = 1000
     @Flag(help: "List those that are parked, with when, by whom and why.") var parked = false
     @Flag(help: "Print the list as JSON, a line each.") var json = false
 
     func validate() throws {
-        guard limit > 0 else { throw ValidationError("--limit is at least 1") }
+        guard (1...10_000_000).contains(limit) else { throw ValidationError("--limit is 1 to 10000000") }
     }
 
     func run() async throws {

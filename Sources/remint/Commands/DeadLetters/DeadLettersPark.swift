@@ -8,7 +8,7 @@ import Pipeline
 import WorkerConfiguration
 
 /// `remint dead-letters park`.
-struct DeadLettersPark: AsyncParsableCommand {
+struct DeadLettersPark: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "park", abstract: "Sets dead letters aside that wait for something.",
         discussion: """
@@ -18,6 +18,8 @@ struct DeadLettersPark: AsyncParsableCommand {
             """)
 
     @OptionGroup var letters: DeadLetterOptions
+    var options: ConfigurationOptions { letters.options }
+    var brokers: String? { letters.brokers }
     @OptionGroup var output: ParkingOutput
     @Option(help: "What they wait for.") var reason: String
     @Option(help: "Who parks them. Default: the account.") var by: String?
@@ -35,7 +37,7 @@ struct DeadLettersPark: AsyncParsableCommand {
 }
 
 /// `remint dead-letters unpark`.
-struct DeadLettersUnpark: AsyncParsableCommand {
+struct DeadLettersUnpark: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "unpark", abstract: "Puts parked letters among the dead letters again.",
         discussion: """
@@ -44,6 +46,8 @@ struct DeadLettersUnpark: AsyncParsableCommand {
             """)
 
     @OptionGroup var letters: DeadLetterOptions
+    var options: ConfigurationOptions { letters.options }
+    var brokers: String? { letters.brokers }
     @OptionGroup var output: ParkingOutput
 
     func run() async throws { try await output.run(.unpark, letters, rate: 0, "unparked") }

@@ -8,7 +8,7 @@ import Worker
 import WorkerConfiguration
 
 /// `remint dead-letters redrive`.
-struct DeadLettersRedrive: AsyncParsableCommand {
+struct DeadLettersRedrive: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "redrive", abstract: "Sends dead letters back to the topic their event was consumed from.",
         discussion: """
@@ -29,6 +29,8 @@ struct DeadLettersRedrive: AsyncParsableCommand {
             """)
 
     @OptionGroup var letters: DeadLetterOptions
+    var options: ConfigurationOptions { letters.options }
+    var brokers: String? { letters.brokers }
     @Flag(help: "Send those that are parked, and no other.") var parked = false
     @Flag(help: "List each letter with the topic it would go to or why it stays, and send nothing.") var dryRun = false
     @Option(help: "The most letters a second; 0 for no limit.") var rate = 500
@@ -41,7 +43,7 @@ struct DeadLettersRedrive: AsyncParsableCommand {
     @Flag(help: "Print the result as JSON.") var json = false
 
     func validate() throws {
-        guard rate >= 0 else { throw ValidationError("--rate is 0 or more") }
+        guard (0...1_000_000).contains(rate) else { throw ValidationError("--rate is 0 to 1000000") }
         guard maxRedrives > 0 else { throw ValidationError("--max-redrives is at least 1") }
         guard !parked || group == nil else { throw ValidationError("--group and --parked exclude each other") }
     }

@@ -19,7 +19,8 @@ struct KeysPromote: ParsableCommand, KeyRingCommand {
 
     func run() throws {
         let ring = try ring.load()
-        let changed = try ring.promote(version, isForced: now)
+        let next = RemintCommand("keys promote", arguments: (now ? ["--now"] : []) + [version])
+        let changed = try ring.reporting(next: next) { try ring.promote(version, isForced: now) }
         Terminal.print("\(ring.ring.name): \(version) \(changed ? "signs now" : "signs already")")
         if changed {
             ring.printSteps(

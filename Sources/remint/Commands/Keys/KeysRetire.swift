@@ -8,7 +8,10 @@ import WorkerConfiguration
 struct KeysRetire: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "retire", abstract: "Ends the use of a version, once no token of it lives.",
-        discussion: "Reads the ledger first. --force does not, and is named in the audit log.")
+        discussion: """
+            Reads the ledger first, once the workers have loaded the ring and the events of that moment have outcomes. --force does
+            neither, and is named in the audit log.
+            """)
 
     @OptionGroup var ring: KeyRingOptions
     @Argument(help: "The version.") var version: String
@@ -20,9 +23,11 @@ struct KeysRetire: AsyncParsableCommand, KeyRingCommand {
         let ring = try ring.load()
         try ring.requireNoPart(of: [version], in: .retire)
         if !force {
-            try await ring.requireNoLiveToken(of: [version], instead: brokers, tolerating: clock.tolerance)
+            try await ring.requireNoLiveToken(of: [version], instead: brokers, tolerating: clock.tolerance,
+                next: RemintCommand("keys retire", version))
         }
-        let changed = try ring.retire(version, isForced: force)
+        let next = RemintCommand("keys retire", arguments: (force ? ["--force"] : []) + [version])
+        let changed = try ring.reporting(next: next) { try ring.retire(version, isForced: force) }
         Terminal.print("\(ring.ring.name): \(version) \(changed ? "is retired" : "was retired already")")
         if changed {
             ring.printSteps(

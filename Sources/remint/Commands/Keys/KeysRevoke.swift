@@ -9,8 +9,8 @@ struct KeysRevoke: AsyncParsableCommand, KeyRingCommand {
         commandName: "revoke", abstract: "Declares a version leaked: it stops signing at once.",
         discussion: """
             Where it is the active one, --promote names its successor; without one nothing is signed and events wait in the
-            retry tiers. Then the ledger is read: the command prints the number of live tokens of the ring's revoked versions,
-            and the command that gives their users new ones. Exit code 1 while such a token is left or their number is unknown,
+            retry tiers. Then the ledger is read, once the workers have loaded the ring and the events of that moment have outcomes: the command prints the number of live tokens of the ring's revoked versions,
+            and the command that gives their users new ones. Exit code 1 while such a token is left, their number is unknown, or such an event has no outcome,
             and while another version of any ring holds its key and is in use.
             """)
 

@@ -8,12 +8,12 @@ import WorkerConfiguration
 /// The questions of commands about a ring, answered in an operator's words.
 extension RingInUse {
     /// - Parameter brokers: the brokers to use instead of the configured ones.
-    /// - Throws: `TokensLive`, or the error that keeps the ledger from being read.
+    /// - Throws: `TokensLive`, `UseNotOver`, or the error that keeps the ledger from being read.
     func requireNoLiveToken(
-        of versions: [String], instead brokers: String?, tolerating tolerance: ClockTolerance
+        of versions: [String], instead brokers: String?, tolerating tolerance: ClockTolerance, next: RemintCommand
     ) async throws {
         try await requireNoLiveToken(
-            of: versions, brokers: try configuration.brokers(instead: brokers), tolerating: tolerance,
+            of: versions, brokers: try configuration.brokers(instead: brokers), tolerating: tolerance, next: next,
             logger: .quiet(configuration.log), display: ProgressLine())
     }
 
@@ -25,6 +25,15 @@ extension RingInUse {
             configuration, brokers: try configuration.brokers(instead: brokers), logger: .quiet(configuration.log),
             display: ProgressLine()
         ).holdings(of: try withRevoked(version), in: self, at: now())
+    }
+
+    /// Returns the tokens of the revoked `version`, and of the ring's other revoked ones, once workers add none.
+    ///
+    /// - Parameter brokers: instead of the configured ones.
+    func finalReading(of version: String, instead brokers: String?) async throws -> FinalReading {
+        try await finalReading(
+            of: version, brokers: try configuration.brokers(instead: brokers), logger: .quiet(configuration.log),
+            display: ProgressLine())
     }
 
     /// Prints the number of tokens of the revoked `version` left in the ledger, and the next command.
@@ -48,12 +57,8 @@ extension RingInUse {
         let revocation = ["--key-version", version] + (signs ? [] : ["--promote", "ID"])
         let next = next ?? RemintCommand("rotate revoke", ring: ring.name, arguments: revocation)
         do {
-            let holdings = try await holdings(of: version, instead: brokers)
-            guard holdings.live > 0 || holdings.unreadable > 0 || holdings.hidden != nil else {
-                return ("the ledger shows 0 live tokens of \(version)", true)
-            }
-            let reasons = holdings.reasons.isEmpty ? "" : " (\(holdings.reasons))"
-            return ("\(holdings.left)\(reasons); give their users new ones with: \(next)", false)
+            let reading = try await finalReading(of: version, instead: brokers)
+            return (reading.sentence(next: next), reading.isOver)
         } catch {
             let unknown = "an unknown number of live tokens of \(version) is left, for the ledger cannot be read"
             return ("\(unknown) (\(error)); give their users new ones with: \(next)", false)
@@ -64,12 +69,28 @@ extension RingInUse {
     /// written: the tokens that count meanwhile, and the command to run again.
     func warnOfUse(of version: String, instead brokers: String?, next: RemintCommand) async {
         guard let state = (try? directory.readListing())?.state(of: version) else { return }
+        guard state != .revoked else {
+            let left = await leak(of: version, instead: brokers).sentence
+            return Terminal.error("remint: \(ring.name): \(version) is revoked; \(left)")
+        }
         let use = state == .active ? "still signs" : "is still \(state.rawValue)"
         let left =
             (try? await holdings(of: version, instead: brokers).left)
             ?? "an unknown number of live tokens of it is left in the ledger"
         Terminal.error(
             "remint: \(ring.name): \(version) is not revoked and \(use); \(left); fix the error, then: \(next)")
+    }
+
+    /// Makes `step`. Where it fails after it changed the ring, it prints which version signs, and the command `next`, which completes
+    /// the step.
+    ///
+    /// - Throws: the error of `step`.
+    func reporting<Result>(next: RemintCommand, _ step: () throws -> Result) throws -> Result {
+        let before = try? directory.readListing()
+        do { return try step() } catch {
+            if let sentence = halfDone(since: before, next: next) { Terminal.error("remint: \(ring.name): \(sentence)") }
+            throw error
+        }
     }
 
     /// Names the other versions, of any ring, that hold the key of `version`, which is compromised.

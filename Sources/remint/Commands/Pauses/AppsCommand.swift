@@ -44,10 +44,12 @@ struct WorkerOptions: ParsableArguments {
 }
 
 /// `remint apps list`.
-struct AppsList: AsyncParsableCommand {
+struct AppsList: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "Shows the apps; the default.")
 
     @OptionGroup var workers: WorkerOptions
+    var options: ConfigurationOptions { workers.options }
+    var brokers: String? { workers.brokers }
     @Flag(help: "Print the apps as JSON.") var json = false
 
     func run() async throws { try await workers.workers.isEmpty ? listControl() : listWorkers() }
@@ -127,12 +129,14 @@ struct AppsList: AsyncParsableCommand {
 }
 
 /// `remint apps pause APP...`.
-struct AppsPause: AsyncParsableCommand {
+struct AppsPause: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Makes apps' events wait, on every worker, until `apps resume`.",
         discussion: "Exit code 1 where one of the apps is paused already; the others are paused all the same.")
 
     @OptionGroup var workers: WorkerOptions
+    var options: ConfigurationOptions { workers.options }
+    var brokers: String? { workers.brokers }
     @OptionGroup var pause: PauseOptions
     @Argument(help: "The apps.") var apps: [String]
 
@@ -162,7 +166,7 @@ struct AppsPause: AsyncParsableCommand {
 }
 
 /// `remint apps resume APP...`.
-struct AppsResume: AsyncParsableCommand {
+struct AppsResume: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Ends apps' suspensions or pauses, on every worker.",
         discussion: """
@@ -170,6 +174,8 @@ struct AppsResume: AsyncParsableCommand {
             """)
 
     @OptionGroup var workers: WorkerOptions
+    var options: ConfigurationOptions { workers.options }
+    var brokers: String? { workers.brokers }
     @Argument(help: "The apps.") var apps: [String]
 
     func run() async throws {

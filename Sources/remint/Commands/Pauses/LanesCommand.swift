@@ -37,10 +37,12 @@ struct FleetOptions: ParsableArguments {
 }
 
 /// `remint lanes list`.
-struct LanesList: AsyncParsableCommand {
+struct LanesList: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "Shows the lanes; the default.")
 
     @OptionGroup var fleet: FleetOptions
+    var options: ConfigurationOptions { fleet.options }
+    var brokers: String? { fleet.brokers }
     @Flag(help: "Print the lanes as JSON.") var json = false
 
     func run() async throws {
@@ -66,12 +68,14 @@ struct LanesList: AsyncParsableCommand {
 }
 
 /// `remint lanes pause LANE...`.
-struct LanesPause: AsyncParsableCommand {
+struct LanesPause: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Makes lanes rest, on every worker, until `lanes resume`.",
         discussion: "Exit code 1 where one of the lanes is paused already; the others are paused all the same.")
 
     @OptionGroup var fleet: FleetOptions
+    var options: ConfigurationOptions { fleet.options }
+    var brokers: String? { fleet.brokers }
     @OptionGroup var pause: PauseOptions
     @Argument(help: "The lanes: live, retries, bulk.", transform: Lane.named) var lanes: [Lane]
 
@@ -93,12 +97,14 @@ struct LanesPause: AsyncParsableCommand {
 }
 
 /// `remint lanes resume LANE...`.
-struct LanesResume: AsyncParsableCommand {
+struct LanesResume: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Lets lanes go on, on every worker.",
         discussion: "Exit code 1 where one of the lanes is not paused; the others are resumed all the same.")
 
     @OptionGroup var fleet: FleetOptions
+    var options: ConfigurationOptions { fleet.options }
+    var brokers: String? { fleet.brokers }
     @Argument(help: "The lanes: live, retries, bulk.", transform: Lane.named) var lanes: [Lane]
 
     func run() async throws {

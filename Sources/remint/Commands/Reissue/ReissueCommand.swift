@@ -18,7 +18,8 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
             it when the same command is run again: of the last batch, what is not on the bulk lane is sent again, with the same event
             ids and the header remint-resent. A job out of the ledger that is done reads it anew when it is run again, and one that finds nobody
             leaves no checkpoint. A version that neither a ring nor the ledger knows is refused with those that the ledger holds; after
-            one that is revoked the command says how to see that nobody is left. Rows that cannot be used are listed with line and reason in the checkpoint's neighbour …rejects.jsonl. Exit code 75 where the brokers
+            one that is revoked the command says how to see that nobody is left. Rows that cannot be used are listed with line and reason in the checkpoint's neighbour …rejects.jsonl. Exit code 1
+            where an open transaction hid a part of the ledger: its users were not asked for. Exit code 75 where the brokers
             failed, and where another process is at work on the checkpoint.
             """)
 
@@ -35,7 +36,7 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
         help: "The column, or the JSON member, that is the user; several where the vendor names users by several ids.")
     var userColumn: [String] = []
     @Option(help: "What stands between CSV's fields.") var delimiter = ","
-    @Option(help: "Events a second; 0 for as fast as they can be delivered.") var rate = 500.0
+    @OptionGroup var rate: RateOption
     @Option(help: "By how much the time between batches varies, 0 to 1.") var jitter = 0.2
     @Option(help: "Events of a wave. Default: one wave.") var wave: Int?
     @Option(help: ArgumentHelp("How long to rest between waves.", valueName: "10m")) var waveRest: String?
@@ -50,7 +51,6 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
         guard (input != nil) != ledger else { throw ValidationError("give either --input or --ledger") }
         guard input == nil || app != nil else { throw ValidationError("--input needs its --app") }
         guard key == nil || ledger else { throw ValidationError("--key is for --ledger") }
-        guard rate >= 0, rate.isFinite else { throw ValidationError("--rate is 0 or more") }
         guard (0...1).contains(jitter) else { throw ValidationError("--jitter is 0 to 1") }
         guard wave ?? 1 > 0 else { throw ValidationError("--wave is at least 1") }
         guard delimiter.utf8.count == 1 else { throw ValidationError("--delimiter is one character, such as ; or ,") }
@@ -84,7 +84,7 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
             Terminal.error("remint: this job is done; remove \(setup.files.state) to run it again")
         } else {
             if progress.rows > 0 { Terminal.error("remint: goes on behind row \(progress.rows)") }
-            guard try await setup.prepareInput(progress) else { return report(progress, sentBefore: before, setup) }
+            guard try await setup.prepareInput(&progress) else { return report(progress, sentBefore: before, setup) }
             let source = try setup.open()
             let job = ReissueJob(
                 configuration: configuration, app: setup.app, files: setup.files, pace: setup.pace,
@@ -98,6 +98,7 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
             if ledger, progress.isFinished { _ = unlink(setup.files.subjects) }
         }
         report(progress, sentBefore: before, setup)
+        if let omission = setup.omission(of: progress) { throw omission }
     }
 
     static func format(of path: String) -> UserInput.Format? {
@@ -128,6 +129,9 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
         if progress.rejected > 0 { Terminal.print("the rejected rows: \(setup.files.rejects)") }
     }
 
+    /// Returns `seconds` as a whole number, at most as many as a duration has.
+    private static func whole(_ seconds: Double) -> Int64 { Int64(min(seconds, 31_536_000_000).rounded(.up)) }
+
     /// Counts the events that the job would send, and prints their cost.
     private func estimate(_ setup: ReissueSetup) async throws {
         var counts: [String: Int] = [:]
@@ -150,14 +154,14 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
         }
         let waves = setup.pace.wave.map { max(0, (total - 1) / $0) } ?? 0
         let sending = (setup.pace.rate.map { Double(total) / $0 } ?? 0) + Double(waves) * setup.pace.rest
-        let eta = Int64(max(seconds, sending).rounded(.up))
+        let eta = Self.whole(max(seconds, sending))
         if json {
             var writer = JSONWriter()
             writer.beginObject()
             writer.member("events", Int64(total))
             writer.member("rejected", Int64(rejected))
-            writer.member("signing_seconds", Int64(seconds.rounded(.up)))
-            writer.member("sending_seconds", Int64(sending.rounded(.up)))
+            writer.member("signing_seconds", Self.whole(seconds))
+            writer.member("sending_seconds", Self.whole(sending))
             writer.member("seconds", eta)
             writer.endObject()
             return Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
@@ -169,7 +173,7 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
         }
         Terminal.print("\(total) events, \(rejected) rows rejected; nothing is sent")
         Terminal.print(
-            "about \(DurationText.format(seconds: eta)): signing alone \(DurationText.format(seconds: Int64(seconds.rounded(.up)))) on one such machine, sending \(DurationText.format(seconds: Int64(sending.rounded(.up))))"
+            "about \(DurationText.format(seconds: eta)): signing alone \(DurationText.format(seconds: Self.whole(seconds))) on one such machine, sending \(DurationText.format(seconds: Self.whole(sending)))"
         )
     }
 }

@@ -33,7 +33,7 @@ struct ReissueSetup {
             return rest / .seconds(1)
         }
         pace = ReissuePace(
-            rate: command.rate > 0 ? command.rate : nil, jitter: command.jitter, wave: command.wave, rest: rest ?? 0)
+            rate: command.rate.perSecond, jitter: command.jitter, wave: command.wave, rest: rest ?? 0)
         identity = command.dryRun ? "" : "\(try Self.choice(command, app)) \(Self.workers(configuration))"
     }
 
@@ -79,9 +79,10 @@ struct ReissueSetup {
     /// Lists the ledger's subjects, where that is the input and was not done.
     ///
     /// - Returns: whether there is anything to do. A job out of the ledger without a subject leaves no file.
-    func prepareInput(_ progress: ReissueProgress) async throws -> Bool {
+    func prepareInput(_ progress: inout ReissueProgress) async throws -> Bool {
         guard command.ledger, progress.isUntouched else { return true }
-        let keys = try await ledgerKeys()
+        let (keys, hidden) = try await ledgerKeys()
+        progress.hidden = hidden?.count ?? 0
         guard !keys.isEmpty else { return false }
         try LedgerInput.write(keys, to: files.subjects)
         try files.save(progress)
@@ -97,11 +98,22 @@ struct ReissueSetup {
             "the rings \(rings.joined(separator: ", ")) have a version \(id) each, and the tokens of all are meant; for those of one: --key \(rings[0])"
     }
 
-    /// Returns the subject keys that the command selects.
+    /// Returns the error of a job with `progress` that did not ask for everybody; nil where it did, or goes on.
+    func omission(of progress: ReissueProgress) -> InputUnreadable? {
+        guard progress.isFinished, progress.hidden > 0 else { return nil }
+        let offsets = progress.hidden.of("offset was", "offsets were")
+        return InputUnreadable(
+            path: configuration.topics.tokens,
+            reason:
+                "\(offsets) hidden behind an open transaction when the ledger was read, so their users were not asked for; see that the workers run (\(RemintCommand("status"))), then run this command again"
+        )
+    }
+
+    /// Returns the subject keys that the command selects, and the offsets that an open transaction hides.
     ///
     /// - Throws: `UnknownVersion` where the ledger has never seen the version that is meant; `HiddenOffsets` where it shows nobody and
     ///   was not read whole.
-    private func ledgerKeys() async throws -> [[UInt8]] {
+    private func ledgerKeys() async throws -> (keys: [[UInt8]], hidden: HiddenOffsets?) {
         let now = UnixTime.system()
         let filter = LedgerFilter(
             apps: command.app.map { [$0] }, keyID: command.keyID,
@@ -121,7 +133,7 @@ struct ReissueSetup {
             let known = LedgerRing.names(havingVersion: id, in: configuration)
             if let unknown = UnknownVersion(id, in: found, isListed: !known.isEmpty) { throw unknown }
         }
-        return keys
+        return (keys, hidden)
     }
 
     /// The sentence for how to see that nobody is left, where the version that is meant is revoked; nil where it is not.
@@ -175,7 +187,7 @@ struct ReissueSetup {
             return
         }
         let apps = Dictionary(configuration.apps.map { ($0.name, $0) }) { first, _ in first }
-        for (number, key) in try await ledgerKeys().enumerated() {
+        for (number, key) in try await ledgerKeys().keys.enumerated() {
             let subject = SubjectKey(key)
             let user = subject.map { Result<[UInt8], UserRow.BadRow>.success($0.user) }
             check(

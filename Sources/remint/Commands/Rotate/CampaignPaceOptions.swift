@@ -25,7 +25,7 @@ struct CampaignPaceOptions: ParsableArguments {
             shows so with 95 % confidence, or a number of users.
             """, valueName: "1%"))
     var maxRejections = "1%"
-    @Option(help: "Events a second; 0 for as fast as they can be delivered.") var rate = 500.0
+    @OptionGroup var rate: RateOption
     @Option(help: "Events of a wave. Default: one wave.") var wave: Int?
     @Option(help: ArgumentHelp("How long to rest between waves.", valueName: "10m")) var waveRest: String?
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
@@ -44,7 +44,6 @@ struct CampaignPaceOptions: ParsableArguments {
         guard RejectionLimit(maxRejections) != nil else {
             throw ValidationError("--max-rejections is a share such as 1% or 0.5%, or a number of users such as 3")
         }
-        guard rate >= 0, rate.isFinite else { throw ValidationError("--rate is 0 or more") }
         guard wave ?? 1 > 0 else { throw ValidationError("--wave is at least 1") }
     }
 
@@ -55,7 +54,7 @@ struct CampaignPaceOptions: ParsableArguments {
             watch: DurationText.parse(watch) ?? .seconds(300),
             answerWithin: DurationText.parse(answerWithin) ?? .seconds(600),
             maxRejections: RejectionLimit(maxRejections) ?? .standard,
-            pace: ReissuePace(rate: rate > 0 ? rate : nil, wave: wave, rest: rest ?? 0))
+            pace: ReissuePace(rate: rate.perSecond, wave: wave, rest: rest ?? 0))
     }
 
     /// Re-issues the tokens of `campaign` and reports the outcome.

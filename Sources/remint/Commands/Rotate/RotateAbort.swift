@@ -14,7 +14,9 @@ struct RotateAbort: ParsableCommand, KeyRingCommand {
 
     func run() throws {
         let ring = try ring.load()
-        let (rotation, hadSigned) = try Campaign(ring: ring).abort()
+        let (rotation, hadSigned) = try ring.reporting(next: RemintCommand("rotate abort")) {
+            try Campaign(ring: ring).abort()
+        }
         Terminal.print("\(ring.ring.name): \(rotation.from) signs; \(rotation.to) does not")
         ring.warnOfDamagedKeys()
         if hadSigned {

@@ -15,7 +15,8 @@ struct RotatePromote: ParsableCommand, KeyRingCommand {
 
     func run() throws {
         let ring = try ring.load()
-        let rotation = try Campaign(ring: ring).promote(isForced: now)
+        let next = RemintCommand("rotate promote", arguments: now ? ["--now"] : [])
+        let rotation = try ring.reporting(next: next) { try Campaign(ring: ring).promote(isForced: now) }
         let old = rotation.kind == .revocation ? "is revoked" : "still verifies"
         Terminal.print("\(ring.ring.name): \(rotation.to) signs; \(rotation.from) \(old)")
         ring.printSteps("At \(ring.apps.first?.adapter.vendor ?? "the vendor"):", ring.handover?.afterPromotion ?? [])

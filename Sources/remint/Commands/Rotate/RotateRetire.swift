@@ -12,7 +12,8 @@ struct RotateRetire: AsyncParsableCommand, KeyRingCommand {
             Reads the whole token topic and counts the live tokens that name the ring and the version, whatever apps there are
             today, and those of the ring's revoked versions. Refused, with the number of each, while there is one, while one names
             no ring of the configuration, while a record cannot be read or is no token, and while an open transaction hides a part
-            of the topic for more than 30 seconds. A token that was replaced may still be on a device: the ledger has the newest
+            of the topic for more than 30 seconds. First it waits until the workers have loaded the ring, and until the events of that
+            moment have outcomes; refused while some have none. A token that was replaced may still be on a device: the ledger has the newest
             of each user alone.
             """)
 
@@ -30,9 +31,11 @@ struct RotateRetire: AsyncParsableCommand, KeyRingCommand {
         if !force {
             try ring.requireRevokedEverywhere()
             try await ring.requireNoLiveToken(
-                of: try ring.withRevoked(rotation.from), instead: brokers, tolerating: clock.tolerance)
+                of: try ring.withRevoked(rotation.from), instead: brokers, tolerating: clock.tolerance,
+                next: RemintCommand("rotate retire"))
         }
-        try campaign.retire(rotation.id, isForced: force)
+        let next = RemintCommand("rotate retire", arguments: force ? ["--force"] : [])
+        try ring.reporting(next: next) { try campaign.retire(rotation.id, isForced: force) }
         let state = rotation.kind == .revocation ? "revoked" : "retired"
         Terminal.print("\(ring.ring.name): \(rotation.from) is \(state); the campaign is over")
         Terminal.print(ring.unknowable(of: rotation.from, replacedBy: rotation.to))

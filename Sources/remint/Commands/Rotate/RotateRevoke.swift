@@ -20,7 +20,8 @@ struct RotateRevoke: AsyncParsableCommand, KeyRingCommand {
             tiers, and the command names them. A successor that holds the compromised key is refused. The users of every revoked
             version of the ring are asked for. The command ends with 0 once the ledger shows no live token of any of them, and no
             other version of any ring that holds its key is in use; else with 1, and says how many are left and why, or the commands
-            that revoke the others. It can be run again at any time.
+            that revoke the others. It can be run again at any time, with --key-version: without, a version that is revoked already
+            is refused.
             """)
 
     @OptionGroup var ring: KeyRingOptions
@@ -33,7 +34,7 @@ struct RotateRevoke: AsyncParsableCommand, KeyRingCommand {
     var version: String?
     @Option(help: "The version that signs instead.") var promote: String?
     @Option(help: "Why, for the campaign's file and the status.") var reason: String?
-    @Flag(help: "Do not re-issue now; exit code 1 while a token is left, or their number is unknown.") var noReissue =
+    @Flag(help: "Do not re-issue now; exit code 1 while a token is left or may come, or their number is unknown.") var noReissue =
         false
 
     func run() async throws {
@@ -120,21 +121,23 @@ struct RotateRevoke: AsyncParsableCommand, KeyRingCommand {
             "\(ring.ring.name): the campaign \(beside.id) from \(beside.from) to \(beside.to) goes on (\(beside.phase.rawValue))"
         )
         let reissue = ring.reissueCommand(of: plan.leaked)
-        let holdings: CampaignHoldings
-        do { holdings = try await ring.holdings(of: plan.leaked, instead: pace.brokers) } catch {
+        let reading: FinalReading
+        do { reading = try await ring.finalReading(of: plan.leaked, instead: pace.brokers) } catch {
             Terminal.error(
                 "remint: \(ring.ring.name): an unknown number of live tokens of \(plan.leaked) is left in the ledger; ask for new ones: \(reissue)"
             )
             throw error
         }
-        guard holdings.live > 0 || holdings.unreadable > 0 || holdings.hidden != nil else {
+        let holdings = reading.holdings
+        guard !reading.isOver else {
             return Terminal.print("\(ring.ring.name): the ledger shows 0 live tokens of \(plan.leaked)")
         }
         let living = [holdings.first] + holdings.otherLiving
         let commands = living.map { ring.reissueCommand(of: $0.version) }.joined(separator: ", and: ")
         let remedy = holdings.hidden.map { "; \($0.remedy)" } ?? ""
+        let reasons = holdings.reasons.isEmpty ? "" : " (\(holdings.reasons))"
         throw RotationError(
-            "\(holdings.left), and revoked (\(holdings.reasons)); ask for new ones now: \(commands)\(remedy)"
+            "\(holdings.left), and revoked\(reasons)\(reading.events); ask for new ones now: \(commands)\(remedy)"
         )
     }
 

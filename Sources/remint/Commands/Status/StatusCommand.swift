@@ -7,7 +7,7 @@ import WorkerConfiguration
 import YAMLReading
 
 /// `remint status`: the whole fleet at a glance.
-struct StatusCommand: AsyncParsableCommand {
+struct StatusCommand: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Shows the whole fleet: workers, lanes and their lag, pauses, keys, campaigns.",
@@ -17,6 +17,8 @@ struct StatusCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var fleet: FleetOptions
+    var options: ConfigurationOptions { fleet.options }
+    var brokers: String? { fleet.brokers }
     @Flag(help: "Go on, and show it again and again.") var watch = false
     @Option(help: ArgumentHelp("With --watch: how often.", valueName: "1s")) var interval = "1s"
     @Flag(help: "Print it as JSON, a line each time.") var json = false

@@ -2,7 +2,7 @@ import ArgumentParser
 import Operations
 
 /// `remint topics check`.
-struct TopicsCheck: AsyncParsableCommand {
+struct TopicsCheck: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Says what the cluster's topics lose or keep too long. Changes nothing.",
         discussion: """
@@ -11,6 +11,8 @@ struct TopicsCheck: AsyncParsableCommand {
             """)
 
     @OptionGroup var topics: TopicOptions
+    var options: ConfigurationOptions { topics.options }
+    var brokers: String? { topics.brokers }
     @Flag(help: "Print what there is to say as JSON.") var json = false
 
     func run() async throws {

@@ -3,12 +3,14 @@ import ArgumentParser
 import Operations
 
 /// `remint topics create`.
-struct TopicsCreate: AsyncParsableCommand {
+struct TopicsCreate: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Creates the topics that are missing. Changes none that exists.",
         discussion: "Exit code 1 where one could not be created; the others are.")
 
     @OptionGroup var topics: TopicOptions
+    var options: ConfigurationOptions { topics.options }
+    var brokers: String? { topics.brokers }
     @Flag(help: "Print the result as JSON.") var json = false
 
     func run() async throws {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Operations
 
 /// `remint topics plan`.
-struct TopicsPlan: AsyncParsableCommand {
+struct TopicsPlan: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan", abstract: "Shows what would have to be created and changed. Changes nothing.",
         discussion: """
@@ -11,6 +11,8 @@ struct TopicsPlan: AsyncParsableCommand {
             """)
 
     @OptionGroup var topics: TopicOptions
+    var options: ConfigurationOptions { topics.options }
+    var brokers: String? { topics.brokers }
     @Flag(help: "Exit with 2 where there is something to do.") var detailedExitcode = false
     @Option(
         help: ArgumentHelp(
