@@ -2,6 +2,7 @@ import AdapterKit
 import Kafka
 import Pipeline
 import Synchronization
+import WorkerConfiguration
 
 /// Gets tokens for callers: known ones, or new ones from a worker.
 struct TokenAsks: Sendable {
@@ -11,10 +12,8 @@ struct TokenAsks: Sendable {
     /// Returns the forecast of a worker's decision about an event, by the present configuration.
     let forecaster: @Sendable () -> EventForecaster
     let now: @Sendable () -> UnixTime
-    /// The time after a token for which a worker attributes reports to the failure that it answers, in microseconds.
-    let coalesce: Int64
-    /// The time until the first probe of a suspended app, in seconds.
-    let probeWait: Int64
+    /// Returns the workers' rules, by the present configuration.
+    let admission: @Sendable () -> Configuration.Admission
     /// The queue of asks for users without a known token.
     let cold: ColdAsks
 
@@ -84,7 +83,7 @@ struct TokenAsks: Sendable {
     private func justMinted(_ key: [UInt8], after report: [UInt8]) -> HeldToken? {
         let time = now()
         guard let token = desk.newest(key), token.isLive(at: time),
-            (0..<coalesce).contains(time.microseconds(since: UnixTime(microseconds: token.version)))
+            (0..<admission().coalescing.microseconds).contains(time.microseconds(since: UnixTime(microseconds: token.version)))
         else { return nil }
         return token.isNamed(in: report) ? nil : token
     }
@@ -198,6 +197,7 @@ struct TokenAsks: Sendable {
         unreachable != nil || desk.lanePause != nil || desk.suspension(of: app)?.cause == .paused
     }
 
+    private var probeWait: Int64 { admission().probeWait.components.seconds }
     /// Requires that the app's events may be sent. An app whose events wait gives no token now. Of a suspended app some
     /// asks reach a worker, which picks a probe from them. Where only users who refused wait, all asks do, because only
     /// the worker knows these users.
