@@ -111,7 +111,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         let workers = WorkerWatch(
             configuration, brokers: brokers, desk: desk, eventTopics: eventTopics, logger: logger, now: now)
         let health = GatewayHealth(
-            follower: follower, workers: workers, desk: desk, eventTopics: eventTopics, sessions: terms.current.sources.map(\.keys),
+            follower: follower, workers: workers, desk: desk, eventTopics: eventTopics,
+            sessions: terms.current.sources.map(\.keys),
             certificateEnd: certificate?.end,
             logger: logger, now: now)
         let responder = PickupResponder(

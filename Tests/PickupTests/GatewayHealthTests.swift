@@ -4,10 +4,9 @@ import Kafka
 import Logging
 import Pipeline
 import Synchronization
-import Testing
 import Telemetry
+import Testing
 import Wiring
-
 
 @testable import Pickup
 @testable import WorkerConfiguration

@@ -116,7 +116,8 @@ import Testing
     @Test func `a gateway without sessions or certificate does not report on them`() {
         let readiness = Readiness(Readiness.Facts(tail: TailState(partitions: 1, followed: [0])), at: Self.now)
         #expect(readiness.isReady)
-        #expect(readiness.dependencies.map(\.dependency) == [.brokers, .tokens, .events, .workers, .lane, .clock, .gateway])
+        #expect(
+            readiness.dependencies.map(\.dependency) == [.brokers, .tokens, .events, .workers, .lane, .clock, .gateway])
     }
 
     @Test func `workers of whom nothing is known are no fault, and are not called well`() {

@@ -4,7 +4,6 @@ import Foundation
 import Testing
 import Wiring
 
-
 @testable import Pickup
 @testable import Serving
 @testable import WorkerConfiguration
@@ -45,6 +44,7 @@ import Wiring
         try await certificates.makeExpired("served", signedBy: "authority")
         try await certificates.make("next", signedBy: "authority")
         let text = """
+            kafka: { bootstrap_servers: 127.0.0.1:1 }
             keys: { shop: { path: keys/shop } }
             apps: { ios: { adapter: braze, key: shop } }
             pickup:

@@ -64,7 +64,7 @@ import Vendors
         let plan = try plan(
             ("memory: 32MB", "admission: { coalesce: 5s, suspend_probe: 90s, subjects: 0 }"),
             ("lifetime: 12h }", "lifetime: 12h, topics: [shop.ios] }"))
-        #expect(Set(plan.changes) == ["worker.admission.coalesce", "worker.admission.suspend_probe"])
+        #expect(Set(plan.changes) == ["worker.admission.coalesce", "worker.admission.suspend_probe", "apps.ios"])
         #expect(plan.needsRestart == ["apps.ios.topics"])
         let admission = plan.configuration.worker.admission
         #expect(admission.coalescing == .seconds(5) && admission.probeWait == .seconds(90))

@@ -64,7 +64,8 @@ final class GatewayHealth: Sendable {
         let (isStopping, sessions, end) = state.withLock { ($0.isStopping, $0.sessions, $0.certificateEnd) }
         return Readiness(
             Readiness.Facts(
-                isStopping: isStopping, tail: follower.tail, eventOutage: eventOutage, workersAbsentSince: workers.absentSince,
+                isStopping: isStopping, tail: follower.tail, eventOutage: eventOutage,
+                workersAbsentSince: workers.absentSince,
                 unansweredSince: desk.unansweredSince,
                 areWorkersUnknown: workers.isGroupUnknown && !follower.hasSeenWorkers, lanePause: follower.lanePause,
                 clockDifference: follower.clockDifference,

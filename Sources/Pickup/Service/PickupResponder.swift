@@ -124,9 +124,9 @@ struct PickupResponder: Sendable {
         let place = try reports.take(asker, from: address, body)
         defer { reports.release(place) }
         let report: ByteBuffer
-        do { report = try await body.collect() } catch is NIOTooManyBytesError { throw Self.tooLarge } catch
-            is ReportPlaces.GaveWay
-        { throw ReportPlaces.tooMany }
+        do { report = try await body.collect() } catch is NIOTooManyBytesError {
+            throw Self.tooLarge
+        } catch is ReportPlaces.GaveWay { throw ReportPlaces.tooMany }
         let outcome = try await asks.answer(Array(buffer: report), of: asker, app, within: left)
         return try step(outcome) { outcome throws(Problem) in
             if case .token = outcome { metrics.answeredReport(app.name, after: .now - start) }

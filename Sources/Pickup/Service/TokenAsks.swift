@@ -83,7 +83,8 @@ struct TokenAsks: Sendable {
     private func justMinted(_ key: [UInt8], after report: [UInt8]) -> HeldToken? {
         let time = now()
         guard let token = desk.newest(key), token.isLive(at: time),
-            (0..<admission().coalescing.microseconds).contains(time.microseconds(since: UnixTime(microseconds: token.version)))
+            (0..<admission().coalescing.microseconds).contains(
+                time.microseconds(since: UnixTime(microseconds: token.version)))
         else { return nil }
         return token.isNamed(in: report) ? nil : token
     }

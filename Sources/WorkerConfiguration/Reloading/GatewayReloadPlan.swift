@@ -42,11 +42,13 @@ public struct GatewayReloadPlan: Sendable {
             + running.apps.map(\.name).filter { !still.contains($0) }
         changes =
             running.written.changes(to: new.written)
-            .filter { $0.change == .reloadsInGateway || Self.shared.contains($0.name) }.map(\.name) + apps.map { "apps.\($0)" }
+            .filter { $0.change == .reloadsInGateway || Self.shared.contains($0.name) }.map(\.name)
+            + apps.map { "apps.\($0)" }
         let kept = Set(topics.keys.filter(still.contains).map { "apps.\($0).topics" })
         needsRestart = started.written.changes(to: new.written).filter { change in
             change.change == .needsRestart
-                && (change.name == "log.format" || kept.contains(change.name) || Self.fixed.contains(change.name.prefix { $0 != "." }))
+                && (change.name == "log.format" || kept.contains(change.name)
+                    || Self.fixed.contains(change.name.prefix { $0 != "." }))
         }.map(\.name)
     }
 }
