@@ -12,9 +12,7 @@ struct TokenAsks: Sendable {
     /// Returns the forecast of a worker's decision about an event, by the present configuration.
     let forecaster: @Sendable () -> EventForecaster
     let now: @Sendable () -> UnixTime
-    /// Returns the workers' rules, by the present configuration.
     let admission: @Sendable () -> Configuration.Admission
-    /// The queue of asks for users without a known token.
     let cold: ColdAsks
 
     /// The tokens that a wait accepts, and its end.
@@ -199,6 +197,7 @@ struct TokenAsks: Sendable {
     }
 
     private var probeWait: Int64 { admission().probeWait.components.seconds }
+
     /// Requires that the app's events may be sent. An app whose events wait gives no token now. Of a suspended app some
     /// asks reach a worker, which picks a probe from them. Where only users who refused wait, all asks do, because only
     /// the worker knows these users.
