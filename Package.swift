@@ -310,8 +310,8 @@ let package = Package(
             "PickupTests",
             [
                 "Pickup", "Serving", "Access", "Formats", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry",
-                "Kafka", "ProgramTestSupport",
-                hummingbirdCore,
+                "Kafka", "ProgramTestSupport", "AsyncTestSupport", "CertificateTestSupport", "Vendors", "Wiring",
+                logging, hummingbirdCore,
                 nio, http, httpTypes, httpParts, embedded,
             ],
             resources: [.copy("Pages")]),

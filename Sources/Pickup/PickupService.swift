@@ -104,17 +104,19 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         let sender = EventSender(producer: producer, desk: desk, now: now)
         let asks = TokenAsks(
             desk: desk, sender: sender, ids: EventIDs(), forecaster: { terms.current.forecaster },
-            now: now, coalesce: configuration.worker.admission.coalescing.microseconds,
-            probeWait: configuration.worker.admission.probeWait.components.seconds,
+            now: now, admission: { terms.current.configuration.worker.admission },
             cold: ColdAsks(rate: pickup.coldRate, sender: sender) { metrics.asked($0) })
         let certificate = try ServedCertificate(pickup)
-        let workers = WorkerWatch(configuration, brokers: brokers, desk: desk, logger: logger, now: now)
+        let eventTopics: @Sendable () -> Set<String> = { Set(terms.current.apps.values.map(\.topic)) }
+        let workers = WorkerWatch(
+            configuration, brokers: brokers, desk: desk, eventTopics: eventTopics, logger: logger, now: now)
         let health = GatewayHealth(
-            follower: follower, workers: workers, sessions: terms.current.sources.map(\.keys),
+            follower: follower, workers: workers, desk: desk, eventTopics: eventTopics,
+            sessions: terms.current.sources.map(\.keys),
             certificateEnd: certificate?.end,
             logger: logger, now: now)
         let responder = PickupResponder(
-            terms: terms, streams: streams(metrics),
+            terms: terms, streams: streams(metrics), reports: ReportPlaces { metrics.refused($0) },
             clients: ClientAddresses(
                 trusted: pickup.trustedProxies, header: pickup.proxyHeader, connections: ProxiedConnections()),
             asks: asks, follower: follower, health: health, metrics: metrics, now: now)

@@ -1,18 +1,29 @@
-import JOSE
+import Foundation
+package import JOSE
 package import NIOSSL
 package import Wiring
 
 /// The certificate of a server of this program: a certificate chain and its key, in PEM files.
-package enum ServerCertificate {
-    /// Loads `files` for a server that speaks TLS 1.2 or later.
+package struct ServerCertificate: Sendable {
+    /// The configuration of a server that speaks TLS 1.2 or later.
+    package let configuration: TLSConfiguration
+    /// The time when the certificate expires.
+    package let end: UnixTime
+
+    /// Loads `files`.
     ///
-    /// - Parameter section: The configuration's name of the files, for messages.
-    /// - Throws: `WorkerError` if other users can read the key, or if a file has no certificate or no key.
-    package static func load(_ files: (chain: String, key: String), named section: String) throws(WorkerError)
-        -> TLSConfiguration
-    {
+    /// - Parameters:
+    ///   - section: The configuration's name of the files, for messages.
+    ///   - now: The time at which the certificate must have begun to be valid. An expired one is accepted: it is the
+    ///     readiness that reports it.
+    /// - Throws: `WorkerError` if other users can read the key, if a file has no certificate or no key, if they do not
+    ///   belong together, or if the certificate is not valid yet.
+    package static func load(
+        _ files: (chain: String, key: String), named section: String,
+        at now: UnixTime = UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6))
+    ) throws(WorkerError) -> ServerCertificate {
         let chain = (try? NIOSSLCertificate.fromPEMFile(files.chain)) ?? []
-        guard !chain.isEmpty else {
+        guard let leaf = chain.first else {
             throw WorkerError("\(section).certificate: there is no certificate in PEM form in \(files.chain)")
         }
         // Read here for the sake of its modes; the library reads it by itself, so that no copy of it stays on the heap.
@@ -26,6 +37,18 @@ package enum ServerCertificate {
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         // The library's own default is TLS 1.0.
         configuration.minimumTLSVersion = .tlsv12
-        return configuration
+        // With another key every handshake would fail. The library compares the two when it makes a context.
+        guard (try? NIOSSLContext(configuration: configuration)) != nil else {
+            throw WorkerError(
+                "\(section).key: \(files.key) is not the key of the first certificate in \(files.chain); replace both files by a pair"
+            )
+        }
+        let start = UnixTime(seconds: Int64(leaf.notValidBefore))
+        guard start <= now else {
+            throw WorkerError(
+                "\(section).certificate: \(files.chain) is not valid before \(start), and it is \(now); set the clock, or use a certificate that is valid now"
+            )
+        }
+        return ServerCertificate(configuration: configuration, end: UnixTime(seconds: Int64(leaf.notValidAfter)))
     }
 }

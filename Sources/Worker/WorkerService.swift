@@ -227,7 +227,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             address: address, status: status, metrics: metrics.registry, reporter: reporter, logger: logger)
         server.token = adminToken
         server.tls = try address.certificate.map { (files) throws(WorkerError) in
-            try ServerCertificate.load(files, named: "admin.tls")
+            try ServerCertificate.load(files, named: "admin.tls").configuration
         }
         return Task.detached {
             do { try await server.run() } catch is CancellationError {} catch {

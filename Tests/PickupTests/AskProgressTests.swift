@@ -101,13 +101,29 @@ import Testing
         #expect(progress.stuckSince(at: Self.after(110)) == Self.start)
     }
 
-    @Test func `memory has a bound for each partition, and an end`() {
+    @Test func `memory has a bound for each partition, and ends for all but the oldest events`() {
         var progress = AskProgress()
         for second in 0..<500 { progress.sent(Self.left, Int64(second), at: Self.after(Double(second))) }
         progress.committed([Self.left: 450], of: [Self.left], at: Self.after(500))
         progress.committed([Self.left: 450], of: [Self.left], at: Self.after(501))
         #expect(progress.open(at: Self.after(502)) == [Self.left], "the last group stands for all that had no room")
-        #expect(progress.open(at: Self.after(1200)).isEmpty)
+        #expect(progress.open(at: Self.after(1200)) == [Self.left], "nobody handled them")
+        progress.committed([Self.left: 500], of: [Self.left], at: Self.after(1201))
+        progress.committed([Self.left: 500], of: [Self.left], at: Self.after(1202))
+        #expect(progress.open(at: Self.after(1203)).isEmpty)
+    }
+
+    @Test func `events of a topic that was created again are gone, whichever way that shows`() {
+        var progress = AskProgress()
+        progress.sent(Self.left, 7, at: Self.start)
+        progress.committed([Self.left: 5], of: [Self.left], at: Self.after(11))
+        #expect(progress.stuckSince(at: Self.after(11)) == Self.start && progress.lastChange == nil)
+        var other = progress
+        progress.committed([:], of: [Self.left], at: Self.after(12))
+        #expect(progress.stuckSince(at: Self.after(30)) == nil && progress.lastChange == Self.after(12))
+        #expect(progress.open(at: Self.after(30)).isEmpty)
+        other.createdAgain("t", at: Self.after(12))
+        #expect(other.stuckSince(at: Self.after(30)) == nil && other.lastChange == Self.after(12))
     }
 
     @Test func `a call whose event a worker is done with ends, and no other one`() {

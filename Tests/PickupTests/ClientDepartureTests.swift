@@ -53,6 +53,19 @@ import Testing
         #expect(told().count == 1)
     }
 
+    @Test func `a stream hears that its client left, although a request waits behind it`() throws {
+        let connection = try WireConnection()
+        try connection.channel.pipeline.syncOperations.addHandler(ClientDeparture())
+        try connection.send("GET / HTTP/1.1", "Host: a")
+        let calls = Calls()
+        ClientDeparture.tell(connection.channel) { calls.add() }
+        connection.channel.embeddedEventLoop.run()
+        try connection.channel.writeInbound(ByteBuffer(string: "G"))
+        #expect(calls.count == 0 && connection.gate.count == 1)
+        connection.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(calls.count == 1)
+    }
+
     @Test func `the connection's next stream takes the place of the one before`() {
         let (first, second) = (told(), told())
         channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)

@@ -173,6 +173,19 @@ import WorkerConfiguration
         #expect(waiting.isActive && fifth.isActive && sixth.isActive && seventh.isActive)
     }
 
+    @Test(arguments: ["http://a/v1/apps/a/token", "//v1/apps/a/token", "/v1//apps/a/token/"])
+    func `a known caller's connection is known, however its call's path is written`(_ path: String) throws {
+        let connections = OpenConnections(
+            places: OpenPlaces(most: 2), ofAddress: 4,
+            clients: ClientAddresses(trusted: [], header: .forwarded, connections: ProxiedConnections()))
+        let crowd = Crowd(connections: connections, reasons: reasons)
+        let known = try crowd.connect(0)
+        try ask(path, known, status: .ok)
+        let stranger = try crowd.connect(1)
+        #expect(try crowd.connect(2).isActive)
+        #expect(known.isActive && !stranger.isActive)
+    }
+
     @Test func `health checks keep a place, however many silent connections come`() throws {
         let connections = OpenConnections(
             places: OpenPlaces(most: 1), ofAddress: 1000,

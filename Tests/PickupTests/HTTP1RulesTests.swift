@@ -109,7 +109,8 @@ import Testing
     @Test(arguments: [
         (String(repeating: "x", count: 2000), "GET / HTTP/1.1", "431"), ("a", "GET / HTTP/2.7", "505"),
         ("a", "GET\u{1} / HTTP/1.1", "400"), ("a", "hello", "400"), ("a", "BREW / HTTP/1.1", "501"),
-        ("a", "CONNECT a:1 HTTP/1.1", "501"), ("a", "GET /\(String(repeating: "x", count: 9000)) HTTP/1.1", "414"),
+        ("a", "PRI * HTTP/2.0", "505"), ("a", "CONNECT a:1 HTTP/1.1", "501"),
+        ("a", "GET /\(String(repeating: "x", count: 9000)) HTTP/1.1", "414"),
         ("", "GET / HTTP/1.1", "400"), ("a b", "GET / HTTP/1.1", "400"), ("a:b", "GET / HTTP/1.1", "400"),
         ("[::1", "GET / HTTP/1.1", "400"), ("a/b", "GET / HTTP/1.1", "400"), ("u@a", "GET / HTTP/1.1", "400"),
     ])

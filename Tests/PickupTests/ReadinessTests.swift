@@ -45,6 +45,10 @@ import Testing
             "no partition of the token topic has a leader"
         ),
         (
+            "events refused", facts { $0.eventOutage = .init(topic: "in", code: "CODE", since: now) }, "events",
+            "the brokers refuse events on in since \(now): CODE"
+        ),
+        (
             "no worker", facts { $0.workersAbsentSince = now }, "workers", "no worker is in the group since \(now)"
         ),
         (
@@ -112,7 +116,8 @@ import Testing
     @Test func `a gateway without sessions or certificate does not report on them`() {
         let readiness = Readiness(Readiness.Facts(tail: TailState(partitions: 1, followed: [0])), at: Self.now)
         #expect(readiness.isReady)
-        #expect(readiness.dependencies.map(\.dependency) == [.brokers, .tokens, .workers, .lane, .clock, .gateway])
+        #expect(
+            readiness.dependencies.map(\.dependency) == [.brokers, .tokens, .events, .workers, .lane, .clock, .gateway])
     }
 
     @Test func `workers of whom nothing is known are no fault, and are not called well`() {

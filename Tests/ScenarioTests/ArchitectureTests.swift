@@ -98,7 +98,8 @@ extension Scenarios {
             "VendorLookup": ["Logging", "Synchronization"],
             "BrokerTokens": ["Foundation", "Logging", "Synchronization"],
             "Serving": [
-                "Glibc", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOSSL", "Synchronization",
+                "Foundation", "Glibc", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOSSL",
+                "Synchronization",
             ],
             "Wiring": ["Glibc", "Logging", "NIOSSL", "Synchronization"], "Preflight": [],
             "Worker": [

@@ -60,6 +60,17 @@ import Vendors
         #expect(plan.needsRestart == [])
     }
 
+    @Test func `the worker's times of coalescing and probes are taken over, and an app keeps its topics`() throws {
+        let plan = try plan(
+            ("memory: 32MB", "admission: { coalesce: 5s, suspend_probe: 90s, subjects: 0 }"),
+            ("lifetime: 12h }", "lifetime: 12h, topics: [shop.ios] }"))
+        #expect(Set(plan.changes) == ["worker.admission.coalesce", "worker.admission.suspend_probe", "apps.ios"])
+        #expect(plan.needsRestart == ["apps.ios.topics"])
+        let admission = plan.configuration.worker.admission
+        #expect(admission.coalescing == .seconds(5) && admission.probeWait == .seconds(90))
+        #expect(plan.configuration.apps.map(\.topics) == [[], []])
+    }
+
     @Test func `a change of servers, clients or caches waits for a restart`() throws {
         let plan = try plan(
             ("127.0.0.1:9092", "127.0.0.1:9093"), ("listen: 127.0.0.1:8080", "listen: 127.0.0.1:8081\n  cache: 32MB"))

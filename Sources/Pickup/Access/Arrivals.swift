@@ -13,7 +13,7 @@ struct Arrivals: Sendable {
     struct Admitted: Sendable {
         fileprivate let shared: [Caller]
         /// Whether it was counted in the limits of its address and of all requests.
-        fileprivate let isCounted: Bool
+        fileprivate var isCounted: Bool
     }
 
     let devices: DeviceAccess?
@@ -57,8 +57,18 @@ struct Arrivals: Sendable {
     /// Counts one more request of `callers` for `subject`, with the shared limits that it was not counted in before.
     ///
     /// - Throws: `Problem` where there were too many requests.
-    func ask(_ callers: [Caller], subject: String, _ admitted: Admitted) throws(Problem) {
+    func ask(_ callers: [Caller], subject: String, _ admitted: inout Admitted) throws(Problem) {
         try settle(limits.ask(callers + admitted.shared, subject: subject, hasArrived: admitted.isCounted))
+        admitted.isCounted = true
+    }
+
+    /// Counts a request that was refused in the limits of its address and of all requests, if it was not counted there
+    /// before.
+    ///
+    /// - Throws: `Problem` where there were too many requests.
+    func count(_ admitted: Admitted) throws(Problem) {
+        guard !admitted.isCounted else { return }
+        try settle(limits.ask(admitted.shared))
     }
 
     /// Counts a request from `address` that only asks for what is allowed, or uses another method. It has a limit of its

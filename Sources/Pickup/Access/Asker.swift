@@ -51,30 +51,36 @@ struct AskerAccess: Sendable {
         within wait: @autoclosure () -> Duration
     ) async throws(Problem) -> (asker: Asker, app: PickupApp) {
         let credentials = ShownCredentials(request, allowsQuery: allowsQuery)
-        let admitted = try arrivals.admit(credentials, from: address)
+        var admitted = try arrivals.admit(credentials, from: address)
         do {
             if let key = credentials.apiKey {
                 _ = try backends.verify(key, for: name)
                 guard let app = apps[name] else { throw AccessRefusal.appNotOpened }
-                let asker = backend(request, app)
-                try limit(asker, app, admitted)
+                let asker = try backend(request, app)
+                try limit(asker, app, &admitted)
                 return (asker, app)
             }
-            return try await device(credentials.device, request, name, admitted, within: wait())
+            return try await device(credentials.device, request, name, &admitted, within: wait())
         } catch let error as Problem { throw error } catch {
             let refusal = error as? AccessRefusal ?? AccessRefusal.noSession
             refused(refusal.reason.rawValue)
+            try arrivals.count(admitted)
             if refusal.isFailure { arrivals.fail(from: address) }
             throw problem(of: refusal)
         }
     }
 
-    private func limit(_ asker: Asker, _ app: PickupApp, _ admitted: Arrivals.Admitted) throws(Problem) {
+    private func limit(_ asker: Asker, _ app: PickupApp, _ admitted: inout Arrivals.Admitted) throws(Problem) {
         try arrivals.ask(
-            asker.callers, subject: String(decoding: asker.subject.key(app: app.name), as: UTF8.self), admitted)
+            asker.callers, subject: String(decoding: asker.subject.key(app: app.name), as: UTF8.self), &admitted)
     }
 
-    private func backend(_ request: Request, _ app: PickupApp) -> Asker {
+    private func backend(_ request: Request, _ app: PickupApp) throws(Problem) -> Asker {
+        // The HTTP library replaces bytes that are not UTF-8 by one and the same character: different users would be one.
+        guard Self.vouched.flatMap({ request.headers[$0] })?.utf8.allSatisfy({ $0 < 0x80 }) ?? true else {
+            throw Problem(
+                .malformedEvent, "Remint-Vouched is ASCII: write any other character as an escape, such as \\u00e9")
+        }
         // Without a user there is nothing to vouch for; the adapter's own words say the rest.
         let members = Self.vouched.flatMap { request.headers[$0] }.map { Array($0.utf8) } ?? []
         let subject = (try? app.subject(vouchedBy: members)) ?? Subject(user: "")
@@ -84,7 +90,7 @@ struct AskerAccess: Sendable {
     }
 
     private func device(
-        _ credentials: DeviceCredentials?, _ request: Request, _ name: String, _ admitted: Arrivals.Admitted,
+        _ credentials: DeviceCredentials?, _ request: Request, _ name: String, _ admitted: inout Arrivals.Admitted,
         within wait: Duration
     ) async throws -> (asker: Asker, app: PickupApp) {
         guard let devices, let url = ComparableURL(publicURL + request.uri.path) else {
@@ -102,7 +108,7 @@ struct AskerAccess: Sendable {
             vouched: vouched, subject: subject, device: device.thumbprint ?? deviceName(request),
             callers: device.callers(as: user), sessionEnd: device.session.expiry,
             isWithdrawn: { [session = device.session] in devices.isWithdrawn(session) })
-        try limit(asker, app, admitted)
+        try limit(asker, app, &admitted)
         try devices.use(device, now: time)
         return (asker, app)
     }

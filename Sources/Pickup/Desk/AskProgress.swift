@@ -21,7 +21,8 @@ struct AskProgress: Sendable {
     private static let grace: Int64 = 1_000_000
     /// The time without progress from which no worker answers, in microseconds: the time that a call waits.
     private static let patience: Int64 = 10_000_000
-    /// The age from which events are forgotten, in microseconds: their topic may have been created again.
+    /// The age from which events are forgotten, in microseconds, but for the oldest ones of a partition: while those are
+    /// not handled, workers did not get on.
     private static let memory: Int64 = 600_000_000
     /// The most groups of a partition; further events count with the last group.
     private static let mostGroups = 100
@@ -30,6 +31,7 @@ struct AskProgress: Sendable {
     private var offsets: [TopicPartition: Int64] = [:]
     private var moved: UnixTime?
     private var resumed: UnixTime?
+    private var renewed: UnixTime?
 
     /// The committed offsets as the answer before the last one had them: what a worker published for events before
     /// them has arrived.
@@ -54,8 +56,8 @@ struct AskProgress: Sendable {
     /// Returns the partitions whose committed offsets matter.
     mutating func open(at now: UnixTime) -> [TopicPartition] {
         for (partition, found) in groups {
-            let kept = found.filter { now.microseconds(since: $0.since) < Self.memory }
-            groups[partition] = kept.isEmpty ? nil : kept
+            groups[partition] =
+                found.prefix(1) + found.dropFirst().filter { now.microseconds(since: $0.since) < Self.memory }
         }
         return groups.filter { $0.value.contains { now.microseconds(since: $0.since) >= Self.grace } }.map(\.key)
     }
@@ -73,6 +75,11 @@ struct AskProgress: Sendable {
             let before = offsets[partition]
             if isRead, let before { handled[partition] = min(before, next) }
             offsets[partition] = next
+            if let before, next < before {
+                // The events of before are gone with their topic, or the group was set back to handle them again.
+                (groups[partition], renewed) = (nil, now)
+                continue
+            }
             // A group leaves once the answer after the one that covers it has come: the calls for it end then.
             let found = groups[partition] ?? []
             if before.map({ next > $0 }) ?? found.contains(where: { $0.last < next }) { moved = now }
@@ -83,6 +90,16 @@ struct AskProgress: Sendable {
         // What is not asked for any more says nothing later.
         for partition in offsets.keys where groups[partition] == nil { offsets[partition] = nil }
     }
+
+    /// Records that `topic` was deleted and created again: the events that it had are gone.
+    mutating func createdAgain(_ topic: String, at now: UnixTime) {
+        for partition in groups.keys where partition.topic == topic { groups[partition] = nil }
+        for partition in offsets.keys where partition.topic == topic { offsets[partition] = nil }
+        renewed = now
+    }
+
+    /// The moment when an offset moved last, or when a topic was created again; nil before that.
+    var lastChange: UnixTime? { [moved, renewed].compactMap(\.self).max() }
 
     /// Records that workers were held until `now`.
     mutating func resume(at now: UnixTime) { resumed = now }

@@ -19,7 +19,6 @@ final class TokenDesk: Sendable {
         var tail = TailState()
         /// The time when the latest partition began to be followed: tokens published before may be unknown.
         var tailStart = UnixTime(seconds: 0)
-        var progress = AskProgress()
         var lanePause: LanePause?
 
         func streams(of key: [UInt8]) -> [AsyncStream<HeldToken>.Continuation] {
@@ -35,10 +34,12 @@ final class TokenDesk: Sendable {
     }
 
     private let state: Mutex<State>
-    private let now: @Sendable () -> UnixTime
+    let now: @Sendable () -> UnixTime
     let room = WaitingRoom()
     let asks = Mutex(AsksUnderWay())
     let probes = Mutex(ProbeAsks())
+    let progress = Mutex(AskProgress())
+    let refusals = Mutex(EventRefusals())
 
     init(capacity: Int, now: @escaping @Sendable () -> UnixTime) {
         state = Mutex(State(cache: TokenCache(capacity: capacity)))
@@ -114,11 +115,12 @@ final class TokenDesk: Sendable {
 
     func held(_ app: String, _ suspension: Suspension?) { state.withLock { $0.suspensions[app] = suspension } }
 
-    /// Records the brokers' answer about the event of `ask`, for every call that shares it.
+    /// Records the answer about the event of `ask`, the brokers' or the gateway's own, for every call that shares it.
     func delivered(_ ask: OutgoingAsk, _ word: Delivery.Word) {
         ask.ask.delivery.end(word)
         switch word {
         case .taken(let place):
+            refusals.withLock { $0.accepted(ask.record.topic) }
             asks.withLock { $0.taken(ask.name, event: ask.ask.event, at: place) }
             if let place { waits(for: place, of: ask.record.topic) }
         case .refused(let problem):
@@ -127,39 +129,10 @@ final class TokenDesk: Sendable {
         }
     }
 
-    /// Notes that the outcome of an event of `topic` is awaited.
-    func waits(for place: DeliveredPlace, of topic: String) {
-        let (now, partition) = (now(), TopicPartition(topic: topic, partition: place.partition))
-        state.withLock { $0.progress.sent(partition, place.offset, at: now) }
-    }
-
-    /// The partitions whose events workers may not have handled yet, so that their committed offsets matter.
-    var openPartitions: [TopicPartition] {
-        let now = now()
-        return state.withLock { $0.progress.open(at: now) }
-    }
-
-    /// Records the offsets that the workers' group committed for `partitions`, and ends the waits for events that
-    /// workers are done with.
-    ///
-    /// - Parameter isRead: whether the tokens that were published before the answer were read.
-    func committed(_ offsets: [TopicPartition: Int64], of partitions: [TopicPartition], isRead: Bool) {
-        let now = now()
-        let handled = state.withLock { state in
-            state.progress.committed(offsets, of: partitions, isRead: isRead, at: now)
-            return state.progress.handled
-        }
-        if !handled.isEmpty { room.handled(handled) }
-    }
-
     /// Records that an operator paused the live lane, or ended its pause.
     func heldLane(_ pause: LanePause?) {
-        let now = now()
-        state.withLock { state in
-            state.lanePause = pause
-            // Workers begin with what was sent during the pause.
-            if pause == nil { state.progress.resume(at: now) }
-        }
+        state.withLock { $0.lanePause = pause }
+        if pause == nil { resumeWorkers() }
     }
 
     /// The pause of the live lane; nil while events are taken.
@@ -171,15 +144,6 @@ final class TokenDesk: Sendable {
     }
 
     // MARK: How far they are heard
-
-    /// The moment from which no worker answers; nil where one does or it is unknown.
-    var unansweredSince: UnixTime? {
-        let now = now()
-        return state.withLock { $0.progress.stuckSince(at: now) }
-    }
-
-    /// Whether workers handled an event since the start.
-    var hasSeenProgress: Bool { state.withLock { $0.progress.hasMoved } }
 
     /// The partitions that are followed, and the time since which no broker answers.
     var tail: TailState { state.withLock { $0.tail } }
@@ -217,7 +181,7 @@ final class TokenDesk: Sendable {
     /// Returns the live token of `key` with at least `life` seconds left.
     func live(_ key: [UInt8], life: Int64) -> HeldToken? {
         let now = now().seconds
-        return newest(key).flatMap { $0.expiresAt >= now && $0.expiresAt - now >= life ? $0 : nil }
+        return newest(key).flatMap { $0.expiresAt > now && $0.expiresAt - now >= life ? $0 : nil }
     }
 
     /// Returns the suspension that makes the events of `app` wait; nil where they do not wait.
@@ -287,7 +251,7 @@ final class TokenDesk: Sendable {
         let now = now().seconds
         return state.withLock { state in
             state.listeners.compactMap { key, listeners in
-                if let token = state.cache.outline(of: key), token.expiresAt >= now { return nil }
+                if let token = state.cache.outline(of: key), token.expiresAt > now { return nil }
                 return (key, listeners.subject)
             }
         }

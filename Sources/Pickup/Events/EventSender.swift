@@ -2,6 +2,7 @@ import AdapterKit
 import Kafka
 import Logging
 import Pipeline
+import Synchronization
 import WorkerConfiguration
 
 /// Puts events on their topics, as the edge that vouches for their users.
@@ -53,9 +54,22 @@ struct EventSender: Sendable {
                 switch result {
                 case .success(let place): desk.delivered(ask, .taken(at: place))
                 case .failure(let error):
+                    note(error, of: ask.record)
                     desk.delivered(ask, .refused(Problem.unavailable("the event was not taken: \(error.code)")))
                 }
             }
+        }
+    }
+
+    /// Notes that the brokers refused `record`. While no broker answers, that is known by itself.
+    private func note(_ error: KafkaError, of record: ProducerRecord) {
+        guard desk.tail.silentSince == nil, error.code != .closed else { return }
+        let body = record.body
+        let length = (body.key?.count ?? 0) + (body.value?.count ?? 0)
+        desk.refusals.withLock {
+            $0.refused(
+                record.topic, code: error.code.description, isForLength: error.code == .messageTooLarge,
+                length: length, at: now())
         }
     }
 }

@@ -58,8 +58,6 @@ final class TokenFollower: Sendable {
     /// The lead of this clock over the clocks that date tokens' records, in microseconds; nil where they agree or it is
     /// unknown.
     var clockDifference: Int64? { state.withLock { $0.clock }.difference(at: now()) }
-    /// The moment from which no worker answers asks; nil where one does or it is unknown.
-    var unansweredSince: UnixTime? { desk.unansweredSince }
     /// The pause of the live lane; nil while its events are taken.
     var lanePause: LanePause? { desk.lanePause }
     /// Whether a worker published a token, or handled an ask, since the start.

@@ -17,12 +17,18 @@ final class GatewayHealth: Sendable {
         var silentSince: UnixTime?
         var workersAbsentSince: UnixTime?
         var isClockWrong = false
-        var unansweredSince: UnixTime?
+        /// The start of the time without answers that was logged, and the time of that line.
+        var unanswered: (since: UnixTime, logged: UnixTime)?
+        /// The starts of the outages that were logged, by topic.
+        var eventOutages: [String: UnixTime] = [:]
         var lanePausedSince: UnixTime?
     }
 
     private let follower: TokenFollower
     private let workers: WorkerWatch
+    private let desk: TokenDesk
+    /// Returns the topics that the gateway's events go to.
+    private let eventTopics: @Sendable () -> Set<String>
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
     private let state: Mutex<State>
@@ -31,11 +37,14 @@ final class GatewayHealth: Sendable {
     ///   - sessions: the session issuers' keys; empty where only backends call.
     ///   - certificateEnd: the end of the certificate that devices see; nil for plain text.
     init(
-        follower: TokenFollower, workers: WorkerWatch, sessions: [FetchedKeys], certificateEnd: UnixTime?,
+        follower: TokenFollower, workers: WorkerWatch, desk: TokenDesk,
+        eventTopics: @escaping @Sendable () -> Set<String>, sessions: [FetchedKeys], certificateEnd: UnixTime?,
         logger: Logger, now: @escaping @Sendable () -> UnixTime
     ) {
         self.follower = follower
         self.workers = workers
+        self.desk = desk
+        self.eventTopics = eventTopics
         self.logger = logger
         self.now = now
         state = Mutex(State(sessions: sessions, certificateEnd: certificateEnd))
@@ -55,11 +64,25 @@ final class GatewayHealth: Sendable {
         let (isStopping, sessions, end) = state.withLock { ($0.isStopping, $0.sessions, $0.certificateEnd) }
         return Readiness(
             Readiness.Facts(
-                isStopping: isStopping, tail: follower.tail, workersAbsentSince: workers.absentSince,
-                unansweredSince: follower.unansweredSince,
+                isStopping: isStopping, tail: follower.tail, eventOutage: eventOutage,
+                workersAbsentSince: workers.absentSince,
+                unansweredSince: desk.unansweredSince,
                 areWorkersUnknown: workers.isGroupUnknown && !follower.hasSeenWorkers, lanePause: follower.lanePause,
                 clockDifference: follower.clockDifference,
                 sessions: sessions.map(\.condition), certificateEnd: end), at: now())
+    }
+
+    /// The outages of the topics in use.
+    private var eventOutages: [EventRefusals.Outage] {
+        let topics = eventTopics()
+        return desk.eventOutages.filter { topics.contains($0.topic) }
+    }
+
+    /// The outage that keeps the gateway from being ready: with one topic left, users of its apps are served.
+    private var eventOutage: EventRefusals.Outage? {
+        let outages = eventOutages
+        guard outages.count >= eventTopics().count else { return nil }
+        return outages.first(where: \.isOnTrial) ?? outages.first
     }
 
     /// Replaces the sessions and the certificate after a reload.
@@ -87,6 +110,7 @@ final class GatewayHealth: Sendable {
     /// Logs, once for each change, a problem that no other part logs, and its end.
     func report() {
         reportClock()
+        reportEvents()
         reportAnswers()
         let now = now()
         let (silentSince, absentSince) = (follower.tail.silentSince, workers.absentSince)
@@ -120,21 +144,42 @@ final class GatewayHealth: Sendable {
         }
     }
 
+    private func reportEvents() {
+        // Silent brokers are reported by themselves.
+        guard follower.tail.silentSince == nil else { return }
+        let (outages, topics, now) = (eventOutages, eventTopics(), now())
+        let before = state.withLock { state in
+            defer { state.eventOutages = Dictionary(outages.map { ($0.topic, $0.since) }) { first, _ in first } }
+            return state.eventOutages
+        }
+        for outage in outages where before[outage.topic] == nil {
+            logger.error(
+                "the brokers refuse the gateway's events; live tokens that are known are served, and nothing new is minted",
+                metadata: [LogKey.topic: "\(outage.topic)", LogKey.kafkaError: "\(outage.code)"])
+        }
+        for (topic, start) in before.sorted(by: { $0.key < $1.key })
+        where topics.contains(topic) && !outages.contains(where: { $0.topic == topic }) {
+            let length = Duration.microseconds(now.microseconds(since: start))
+            logger.notice(
+                "the brokers accept the gateway's events again",
+                metadata: [LogKey.topic: "\(topic)", LogKey.outage: "\(Outage.text(length))"])
+        }
+    }
+
     private func reportAnswers() {
         let pause = follower.lanePause
-        let since = pause == nil ? follower.unansweredSince : nil
         reportLane(pause?.since)
-        let before = state.withLock { state in
-            defer { state.unansweredSince = since }
-            return state.unansweredSince
-        }
-        switch (before, since) {
-        case (nil, _?):
+        // These are reported by themselves, and show nothing about answers.
+        guard pause == nil, workers.absentSince == nil else { return }
+        let (since, progress, now) = (desk.unansweredSince, desk.lastProgress, now())
+        let before = state.withLock { $0.unanswered }
+        if let since, before == nil {
+            state.withLock { $0.unanswered = (since, now) }
             logger.error("no worker answers; live tokens that are known are served, and nothing new is minted")
-        case (let start?, nil) where pause == nil:
-            let length = Duration.microseconds(now().microseconds(since: start))
+        } else if let before, since == nil, let progress, progress > before.logged {
+            state.withLock { $0.unanswered = nil }
+            let length = Duration.microseconds(now.microseconds(since: before.since))
             logger.notice("workers answer again", metadata: [LogKey.outage: "\(Outage.text(length))"])
-        default: break
         }
     }
 

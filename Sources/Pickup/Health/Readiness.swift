@@ -11,6 +11,8 @@ struct Readiness: Sendable, Equatable {
         case brokers
         /// The token topic is followed.
         case tokens
+        /// The topics of events take the gateway's.
+        case events
         /// A worker is there to mint tokens.
         case workers
         /// The lane that answers devices is not paused.
@@ -31,6 +33,8 @@ struct Readiness: Sendable, Equatable {
         var isStopping = false
         /// The partitions of the token topic that are followed, and the time since which no broker answers.
         var tail = TailState()
+        /// The topic that takes no events, where none of them does; nil while one does or it is unknown.
+        var eventOutage: EventRefusals.Outage?
         /// The moment from which no worker is in the group; nil while one is, or while it is unknown.
         var workersAbsentSince: UnixTime?
         /// The moment from which no worker answers asks; nil where one does or it is unknown.
@@ -54,6 +58,12 @@ struct Readiness: Sendable, Equatable {
     /// The dependencies of which nothing is known. They have no problem.
     let unknown: Set<Dependency>
 
+    /// Whether `dependency` counts as there in metrics. One on trial does not, until it is known to be: an alert that is
+    /// due must not end for it.
+    func isMet(_ dependency: Dependency, _ problem: String?) -> Bool {
+        problem == nil && !(dependency == .events && unknown.contains(dependency))
+    }
+
     /// Whether no dependency has a problem.
     var isReady: Bool { dependencies.allSatisfy { $0.problem == nil } }
 
@@ -62,6 +72,7 @@ struct Readiness: Sendable, Equatable {
         var found: [(Dependency, String?)] = [
             (.brokers, facts.tail.silentSince.map { "no broker answers since \($0)" }),
             (.tokens, Self.tokens(facts.tail)),
+            (.events, Self.events(facts)),
             (.workers, Self.workers(facts)),
             (.lane, facts.lanePause.map { "an operator paused the live lane at \($0.since)" }),
             (.clock, facts.clockDifference.map(Self.clock)),
@@ -72,7 +83,10 @@ struct Readiness: Sendable, Equatable {
         }
         found.append((.gateway, facts.isStopping ? "the gateway is about to stop" : nil))
         dependencies = found
-        unknown = facts.areWorkersUnknown && Self.workers(facts) == nil ? [.workers] : []
+        var unknown: Set<Dependency> = []
+        if facts.areWorkersUnknown, Self.workers(facts) == nil { unknown.insert(.workers) }
+        if facts.eventOutage?.isOnTrial == true { unknown.insert(.events) }
+        self.unknown = unknown
     }
 
     private static func tokens(_ tail: TailState) -> String? {
@@ -83,6 +97,11 @@ struct Readiness: Sendable, Equatable {
         case 1: return "1 partition is not followed yet"
         default: return "\(behind) partitions are not followed yet"
         }
+    }
+
+    private static func events(_ facts: Facts) -> String? {
+        guard let outage = facts.eventOutage, !outage.isOnTrial, facts.tail.silentSince == nil else { return nil }
+        return "the brokers refuse events on \(outage.topic) since \(outage.since): \(outage.code)"
     }
 
     private static func workers(_ facts: Facts) -> String? {

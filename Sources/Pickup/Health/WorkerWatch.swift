@@ -21,6 +21,8 @@ final class WorkerWatch: Sendable {
     private let liveTopic: String
     private let tokenTopic: String
     private let desk: TokenDesk
+    /// Returns the topics that the gateway's events go to.
+    private let eventTopics: @Sendable () -> Set<String>
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
     private let state = Mutex(WorkerPresence())
@@ -28,13 +30,14 @@ final class WorkerWatch: Sendable {
     private let isReaderRenewalDue = Atomic(false)
 
     init(
-        _ configuration: Configuration, brokers: String, desk: TokenDesk, logger: Logger,
-        now: @escaping @Sendable () -> UnixTime
+        _ configuration: Configuration, brokers: String, desk: TokenDesk,
+        eventTopics: @escaping @Sendable () -> Set<String>, logger: Logger, now: @escaping @Sendable () -> UnixTime
     ) {
         properties = KafkaProperties(configuration, bootstrapServers: brokers)
         liveTopic = configuration.topics.invalidations
         tokenTopic = configuration.topics.tokens
         self.desk = desk
+        self.eventTopics = eventTopics
         self.logger = logger
         self.now = now
     }
@@ -74,7 +77,9 @@ final class WorkerWatch: Sendable {
                 let found = try await client?.consumerGroups([group], within: Self.timeout)[group]
                 let reading: WorkerPresence.Reading
                 if let found { reading = .members(found.members.count) } else { reading = await unshown() }
+                let wasAbsent = absentSince != nil
                 state.withLock { $0.record(reading, at: now()) }
+                if wasAbsent, absentSince == nil { desk.resumeWorkers() }
             } catch { pause = Self.pauseAfterFailure }
             // The loop's condition checks for cancellation.
             try? await Task.sleep(for: pause)
@@ -99,27 +104,44 @@ final class WorkerWatch: Sendable {
 
     // MARK: Commits
 
-    /// Asks for committed offsets while events may be unhandled: one question a second, for all calls together.
+    /// Asks for committed offsets while events may be unhandled: one question a second, for all calls together. Asks
+    /// regularly for the topics of events too.
     private func watchCommits() async {
-        var reader: KafkaConsumer?
+        var kept: KafkaConsumer?
+        var described = ContinuousClock.now - Self.interval
         while !Task.isCancelled {
             var pause = Self.commitInterval
             let partitions = desk.openPartitions
             do throws(KafkaError) {
-                if isReaderRenewalDue.exchange(false, ordering: .relaxed) { await Self.end(&reader) }
+                if isReaderRenewalDue.exchange(false, ordering: .relaxed) { await Self.end(&kept) }
+                let reader: KafkaConsumer
+                if let kept { reader = kept } else { reader = try makeReader() }
+                kept = reader
+                if .now - described >= Self.interval {
+                    described = .now
+                    try await describeTopics(reader)
+                }
                 if !partitions.isEmpty {
-                    if reader == nil { reader = try makeReader() }
-                    if let reader {
-                        let offsets = try await reader.committed(partitions, within: Self.timeout)
-                        // Whether workers get on is known even while the tokens cannot be read.
-                        desk.committed(offsets, of: partitions, isRead: await hasReadTokens(reader))
-                    }
+                    let offsets = try await reader.committed(partitions, within: Self.timeout)
+                    // Whether workers get on is known even while the tokens cannot be read.
+                    desk.committed(offsets, of: partitions, isRead: await hasReadTokens(reader))
                 }
             } catch { pause = Self.interval }
             // The loop's condition checks for cancellation.
             try? await Task.sleep(for: pause)
         }
-        await Self.end(&reader)
+        await Self.end(&kept)
+    }
+
+    /// Asks whether the topics of events exist. A client that reads creates none.
+    private func describeTopics(_ reader: KafkaConsumer) async throws(KafkaError) {
+        for topic in eventTopics().sorted() {
+            let found = try await reader.metadata(of: topic, within: Self.timeout)
+            let error = found.error.flatMap { $0.code.isAboutReading ? $0 : nil }
+            let isMissing = found.partitionCount == 0 && found.error == nil || error != nil
+            let code = error?.code ?? .unknownTopicOrPartition
+            desk.described(topic, problem: isMissing ? code.description : nil)
+        }
     }
 
     /// Waits until the gateway has read what workers published before this moment: a token and the offset of its event

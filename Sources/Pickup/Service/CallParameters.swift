@@ -40,6 +40,10 @@ struct CallParameters {
         if let challenge, !(1...1024).contains(challenge.utf8.count) {
             throw Problem.invalid("challenge has 1 to 1024 bytes")
         }
+        // The HTTP library puts this character in place of bytes that are not UTF-8: different challenges would be one.
+        if challenge?.unicodeScalars.contains("\u{FFFD}") == true {
+            throw Problem.invalid("challenge is UTF-8, percent-encoded")
+        }
         let header = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }.flatMap { Int64($0) }
         let written = try number("last_event_id", 0...(.max))
         // A browser that reconnects by itself sends its latest version in the header, and its first one in the query.

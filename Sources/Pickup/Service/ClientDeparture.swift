@@ -26,7 +26,7 @@ final class ClientDeparture: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event as? ChannelEvent == .inputClosed { left() }
+        if event as? ChannelEvent == .inputClosed || event is RequestGate.InputEnded { left() }
         context.fireUserInboundEventTriggered(event)
     }
 

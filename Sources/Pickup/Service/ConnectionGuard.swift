@@ -1,5 +1,6 @@
 import Access
 import HTTPTypes
+import HummingbirdCore
 import NIOCore
 import NIOHTTPTypes
 
@@ -104,10 +105,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            if taken?.isForHealth == true, head.path?.hasPrefix("/health/") != true {
-                return drop(.tooMany, context)
-            }
-            isCall = head.method != .options && head.path?.hasPrefix("/v1/") == true
+            let call = head.path.flatMap { PickupCall(URI($0).path) }
+            if taken?.isForHealth == true, call?.isOfHealth != true { return drop(.tooMany, context) }
+            isCall = head.method != .options && call?.isOfCaller == true
             (bytes, isReading, isAnswering) = (0, true, true)
             expect(.bodyTimeout, within: limits.body, context)
         case .body(let buffer):

@@ -44,5 +44,16 @@ enum PickupCall: Equatable {
         }
     }
 
+    /// Whether the call asks for the gateway's health.
+    var isOfHealth: Bool { self == .live || self == .ready }
+
+    /// Whether the call has a caller with credentials.
+    var isOfCaller: Bool {
+        switch self {
+        case .reports, .token, .stream: true
+        case .live, .ready, .openAPI, .script: false
+        }
+    }
+
     var method: HTTPRequest.Method { if case .reports = self { .post } else { .get } }
 }

@@ -1,7 +1,6 @@
 import Access
 import AdapterKit
 @_spi(Decryption) import JOSE
-import NIOSSL
 import Serving
 import Wiring
 import WorkerConfiguration
@@ -42,10 +41,10 @@ enum PickupFiles {
         return nonces
     }
 
-    /// Returns the configuration of TLS with the gateway's certificate; nil where the gateway speaks plain text.
+    /// Returns the gateway's certificate; nil where the gateway speaks plain text.
     ///
     /// - Throws: `PickupError` for a key that other accounts can read, and where certificate and key cannot be used.
-    static func tls(_ pickup: Configuration.Pickup) throws(PickupError) -> TLSConfiguration? {
+    static func tls(_ pickup: Configuration.Pickup) throws(PickupError) -> ServerCertificate? {
         guard let files = pickup.certificate else { return nil }
         do throws(WorkerError) { return try ServerCertificate.load(files, named: "pickup.tls") } catch {
             throw PickupError(error.description)
@@ -76,12 +75,6 @@ extension PickupFiles {
             Named(key: "pickup.proof_nonce_secret", path: $0, needsRestart: true)
         }
         return seals + certificate.map { Named(key: "pickup.tls", path: $0) } + keySets + (secret.map { [$0] } ?? [])
-    }
-
-    /// Returns the time when the certificate in the file `chain` expires; nil where there is none.
-    static func certificateEnd(in chain: String?) -> UnixTime? {
-        let certificates = chain.flatMap { try? NIOSSLCertificate.fromPEMFile($0) }
-        return certificates?.first.map { UnixTime(seconds: Int64($0.notValidAfter)) }
     }
 }
 

@@ -64,7 +64,7 @@ final class PickupMetrics: Sendable {
             labels: ["app"])
         ready = registry.gauge(
             "remint_pickup_ready",
-            "1 while the gateway has what it needs, by dependency: brokers, tokens, workers, lane, clock, sessions, certificate, gateway.",
+            "1 while the gateway has what it needs, by dependency: brokers, tokens, events, workers, lane, clock, sessions, certificate, gateway.",
             labels: ["dependency"])
         sessionKeysAge = registry.gauge(
             "remint_pickup_session_keys_age_seconds",
@@ -121,7 +121,10 @@ final class PickupMetrics: Sendable {
     func set(kafkaCertificateEnd end: UnixTime?) { if let end { kafkaCertificateEnd.set(Double(end.seconds)) } }
 
     func set(_ health: GatewayHealth) {
-        let dependencies = health.readiness.dependencies.map { ([$0.dependency.rawValue], $0.problem == nil ? 1.0 : 0) }
+        let readiness = health.readiness
+        let dependencies = readiness.dependencies.map { dependency, problem in
+            ([dependency.rawValue], readiness.isMet(dependency, problem) ? 1.0 : 0)
+        }
         ready.replace(Dictionary(dependencies) { first, _ in first })
         let sessions = health.sessions
         if let age = sessions.map({ $0.age ?? .now - start }).max() { sessionKeysAge.set(age / .seconds(1)) }

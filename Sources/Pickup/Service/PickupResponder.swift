@@ -16,7 +16,7 @@ struct PickupResponder: Sendable {
 
     let terms: CurrentTerms
     let streams: StreamPlaces
-    let reports = ReportPlaces()
+    let reports: ReportPlaces
     let clients: ClientAddresses
     let asks: TokenAsks
     let follower: TokenFollower
@@ -121,10 +121,12 @@ struct PickupResponder: Sendable {
         let left = Self.left(of: .seconds(wait ?? 0), since: start)
         try Self.requirePlain(request)
         _ = try app.subject(vouchedBy: asker.vouched)
-        let place = try reports.take(asker, app)
-        defer { place.release() }
+        let place = try reports.take(asker, from: address, body)
+        defer { reports.release(place) }
         let report: ByteBuffer
-        do { report = try await body.collect() } catch is NIOTooManyBytesError { throw Self.tooLarge }
+        do { report = try await body.collect() } catch is NIOTooManyBytesError {
+            throw Self.tooLarge
+        } catch is ReportPlaces.GaveWay { throw ReportPlaces.tooMany }
         let outcome = try await asks.answer(Array(buffer: report), of: asker, app, within: left)
         return try step(outcome) { outcome throws(Problem) in
             if case .token = outcome { metrics.answeredReport(app.name, after: .now - start) }
@@ -170,8 +172,10 @@ struct PickupResponder: Sendable {
         let floor = ShownVersion.floor(known.versions, at: now())
         if parameters.after != nil || parameters.challenge != nil {
             let key = parameters.challenge.map { Subject(user: subject.user ?? "", challenge: $0) } ?? subject
+            // As for `If-None-Match`: an impossible version must not keep its caller from every token.
+            let after = ShownVersion.floor(parameters.after.map { [$0] } ?? [], at: now())
             let outcome = try asks.newer(
-                than: max(parameters.after ?? 0, floor - 1), key.key(app: app.name), of: app,
+                than: max(after, floor - 1), key.key(app: app.name), of: app,
                 within: Self.left(of: parameters.wait ?? .zero, since: start))
             return try step(outcome) { outcome throws(Problem) in try answer(outcome, key, app, unless: known) }
         }

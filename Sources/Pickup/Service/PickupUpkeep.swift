@@ -52,7 +52,7 @@ struct PickupUpkeep: Sendable {
     }
 
     /// Asks for the next token of every subject whose device is connected and whose token is about to end.
-    private func renew(_ renewals: inout [String: Renewals]) async {
+    func renew(_ renewals: inout [String: Renewals]) async {
         let now = now()
         let streamed = Dictionary(grouping: desk.streamed) { TokenTopicKey.app(of: $0.key) ?? "" }
         for (name, app) in terms.current.apps {
@@ -65,7 +65,8 @@ struct PickupUpkeep: Sendable {
                 let asker = Self.asker(subject)
                 // If a renewal fails, the next tick tries it again, as long as the device is connected.
                 let life = token.expiresAt - now.seconds + 1
-                guard case .accepted = try? await asks.token(for: asker, app, life: life, within: .zero) else {
+                // Nobody waits here: the token goes to the stream. An ask without a wait would wait for the brokers.
+                guard case .waits = try? await asks.token(for: asker, app, life: life, within: Self.turn) else {
                     continue
                 }
                 metrics.renewed(name)

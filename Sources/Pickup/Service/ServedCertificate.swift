@@ -1,13 +1,14 @@
 import AdapterKit
 import NIOCore
 import NIOSSL
+import Serving
 import Synchronization
 import WorkerConfiguration
 
 /// The certificate and key that devices see. Replaced files take effect with the next connection, without a restart.
 final class ServedCertificate: Sendable {
     private let pickup: Configuration.Pickup
-    private let current: Mutex<TLSConfiguration>
+    private let current: Mutex<ServerCertificate>
 
     /// The certificate of `pickup`; nil where the gateway speaks plain text.
     ///
@@ -18,14 +19,14 @@ final class ServedCertificate: Sendable {
         current = Mutex(first)
     }
 
-    /// The time when the certificate expires.
-    var end: UnixTime? { PickupFiles.certificateEnd(in: pickup.certificate?.chain) }
+    /// The time when the certificate in use expires.
+    var end: UnixTime { current.withLock { $0.end } }
 
     /// The configuration of a server that serves this certificate.
     var configuration: TLSConfiguration {
-        var configuration = current.withLock { $0 }
+        var configuration = current.withLock { $0.configuration }
         configuration.sslContextCallback = { [self] _, promise in
-            let latest = current.withLock { $0 }
+            let latest = current.withLock { $0.configuration }
             var change = NIOSSLContextConfigurationOverride()
             change.certificateChain = latest.certificateChain
             change.privateKey = latest.privateKey

@@ -2,6 +2,7 @@ import AdapterKit
 import Kafka
 import Pipeline
 import Synchronization
+import WorkerConfiguration
 
 /// Gets tokens for callers: known ones, or new ones from a worker.
 struct TokenAsks: Sendable {
@@ -11,11 +12,7 @@ struct TokenAsks: Sendable {
     /// Returns the forecast of a worker's decision about an event, by the present configuration.
     let forecaster: @Sendable () -> EventForecaster
     let now: @Sendable () -> UnixTime
-    /// The time after a token for which a worker attributes reports to the failure that it answers, in microseconds.
-    let coalesce: Int64
-    /// The time until the first probe of a suspended app, in seconds.
-    let probeWait: Int64
-    /// The queue of asks for users without a known token.
+    let admission: @Sendable () -> Configuration.Admission
     let cold: ColdAsks
 
     /// The tokens that a wait accepts, and its end.
@@ -84,7 +81,8 @@ struct TokenAsks: Sendable {
     private func justMinted(_ key: [UInt8], after report: [UInt8]) -> HeldToken? {
         let time = now()
         guard let token = desk.newest(key), token.isLive(at: time),
-            (0..<coalesce).contains(time.microseconds(since: UnixTime(microseconds: token.version)))
+            (0..<admission().coalescing.microseconds).contains(
+                time.microseconds(since: UnixTime(microseconds: token.version)))
         else { return nil }
         return token.isNamed(in: report) ? nil : token
     }
@@ -197,6 +195,8 @@ struct TokenAsks: Sendable {
     func isHeld(_ app: String) -> Bool {
         unreachable != nil || desk.lanePause != nil || desk.suspension(of: app)?.cause == .paused
     }
+
+    private var probeWait: Int64 { admission().probeWait.components.seconds }
 
     /// Requires that the app's events may be sent. An app whose events wait gives no token now. Of a suspended app some
     /// asks reach a worker, which picks a probe from them. Where only users who refused wait, all asks do, because only

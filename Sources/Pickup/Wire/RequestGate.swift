@@ -10,6 +10,9 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
+    /// The event that the client closed its side, although bytes that it sent before still wait for their turn.
+    struct InputEnded: Sendable {}
+
     /// The maximum number of bytes that may wait on a connection: the longest report, with its head and further bytes.
     static let limit = 80 << 10
 
@@ -60,6 +63,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event as? ChannelEvent == .inputClosed, turns.count > 0 {
             isCloseDue = true
+            context.fireUserInboundEventTriggered(InputEnded())
         } else {
             context.fireUserInboundEventTriggered(event)
         }

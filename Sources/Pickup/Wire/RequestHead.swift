@@ -66,6 +66,7 @@ struct RequestHead: Sendable, Equatable {
 
         /// The fault for an error of the decoder in a request with these lines.
         init(_ error: HTTPParserError, in lines: RequestLines) {
+            if lines.isPreface { self = .version; return }
             switch error {
             case .headerOverflow: self = lines.firstLength > Self.longestLine ? .longTarget : .tooLarge
             // The decoder takes a line feed after the version for a part of it.

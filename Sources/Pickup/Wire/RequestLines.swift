@@ -4,6 +4,10 @@ struct RequestLines: Sendable, Equatable {
     private(set) var firstLength = 0
     /// Whether a line ended without a carriage return.
     private(set) var hasBareLineFeed = false
+    /// The first line of HTTP/2's preface (RFC 9113, section 3.4).
+    private static let preface = Array("PRI * HTTP/2".utf8)
+    /// Whether the first line begins as the preface, as far as it was taken.
+    private var isAsPreface = true
     private var isInFirst = true
     private var isAfterReturn = false
     private var spaces = 0
@@ -13,6 +17,9 @@ struct RequestLines: Sendable, Equatable {
     /// Whether the first line has the form of a request's, whatever its method.
     var hasRequestLine: Bool { spaces >= 2 && isMethod }
 
+    /// Whether the client speaks HTTP/2.
+    var isPreface: Bool { isAsPreface && firstLength >= Self.preface.count }
+
     /// Takes the next byte of a line.
     mutating func take(_ byte: UInt8) {
         if byte == UInt8(ascii: "\n") {
@@ -21,6 +28,7 @@ struct RequestLines: Sendable, Equatable {
             // Empty lines before a request do not count.
             if firstLength > 2 { isInFirst = false } else { firstLength = 0 }
         } else if isInFirst {
+            if firstLength < Self.preface.count, byte != Self.preface[firstLength] { isAsPreface = false }
             firstLength += 1
             if byte == UInt8(ascii: " ") { spaces += 1 }
             if spaces == 0, !Self.isOfMethod(byte) { isMethod = false }

@@ -4,6 +4,11 @@ public struct GatewayReloadPlan: Sendable {
     /// The parts of the file, beside `pickup`, that a gateway is made of at the start.
     private static let fixed: Set<Substring> = ["kafka", "topics", "telemetry", "pickup"]
 
+    /// The worker's and the process's keys that a gateway takes over as the worker does.
+    private static let shared: Set<String> = [
+        "log.level", "worker.admission.coalesce", "worker.admission.suspend_probe",
+    ]
+
     /// The gateway's configuration from now on: the new file, with the old values of the keys that need a restart.
     public let configuration: Configuration
     /// The changes that the gateway applies: names of keys, and of apps as `apps.NAME`.
@@ -23,18 +28,27 @@ public struct GatewayReloadPlan: Sendable {
         target.kafka = started.kafka
         target.topics = started.topics
         target.telemetry = started.telemetry
+        target.worker.admission.subjects = started.worker.admission.subjects
+        // Workers consume the topics that they were started with.
+        let topics = Dictionary(started.apps.map { ($0.name, $0.topics) }) { first, _ in first }
+        for index in target.apps.indices {
+            if let topics = topics[target.apps[index].name] { target.apps[index].topics = topics }
+        }
         configuration = target
         let before = Dictionary(running.apps.map { ($0.name, $0) }) { first, _ in first }
         let still = Set(new.apps.map(\.name))
         let apps =
-            new.apps.filter { app in before[app.name].map { !app.isSame(as: $0) } ?? true }.map(\.name)
+            target.apps.filter { app in before[app.name].map { !app.isSame(as: $0) } ?? true }.map(\.name)
             + running.apps.map(\.name).filter { !still.contains($0) }
         changes =
             running.written.changes(to: new.written)
-            .filter { $0.change == .reloadsInGateway || $0.name == "log.level" }.map(\.name) + apps.map { "apps.\($0)" }
+            .filter { $0.change == .reloadsInGateway || Self.shared.contains($0.name) }.map(\.name)
+            + apps.map { "apps.\($0)" }
+        let kept = Set(topics.keys.filter(still.contains).map { "apps.\($0).topics" })
         needsRestart = started.written.changes(to: new.written).filter { change in
             change.change == .needsRestart
-                && (change.name == "log.format" || Self.fixed.contains(change.name.prefix { $0 != "." }))
+                && (change.name == "log.format" || kept.contains(change.name)
+                    || Self.fixed.contains(change.name.prefix { $0 != "." }))
         }.map(\.name)
     }
 }

@@ -159,6 +159,12 @@ extension AttackKeys {
         rows.append(
             GatewayAttack(
                 "an API key that vouches for NUL", [400], braze, [key, #"Remint-Vouched: {"user":"a\u0000"}"#]))
+        for user in ["caf\u{FFFD}", "caf\u{E9}"] {
+            rows.append(
+                GatewayAttack(
+                    "an API key that vouches in bytes that are not ASCII", [400], braze,
+                    [key, "Remint-Vouched: {\"user\":\"\(user)\"}"]))
+        }
         rows.append(
             GatewayAttack("an API key that vouches for nothing", [400], braze, [key, #"Remint-Vouched: {"user":""}"#]))
         rows.append(

@@ -27,7 +27,7 @@ import WorkerTestSupport
         var server = AdminServer(
             address: .init(host: "127.0.0.1", port: 0), status: WorkerStatus(), metrics: MetricsRegistry(),
             reporter: StatusReporter(), logger: log.logger())
-        server.tls = try ServerCertificate.load(files(certificates), named: "admin.tls")
+        server.tls = try ServerCertificate.load(files(certificates), named: "admin.tls").configuration
         let running = Task { [server] in try await server.run() }
         let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""
         let port = address.split(separator: ":").last.map(String.init) ?? ""
