@@ -17,7 +17,8 @@ import Testing
                     == "remint rotate revoke --key-version a --key ios --config shop.yaml --brokers b:9092")
             #expect("\(RemintCommand("rotate promote"))" == "remint rotate promote --key ios --config shop.yaml")
             #expect("\(RemintCommand("status"))" == "remint status --config shop.yaml --brokers b:9092")
-            #expect("\(RemintCommand("reissue --ledger"))" == "remint reissue --ledger --config shop.yaml --brokers b:9092")
+            #expect(
+                "\(RemintCommand("reissue --ledger"))" == "remint reissue --ledger --config shop.yaml --brokers b:9092")
             #expect(
                 "\(RemintCommand("keys promote", ring: "web", "b"))"
                     == "remint keys promote --key web b --config shop.yaml")

@@ -193,7 +193,8 @@ import WorkerTestSupport
     }
 
     @Test(arguments: Step.allCases)
-    func `a step that fails on a full disk after it changed the ring names the version that signs`(_ step: Step) throws {
+    func `a step that fails on a full disk after it changed the ring names the version that signs`(_ step: Step) throws
+    {
         var halfDone = 0
         for first in 0..<40 {
             let shop = try Shop()

@@ -6,13 +6,16 @@ extension KeyScenarios {
     /// Numbers and durations of all options: one that means nothing is a wrong use of the command, and no crash of it.
     @Suite(.timeLimit(.minutes(10))) struct OptionNumberTests {
         private static let numbers: Set = [
-            "allow-uid", "answer-within", "answered", "apps", "backlog", "canary", "clock-tolerance", "count", "devices",
-            "events", "expiring-within", "for", "interval", "jitter", "limit", "max-redrives", "max-rejections", "memory",
+            "allow-uid", "answer-within", "answered", "apps", "backlog", "canary", "clock-tolerance", "count",
+            "devices",
+            "events", "expiring-within", "for", "interval", "jitter", "limit", "max-redrives", "max-rejections",
+            "memory",
             "newer-than", "older-than", "partitions", "rate", "replication", "retire-after", "returning", "rounds",
             "rsa-bits", "seconds", "subjects", "timeout", "watch", "wave", "wave-rest",
         ]
         private static let texts: Set = [
-            "acls", "adapter", "algorithm", "app", "brokers", "by", "challenge", "code", "config", "delimiter", "delivery",
+            "acls", "adapter", "algorithm", "app", "brokers", "by", "challenge", "code", "config", "delimiter",
+            "delivery",
             "device", "dir", "encoding", "filter", "format", "group", "id", "input", "jwk", "keep", "key", "key-id",
             "key-version", "kid", "log-level", "passphrase-file", "pem", "promote", "reason", "recipient", "report",
             "secret", "socket", "stage", "state", "user", "user-column", "vendor", "vouched", "worker",

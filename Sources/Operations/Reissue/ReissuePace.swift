@@ -16,7 +16,9 @@ package struct ReissuePace: Sendable, Equatable {
     ///   - rate: events a second, within `rates`; nil for as fast as they can be delivered.
     ///   - wave: events of a wave.
     package init(rate: Double?, jitter: Double = 0.2, wave: Int? = nil, rest: Double = 0) {
-        self.rate = rate.map { $0.isNaN ? Self.rates.lowerBound : min(max($0, Self.rates.lowerBound), Self.rates.upperBound) }
+        self.rate = rate.map {
+            $0.isNaN ? Self.rates.lowerBound : min(max($0, Self.rates.lowerBound), Self.rates.upperBound)
+        }
         self.jitter = min(max(jitter, 0), 1)
         self.wave = wave
         self.rest = rest

@@ -208,7 +208,8 @@ final class CampaignSequence {
         case let error as Violation: throw error
         case let error as KeyRingError where error.isInterruption && !end.wasFaulty:
             throw Violation("a crash that did not happen: \(error)")
-        case is KeyRingError, is RotationError, is TooEarly, is TokensLive, is UseNotOver, is CampaignStopped, is ModelCluster.Down:
+        case is KeyRingError, is RotationError, is TooEarly, is TokensLive, is UseNotOver, is CampaignStopped,
+            is ModelCluster.Down:
             return
         case is InputUnreadable where end.wasFaulty: return
         case let error?: throw Violation("unexpected: \(error)")

@@ -23,7 +23,8 @@ struct KeysRetire: AsyncParsableCommand, KeyRingCommand {
         let ring = try ring.load()
         try ring.requireNoPart(of: [version], in: .retire)
         if !force {
-            try await ring.requireNoLiveToken(of: [version], instead: brokers, tolerating: clock.tolerance,
+            try await ring.requireNoLiveToken(
+                of: [version], instead: brokers, tolerating: clock.tolerance,
                 next: RemintCommand("keys retire", version))
         }
         let next = RemintCommand("keys retire", arguments: (force ? ["--force"] : []) + [version])

@@ -88,7 +88,9 @@ extension RingInUse {
     func reporting<Result>(next: RemintCommand, _ step: () throws -> Result) throws -> Result {
         let before = try? directory.readListing()
         do { return try step() } catch {
-            if let sentence = halfDone(since: before, next: next) { Terminal.error("remint: \(ring.name): \(sentence)") }
+            if let sentence = halfDone(since: before, next: next) {
+                Terminal.error("remint: \(ring.name): \(sentence)")
+            }
             throw error
         }
     }

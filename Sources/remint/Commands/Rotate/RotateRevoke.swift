@@ -34,7 +34,8 @@ struct RotateRevoke: AsyncParsableCommand, KeyRingCommand {
     var version: String?
     @Option(help: "The version that signs instead.") var promote: String?
     @Option(help: "Why, for the campaign's file and the status.") var reason: String?
-    @Flag(help: "Do not re-issue now; exit code 1 while a token is left or may come, or their number is unknown.") var noReissue =
+    @Flag(help: "Do not re-issue now; exit code 1 while a token is left or may come, or their number is unknown.")
+    var noReissue =
         false
 
     func run() async throws {
