@@ -38,7 +38,7 @@ extension KeyScenarios {
                     "/bin/sh", ["-c", "PATH=\"$PWD:$PATH\"; \(line)"], directory: folder.url)
                 let text = program.outputText + "\n" + program.errorText
                 let command =
-                    /remint (?:rotate|keys|reissue|ledger|status|topics|apps) ?(?:(?:[^\s,;:()']|'[^']*')+ ?)*/
+                    /remint (?:rotate|keys|reissue|ledger|status|topics|apps) ?(?:(?:[^\s,;:()']|:\d|'[^']*')+ ?)*/
                 printed += text.matches(of: command).map {
                     var words = String($0.output).trimmingCharacters(in: .whitespaces)
                     if words.hasSuffix(".") { words.removeLast() }

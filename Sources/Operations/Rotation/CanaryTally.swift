@@ -31,7 +31,7 @@ package struct CanaryTally: Sendable {
         package internal(set) var superseded = 0
         /// Users whose tokens the vendor rejected.
         package internal(set) var rejections = 0
-        /// Users who asked for another token although that of the new version lived.
+        /// Other users who asked for another token although that of the new version lived.
         package internal(set) var askedAgain = 0
         /// Those of `askedAgain` whose report no token, dead letter or retry answers.
         package internal(set) var unheard = 0
@@ -136,8 +136,10 @@ package struct CanaryTally: Sendable {
         if rejected.contains(place) { part.rejections += 1 }
         let isAnswered = askedAgain.contains(place) || isAsking(place)
         let hasAsked = isAnswered || newest[place].map { late.hasReport(of: place, against: $0) } ?? false
-        if hasAsked { part.askedAgain += 1 }
-        if hasAsked, !isAnswered, !rejected.contains(place) { part.unheard += 1 }
+        if hasAsked, !rejected.contains(place) {
+            part.askedAgain += 1
+            if !isAnswered { part.unheard += 1 }
+        }
         if hasAsked || rejected.contains(place) { part.refused += 1 }
     }
 
