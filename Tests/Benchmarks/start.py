@@ -197,8 +197,9 @@ def start(stage, options):
         return answer if status == 200 else None
 
     _, first = stage.until(lambda: token(f"new-{time.time_ns()}"), begin)
-    # The oldest: what its gateway reads last, if at all.
-    answer, known = stage.until(lambda: token("u-17"), begin)
+    # One of the oldest, which its gateway reads last, if at all; another one each time, because it has a new token afterwards.
+    old = f"u-{random.randrange(min(1000, stage.tokens))}"
+    answer, known = stage.until(lambda: token(old), begin)
     assert answer["version"] > time.time_ns() // 1000 - 60_000_000, "an older token than a newly minted one"
     print(f"ready after {ready:.2f} s, a new user's token after {first:.2f} s, a newer one for an old user after {known:.2f} s")
     chance, checked, full, last = random.Random(2), 0, 0, -1

@@ -22,6 +22,22 @@ import Testing
 
     private static func reach(_ count: Int) -> PastReach { PastReach(of: (0..<count).map(partition)) }
 
+    @Test func `a partition that was read further back than another one waits for it`() {
+        var reach = Self.reach(2)
+        func read(_ version: Int64, of number: Int) {
+            reach.read([.token(Self.token(version), key: Self.key(number))], of: Self.partition(number))
+        }
+        read(2 * PastReach.disorder, of: 0)
+        // Nothing was read of the other one.
+        #expect(reach.isAhead(Self.partition(0)) && !reach.isAhead(Self.partition(1)))
+        read(3 * PastReach.disorder, of: 1)
+        #expect(!reach.isAhead(Self.partition(0)) && !reach.isAhead(Self.partition(1)))
+        read(2 * PastReach.disorder - 1, of: 0)
+        #expect(reach.isAhead(Self.partition(0)))
+        reach.end(Self.partition(1), isWhole: true)
+        #expect(!reach.isAhead(Self.partition(0)))
+    }
+
     // MARK: Any history
 
     /// The records published before a gateway began: tokens and erasures of some subjects, by workers whose clocks differ and whose

@@ -35,7 +35,6 @@ enum PastRecord: Sendable {
 /// those that were read, except for the disorder that workers' clocks and slow deliveries cause (`disorder`). Where
 /// partitions were added to the topic, a subject's tokens are in several of them, so every partition counts for every
 /// subject.
-/// partitions were added to the topic, at whatever time, so that every partition counts for every subject.
 struct PastReach: Sendable {
     /// The longest time by which a record may be older than an earlier one of its partition, in microseconds: workers'
     /// clocks may differ by 15 seconds, and a delivery may take 30.
@@ -69,6 +68,15 @@ struct PastReach: Sendable {
 
     /// The version from which on a token that was read is its subject's newest.
     var certain: Int64 { partitions.values.map { Self.latest($0.reach) }.max() ?? .min }
+
+    /// Returns whether `partition` was read so much further back than another one that reading on would be in vain: what
+    /// counts depends on the one that is behind.
+    func isAhead(_ partition: TopicPartition) -> Bool {
+        guard let reach = partitions[partition]?.reach, let last = partitions.values.map(\.reach).max() else {
+            return false
+        }
+        return Self.latest(reach) < last
+    }
 
     /// Returns whether every needed record of `partition` was read: the rest is older.
     func isEnough(of partition: TopicPartition) -> Bool {

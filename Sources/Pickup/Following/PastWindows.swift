@@ -40,6 +40,9 @@ struct PastWindows<Record: Sendable>: Sendable {
     /// The partitions with unread records.
     var open: [TopicPartition] { Array(partitions.keys) }
 
+    /// Whether a window of `partition` was begun and not ended.
+    func isReading(_ partition: TopicPartition) -> Bool { partitions[partition]?.start != nil }
+
     /// Adds `partition`, of which the offsets in `range` must be read.
     mutating func add(_ partition: TopicPartition, _ range: Range<Int64>) {
         guard !range.isEmpty else { return }

@@ -20,6 +20,8 @@ final class TopicPast: Sendable {
         var isBounded = false
         /// The partitions whose first records are not needed.
         var cut: Set<TopicPartition> = []
+        /// The partitions between two windows that wait for those that were not read as far back.
+        var resting: Set<TopicPartition> = []
     }
 
     /// Partitions, each with the offset from which on it is followed.
@@ -159,16 +161,34 @@ final class TopicPast: Sendable {
             case .rebalance: break
             }
         }
+        guard !moved.isEmpty else { return }
+        try await goOn(moved, reader, &plan)
+        desk.pastReached(plan.reach.certain)
+    }
+
+    /// Begins the next windows of the partitions `moved`, whose windows ended, and of those that rest, as far as no
+    /// other partition is behind. A client hands on what one partition has before it asks for the next one's.
+    private func goOn(_ moved: Set<TopicPartition>, _ reader: KafkaConsumer, _ plan: inout Plan) async throws {
+        let rested = plan.resting
         var starts: [PartitionOffset] = []
-        for partition in moved {
-            if let start = begin(partition, &plan) {
+        var ended: [TopicPartition] = []
+        for partition in moved.union(rested) {
+            // A window that is too large begins anew at once.
+            if !plan.windows.isReading(partition), plan.reach.isAhead(partition) {
+                plan.resting.insert(partition)
+            } else if let start = begin(partition, &plan) {
+                plan.resting.remove(partition)
                 starts.append(start)
             } else {
-                try await reader.pause([partition])
+                plan.resting.remove(partition)
+                ended.append(partition)
             }
         }
-        if !moved.isEmpty { desk.pastReached(plan.reach.certain) }
+        let paused = plan.resting.subtracting(rested).union(ended)
+        if !paused.isEmpty { try await reader.pause(Array(paused)) }
         try await reader.seek(to: starts)
+        let resumed = rested.intersection(starts.map(\.partition))
+        if !resumed.isEmpty { try await reader.resume(Array(resumed)) }
     }
 
     private func read(_ record: ConsumedRecord) -> PastRecord? {
