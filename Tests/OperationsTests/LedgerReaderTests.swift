@@ -8,7 +8,7 @@ import WorkerTestSupport
 @testable import Operations
 
 /// The ledger, read from an embedded broker.
-@Suite(.timeLimit(.minutes(5))) struct LedgerReaderTests {
+@Suite(.timeLimit(.minutes(10))) struct LedgerReaderTests {
     private static let hash = SubjectHash(high: 1, low: 2)
     private static let now = UnixTime(seconds: 1_795_500_000)
 
@@ -27,12 +27,8 @@ import WorkerTestSupport
             headers: headers.map { RecordHeader($0.0, $0.1) })
     }
 
-    private static func tombstone(_ user: Int) -> ProducerRecord {
-        ProducerRecord(topic: "tokens", key: Array("a/u-\(user)".utf8), value: nil, headers: [])
-    }
-
-    /// With little memory, the keys do not fit beside the table, and each partition is read again for them.
-    @Test func `the ledger names the same holders however much memory it may take`() async throws {
+    /// A token topic with three partitions.
+    private static func topic() async throws -> (EmbeddedBroker, Configuration) {
         let broker = try EmbeddedBroker(logger: silent)
         try await broker.createTopic("tokens", partitions: 3)
         let configuration = try readConfiguration(
@@ -42,6 +38,16 @@ import WorkerTestSupport
             keys: { ring: { path: ring } }
             apps: { a: { adapter: braze, key: ring, lifetime: 12h } }
             """)
+        return (broker, configuration)
+    }
+
+    private static func tombstone(_ user: Int) -> ProducerRecord {
+        ProducerRecord(topic: "tokens", key: Array("a/u-\(user)".utf8), value: nil, headers: [])
+    }
+
+    /// With little memory, the keys do not fit beside the table, and each partition is read again for them.
+    @Test func `the ledger names the same holders however much memory it may take`() async throws {
+        let (broker, configuration) = try await Self.topic()
         let producer = try KafkaProducer(
             ["bootstrap.servers": broker.bootstrapServers, "partitioner": "murmur2_random"], logger: silent)
         // Every third user was given a token of the old version twice, every fourth has one of the new version, every fifth none any
@@ -79,15 +85,7 @@ import WorkerTestSupport
     @Test(arguments: [1, 2, 3] as [UInt64]) func `a reading behind the last one shows the same tokens as a whole one`(
         seed: UInt64
     ) async throws {
-        let broker = try EmbeddedBroker(logger: silent)
-        try await broker.createTopic("tokens", partitions: 3)
-        let configuration = try readConfiguration(
-            """
-            kafka: { bootstrap_servers: "\(broker.bootstrapServers)" }
-            topics: { tokens: tokens }
-            keys: { ring: { path: ring } }
-            apps: { a: { adapter: braze, key: ring, lifetime: 12h } }
-            """)
+        let (broker, configuration) = try await Self.topic()
         func producer(_ partitioner: String) throws -> KafkaProducer {
             try KafkaProducer(
                 ["bootstrap.servers": broker.bootstrapServers, "partitioner": partitioner], logger: silent)

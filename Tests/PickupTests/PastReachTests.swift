@@ -28,14 +28,15 @@ import Testing
             reach.read([.token(Self.token(version), key: Self.key(number))], of: Self.partition(number))
         }
         read(2 * PastReach.disorder, of: 0)
+        let both: Set = [Self.partition(0), Self.partition(1)]
         // Nothing was read of the other one.
-        #expect(reach.isAhead(Self.partition(0)) && !reach.isAhead(Self.partition(1)))
+        #expect(reach.ahead(among: both) == [Self.partition(0)])
         read(3 * PastReach.disorder, of: 1)
-        #expect(!reach.isAhead(Self.partition(0)) && !reach.isAhead(Self.partition(1)))
+        #expect(reach.ahead(among: both).isEmpty)
         read(2 * PastReach.disorder - 1, of: 0)
-        #expect(reach.isAhead(Self.partition(0)))
+        #expect(reach.ahead(among: both) == [Self.partition(0)] && reach.ahead(among: [Self.partition(1)]).isEmpty)
         reach.end(Self.partition(1), isWhole: true)
-        #expect(!reach.isAhead(Self.partition(0)))
+        #expect(!reach.ahead(among: both).contains(Self.partition(0)))
     }
 
     // MARK: Any history

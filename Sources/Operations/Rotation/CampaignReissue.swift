@@ -45,9 +45,9 @@ package struct CampaignReissue {
         self.init(
             campaign: campaign, terms: terms,
             topics: KafkaCampaignTopics(
-                campaign.ring.configuration, brokers: brokers, patience: terms.answerWithin, logger: logger,
-                display: display), display: display,
-            note: note)
+                campaign.ring.configuration, brokers: brokers, patience: terms.answerWithin,
+                remembers: (try? campaign.load().kind) == .rotation, logger: logger, display: display),
+            display: display, note: note)
     }
 
     /// The re-issue of `campaign` by `terms` over `topics`.

@@ -81,7 +81,7 @@ struct CanaryReading: CanaryOutcomes {
 
     /// Reads the reports behind the marks at which the canary was answered.
     ///
-    /// What an open transaction hides counts as unread by workers. A report that arrives in the meantime may be read as well.
+    /// Reports behind an open transaction count as unread by workers. A report that arrives in the meantime may be read as well.
     ///
     /// - Returns: the topics of which a part was deleted: by their retention, or because the topic was.
     private func readReports(into tally: inout CanaryTally) async throws -> [String] {

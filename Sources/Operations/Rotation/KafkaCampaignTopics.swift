@@ -15,9 +15,12 @@ struct KafkaCampaignTopics: CampaignTopics {
     private let waiting: BulkLag
     private let patience: Duration
 
-    /// - Parameter patience: the longest time for which a verdict waits for an open transaction.
+    /// - Parameters:
+    ///   - patience: the longest time for which a verdict waits for an open transaction.
+    ///   - remembers: whether a reading of the ledger goes on behind the last one. A revocation reads everything each
+    ///     time: its verdict must not rest on records of a topic that was deleted meanwhile.
     init(
-        _ configuration: Configuration, brokers: String, patience: Duration, logger: Logger,
+        _ configuration: Configuration, brokers: String, patience: Duration, remembers: Bool, logger: Logger,
         display: any ProgressDisplay
     ) {
         self.configuration = configuration
@@ -28,7 +31,7 @@ struct KafkaCampaignTopics: CampaignTopics {
             configuration, KafkaProperties(configuration, bootstrapServers: brokers), logger: logger)
         // A campaign reads the ledger repeatedly until its own time limit.
         ledger = LedgerReader(
-            configuration, brokers: brokers, patience: min(patience, TopicReader.standardPatience), remembers: true,
+            configuration, brokers: brokers, patience: min(patience, TopicReader.standardPatience), remembers: remembers,
             logger: logger, display: display)
     }
 

@@ -69,13 +69,13 @@ struct PastReach: Sendable {
     /// The version from which on a token that was read is its subject's newest.
     var certain: Int64 { partitions.values.map { Self.latest($0.reach) }.max() ?? .min }
 
-    /// Returns whether `partition` was read so much further back than another one that reading on would be in vain: what
-    /// counts depends on the one that is behind.
-    func isAhead(_ partition: TopicPartition) -> Bool {
-        guard let reach = partitions[partition]?.reach, let last = partitions.values.map(\.reach).max() else {
-            return false
+    /// Returns those of `candidates` that were read so much further back than another partition that reading on would be
+    /// in vain: the partition that was read back least decides which tokens count.
+    func ahead(among candidates: Set<TopicPartition>) -> Set<TopicPartition> {
+        guard let last = partitions.values.lazy.map(\.reach).max() else { return [] }
+        return candidates.filter { candidate in
+            partitions[candidate].map { Self.latest($0.reach) < last } ?? false
         }
-        return Self.latest(reach) < last
     }
 
     /// Returns whether every needed record of `partition` was read: the rest is older.

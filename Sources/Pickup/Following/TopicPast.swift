@@ -94,6 +94,7 @@ final class TopicPast: Sendable {
             if !plan.isBounded { try await bound(ends, reader, &plan) }
             // With the partitions' leaders known, the reader does not look them up twice.
             _ = try await reader.metadata(of: configuration.topics.tokens, within: Self.timeout)
+            plan.resting = []
             let starts = plan.windows.open.compactMap { begin($0, &plan) }
             if !starts.isEmpty { try await reader.read(starts) }
             while !plan.windows.isEmpty, !Task.isCancelled, desk.takesPast { try await step(reader, &plan) }
@@ -169,20 +170,13 @@ final class TopicPast: Sendable {
     /// Begins the next windows of the partitions `moved`, whose windows ended, and of those that rest, as far as no
     /// other partition is behind. A client hands on what one partition has before it asks for the next one's.
     private func goOn(_ moved: Set<TopicPartition>, _ reader: KafkaConsumer, _ plan: inout Plan) async throws {
-        let rested = plan.resting
+        let (rested, candidates) = (plan.resting, moved.union(plan.resting))
+        // A window that is too large begins anew at once.
+        plan.resting = plan.reach.ahead(among: candidates).filter { !plan.windows.isReading($0) }
         var starts: [PartitionOffset] = []
         var ended: [TopicPartition] = []
-        for partition in moved.union(rested) {
-            // A window that is too large begins anew at once.
-            if !plan.windows.isReading(partition), plan.reach.isAhead(partition) {
-                plan.resting.insert(partition)
-            } else if let start = begin(partition, &plan) {
-                plan.resting.remove(partition)
-                starts.append(start)
-            } else {
-                plan.resting.remove(partition)
-                ended.append(partition)
-            }
+        for partition in candidates.subtracting(plan.resting) {
+            if let start = begin(partition, &plan) { starts.append(start) } else { ended.append(partition) }
         }
         let paused = plan.resting.subtracting(rested).union(ended)
         if !paused.isEmpty { try await reader.pause(Array(paused)) }
