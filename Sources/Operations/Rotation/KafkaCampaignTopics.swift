@@ -31,7 +31,8 @@ struct KafkaCampaignTopics: CampaignTopics {
             configuration, KafkaProperties(configuration, bootstrapServers: brokers), logger: logger)
         // A campaign reads the ledger repeatedly until its own time limit.
         ledger = LedgerReader(
-            configuration, brokers: brokers, patience: min(patience, TopicReader.standardPatience), remembers: remembers,
+            configuration, brokers: brokers, patience: min(patience, TopicReader.standardPatience),
+            remembers: remembers,
             logger: logger, display: display)
     }
 
