@@ -19,7 +19,7 @@ public struct ProcessorTerms: Sendable {
     /// The previous names of the accounts that stay, by their names.
     public var accountsBefore: [String: String]
     /// The accounts that stay, but with another endpoint or other credentials.
-    public var mendedAccounts: Set<String>
+    public var fixedAccounts: Set<String>
     /// The maximum number of cached answers of vendors.
     public var rememberedAnswers: Int
 
@@ -27,7 +27,7 @@ public struct ProcessorTerms: Sendable {
     public init(
         apps: [App], unchanged: Set<String>, reservedTopics: Set<String> = [], maximumEventBytes: Int,
         admission: AdmissionRules, retries: RetryPolicy, accounts: [LookupAccount] = [],
-        accountsBefore: [String: String] = [:], mendedAccounts: Set<String> = [], rememberedAnswers: Int = 100_000
+        accountsBefore: [String: String] = [:], fixedAccounts: Set<String> = [], rememberedAnswers: Int = 100_000
     ) {
         self.apps = apps
         self.unchanged = unchanged
@@ -37,7 +37,7 @@ public struct ProcessorTerms: Sendable {
         self.retries = retries
         self.accounts = accounts
         self.accountsBefore = accountsBefore
-        self.mendedAccounts = mendedAccounts
+        self.fixedAccounts = fixedAccounts
         self.rememberedAnswers = rememberedAnswers
     }
 }
@@ -61,7 +61,7 @@ extension BatchProcessor {
         admission.goOn(by: terms.admission, for: apps.names)
         minter.keep(only: kept)
         resolver.scheduler.goOn(
-            with: terms.accounts, before: terms.accountsBefore, mended: terms.mendedAccounts,
+            with: terms.accounts, before: terms.accountsBefore, fixed: terms.fixedAccounts,
             capacity: terms.rememberedAnswers, keeping: kept)
     }
 }

@@ -32,7 +32,7 @@ extension OperatorScenarios {
             #expect(dry.outputText.contains(#""redriven":20"#), "\(dry.outputText) \(dry.errorText)")
             #expect(try await admin.total("remint_events_total") == 21, "a dry run sends nothing")
 
-            // Nothing was mended, so that they come back, each time once more, until the guard stops them.
+            // Nothing was fixed, so that they come back, each time once more, until the guard stops them.
             for round in 1...3 {
                 let sent = try await remint(shop, ["redrive", "--app", "later", "--json"])
                 #expect(sent.outputText.contains(#""redriven":20"#), "round \(round): \(sent.outputText)")

@@ -74,7 +74,7 @@ import WorkerTestSupport
         }
     }
 
-    /// The listing says the same as before; someone mended the file it names.
+    /// The listing says the same as before; someone fixed the file it names.
     @Test func `a key's file that was fixed clears the report without a change of the listing`() async throws {
         try await watching { watched in
             try await make("k2", in: watched)

@@ -31,11 +31,11 @@ struct AccountSchedule: Sendable {
 
     /// Applies the limits of `account` from now on. Earlier requests still count.
     ///
-    /// - Parameter isMended: whether the endpoint or the credentials changed, so that earlier failures no longer count.
-    mutating func goOn(as account: LookupAccount, isMended: Bool) {
+    /// - Parameter isFixed: whether the endpoint or the credentials changed, so that earlier failures no longer count.
+    mutating func goOn(as account: LookupAccount, isFixed: Bool) {
         self.account = account
-        limiter.goOn(as: account, isMended: isMended)
-        if isMended { breaker = CircuitBreaker() }
+        limiter.goOn(as: account, isFixed: isFixed)
+        if isFixed { breaker = CircuitBreaker() }
     }
 
     /// Removes the questions of apps for which `isGone` returns true.

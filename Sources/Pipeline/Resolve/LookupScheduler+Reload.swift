@@ -8,11 +8,11 @@ extension LookupScheduler {
     ///
     /// - Parameters:
     ///   - names: the previous names of the accounts that stay.
-    ///   - mended: the accounts with another endpoint or other credentials; their failures no longer count.
+    ///   - fixed: the accounts with another endpoint or other credentials; their failures no longer count.
     ///   - capacity: the maximum number of cached answers.
     ///   - kept: the apps that did not change.
     mutating func goOn(
-        with accounts: [LookupAccount], before names: [String: String], mended: Set<String>, capacity: Int,
+        with accounts: [LookupAccount], before names: [String: String], fixed: Set<String>, capacity: Int,
         keeping kept: [App]
     ) {
         let known = Set(kept.map(ObjectIdentifier.init))
@@ -25,7 +25,7 @@ extension LookupScheduler {
             }
             moved[from] = place
             var line = old[from]
-            line.goOn(as: account, isMended: mended.contains(account.name))
+            line.goOn(as: account, isFixed: fixed.contains(account.name))
             return line
         }
         indices = Dictionary(accounts.enumerated().map { ($1.name, $0) }) { first, _ in first }

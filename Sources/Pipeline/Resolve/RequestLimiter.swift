@@ -29,10 +29,10 @@ struct RequestLimiter: Sendable {
 
     /// Applies the limits of `account` from now on. Earlier requests still count.
     ///
-    /// - Parameter isMended: whether the endpoint or the credentials changed, so that the vendor's pause no longer
+    /// - Parameter isFixed: whether the endpoint or the credentials changed, so that the vendor's pause no longer
     ///   applies.
-    mutating func goOn(as account: LookupAccount, isMended: Bool) {
-        if isMended { pausedUntil = nil }
+    mutating func goOn(as account: LookupAccount, isFixed: Bool) {
+        if isFixed { pausedUntil = nil }
         windows = Self.windows(account)
         concurrency = account.concurrency
     }

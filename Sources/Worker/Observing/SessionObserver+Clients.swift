@@ -77,7 +77,7 @@ extension SessionObserver {
     /// Notes that the versions on the token topic could not be read.
     func versionsUnknown(_ topic: String, _ error: KafkaError) {
         logger.warning(
-            "the versions on the token topic could not be read; this worker goes by its clock",
+            "the versions on the token topic could not be read; this worker uses its clock",
             metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(error)"])
     }
 

@@ -9,10 +9,10 @@ struct LookupSuccession: Sendable, Equatable {
     /// The former names of accounts that continue, by their new names.
     private(set) var before: [String: String] = [:]
     /// The continuing accounts whose endpoint or credentials changed.
-    private(set) var mended: Set<String> = []
+    private(set) var fixed: Set<String> = []
 
     /// The former names of the accounts that continue unchanged, by their new names.
-    var kept: [String: String] { before.filter { !mended.contains($0.key) } }
+    var kept: [String: String] { before.filter { !fixed.contains($0.key) } }
 
     init(from old: [Account], to new: [Account]) {
         var left = old
@@ -27,7 +27,7 @@ struct LookupSuccession: Sendable, Equatable {
         for account in new { take(account) { $0.fingerprint == account.fingerprint } }
         for account in new where before[account.name] == nil {
             take(account) { $0.name == account.name }
-            if before[account.name] != nil { mended.insert(account.name) }
+            if before[account.name] != nil { fixed.insert(account.name) }
         }
     }
 }

@@ -52,6 +52,6 @@ struct Reload: Sendable {
             maximumEventBytes: configuration.worker.maximumEventBytes,
             admission: configuration.admissionRules(worker: name), retries: configuration.retryPolicy,
             accounts: VendorLookups.accounts(configuration), accountsBefore: succession.before,
-            mendedAccounts: succession.mended, rememberedAnswers: configuration.worker.lookups.cache)
+            fixedAccounts: succession.fixed, rememberedAnswers: configuration.worker.lookups.cache)
     }
 }

@@ -19,11 +19,11 @@ import Testing
 
     private func terms(
         _ apps: [App], unchanged: Set<String> = [], _ accounts: [LookupAccount]? = nil,
-        before: [String: String] = ["shop": "shop"], mended: Set<String> = [], reserved: Set<String> = []
+        before: [String: String] = ["shop": "shop"], fixed: Set<String> = [], reserved: Set<String> = []
     ) -> ProcessorTerms {
         ProcessorTerms(
             apps: apps, unchanged: unchanged, reservedTopics: reserved, maximumEventBytes: 1 << 20, admission: .off,
-            retries: .standard, accounts: accounts ?? [account()], accountsBefore: before, mendedAccounts: mended)
+            retries: .standard, accounts: accounts ?? [account()], accountsBefore: before, fixedAccounts: fixed)
     }
 
     // MARK: Apps
@@ -128,14 +128,14 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a failing vendor is asked at once after its credentials were fixed`(isMended: Bool) async throws {
+    func `a failing vendor is asked at once after its credentials were fixed`(isFixed: Bool) async throws {
         var bench = try LookupBench()
         _ = await bench.process(bench.records(["ann"]))
         bench.pass(.milliseconds(200))
         bench.reply(try #require(bench.processor.lookups().first), 401)
         #expect(bench.processor.lookupConditions.map(\.circuit) == ["open"])
-        bench.processor.goOn(by: terms([app("shop")], mended: isMended ? ["shop"] : []))
-        #expect(bench.processor.lookupConditions.map(\.circuit) == [isMended ? "closed" : "open"])
+        bench.processor.goOn(by: terms([app("shop")], fixed: isFixed ? ["shop"] : []))
+        #expect(bench.processor.lookupConditions.map(\.circuit) == [isFixed ? "closed" : "open"])
     }
 
     @Test func `a request that tries for an app that is configured otherwise shows that the vendor works`() async throws
@@ -161,7 +161,7 @@ import Testing
         _ = await bench.process(bench.records(["ann"]))
         bench.pass(.milliseconds(200))
         bench.reply(try #require(bench.processor.lookups().first), 429, retryAfter: 3_600_000_000)
-        bench.processor.goOn(by: terms([app("shop")], mended: ["shop"]))
+        bench.processor.goOn(by: terms([app("shop")], fixed: ["shop"]))
         _ = await bench.process(bench.records(["bob"]))
         bench.pass(.milliseconds(200))
         #expect(!bench.processor.lookups().isEmpty)

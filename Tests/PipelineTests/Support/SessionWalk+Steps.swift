@@ -101,7 +101,7 @@ extension SessionWalk {
     private mutating func check() throws(WalkFailure) {
         guard isBlocked, !isStopping else { throw WalkFailure("it looks at a topic at the wrong time") }
         note(.checked)
-        if isMended {
+        if isFixed {
             isBlocked = false
             flow.unblocked()
         } else {
@@ -292,7 +292,7 @@ extension SessionWalk {
         owesRollBack = true
         (parked, resumed) = ([:], [:])
         lastAbort = now
-        if isBlocked { isMended = false }
+        if isBlocked { isFixed = false }
         flow.aborted(at: now, isBlocked: isBlocked)
         note(isBlocked ? .blocked : processing == nil ? .aborted : .abortedInProcess)
     }

@@ -44,7 +44,7 @@ struct SessionWalk {
     var isStopping = false
     var isBlocked = false
     /// Whether the topics can be written.
-    var isMended = true
+    var isFixed = true
     /// When the last unit was aborted.
     var lastAbort: UnixTime?
     /// Whether offsets are still to be committed, so that no partition is given up.
@@ -181,7 +181,7 @@ struct SessionWalk {
     }
 
     /// The topic that could not be written can be, which shows when it is looked at.
-    mutating func unblock() { isMended = true }
+    mutating func unblock() { isFixed = true }
 
     /// An operator says that nothing new is to be taken, or that it may be again.
     private mutating func quiet() {
@@ -228,7 +228,7 @@ struct SessionWalk {
         (parked, resumed) = ([:], [:])
         (processing, committing, owesRollBack, isStopping, isBlocked) = (nil, nil, false, false, false)
         (lastBegin, lastEnd, lastAbort) = (nil, nil, nil)
-        (isMended, hasOpenOffsets) = (true, false)
+        (isFixed, hasOpenOffsets) = (true, false)
         lastNumber = 0
     }
 

@@ -100,7 +100,7 @@ import WorkerTestSupport
         }
     }
 
-    /// Forty large ones among a hundred: found, and mended together.
+    /// Forty large ones among a hundred: found, and fixed together.
     @Test func `many large records are made smaller together`() async throws {
         try await CommitBench.with(kafka: ["message.max.bytes: 2000"]) { bench in
             try await bench.withProducer { producer in
