@@ -11,7 +11,7 @@ extension CanaryTally {
         package internal(set) var superseded = 0
         /// Users whose tokens the vendor rejected.
         package internal(set) var rejections = 0
-        /// Other users who asked for another token although that of the new version lived.
+        /// Users who asked for another token although that of the new version lived.
         package internal(set) var askedAgain = 0
         /// Those of `askedAgain` whose report no token, dead letter or retry answers.
         package internal(set) var unheard = 0

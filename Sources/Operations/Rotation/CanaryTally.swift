@@ -104,13 +104,14 @@ package struct CanaryTally: Sendable {
         if fates[place] == .superseded, !isRegressed { part.superseded += 1 }
         if fates[place] == .gone { part.gone += 1 }
         if rejected.contains(place) { part.rejections += 1 }
+        let isRejected = rejected.contains(place)
         let isAnswered = askedAgain.contains(place) || isAsking(place)
-        let hasAsked = isAnswered || newest[place].map { late.hasReport(of: place, against: $0) } ?? false
-        if hasAsked, !rejected.contains(place) {
-            part.askedAgain += 1
-            if !isAnswered { part.unheard += 1 }
-        }
-        if hasAsked || rejected.contains(place) { part.refused += 1 }
+        // The report of a rejection is on the lane too.
+        let isUnheard =
+            !isAnswered && !isRejected && newest[place].map { late.hasReport(of: place, against: $0) } ?? false
+        if isAnswered || isUnheard { part.askedAgain += 1 }
+        if isUnheard { part.unheard += 1 }
+        if isAnswered || isUnheard || isRejected { part.refused += 1 }
     }
 
     /// Returns whether an event of a user who holds a token of the new version still waits for another, or failed.
