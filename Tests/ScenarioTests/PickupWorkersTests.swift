@@ -36,8 +36,9 @@ extension DeviceScenarios {
             let worker = try await shop.startWorker()
             let gateway = try await Gateway.start(shop)
             let session = try gateway.session("ann")
-            let token = try #require(try await gateway.call(Self.path, session: session).text("token"))
-            // Each names the live token as expired: that is a matter of a clock, and no token helps.
+            var token = try #require(try await gateway.call(Self.path, session: session).text("token"))
+            // Each names the token that the device got last as expired: that is a matter of a clock, and after one more
+            // token none helps. A report that names an older one gets the newest without a worker.
             func report() async throws -> (Gateway.Answer, Duration) {
                 let start = ContinuousClock.now
                 let report = #"{"errorCode":22,"userId":"ann","errorReason":"expired","signature":"\#(token)"}"#
@@ -52,6 +53,7 @@ extension DeviceScenarios {
                 statuses.append(answer.status)
                 #expect(time < .seconds(20), "\(answer.text)")
                 #expect([200, 202].contains(answer.status), "\(answer.text)")
+                if answer.status == 200 { token = try #require(answer.text("token")) }
             }
             #expect(statuses.contains(202), "\(statuses)")
             let health = try await gateway.call("/health/ready")
