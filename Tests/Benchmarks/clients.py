@@ -177,7 +177,7 @@ class Clients:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--url", required=True)
-    parser.add_argument("--app", required=True)
+    parser.add_argument("--app", required=True, help="an app of OneSignal, whose reports it sends")
     parser.add_argument("--session", required=True, help="a session that lives for as long as this takes")
     parser.add_argument("--user", default="ann", help="the session's user")
     parser.add_argument("--calls", type=int, default=1000)
