@@ -22,7 +22,7 @@ INSTALL_MODULES = { test -x .build/tools/bin/pip || python3 -m venv .build/tools
 	.build/tools/bin/pip install --quiet --disable-pip-version-check
 SOURCES := Package.swift Sources Tests adapters
 
-.PHONY: help setup setup-tests setup-packages build demo test test-broker instructions bench-peers dist deb packages check lint format release clean
+.PHONY: help setup setup-tests setup-packages build demo test test-broker instructions bench bench-peers dist deb packages check lint format release clean
 
 help: ## List what there is.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -49,7 +49,10 @@ instructions: setup ## Count the instructions of a token and of an event against
 	$(SWIFT) build $(BUILD_FLAGS) --configuration release --product instructions
 	.ci/instructions
 
-bench-peers: setup release ## Remint beside jwt-kit and, with REMINT_TEST_BROKERS=host:port, beside Python and librdkafka alone.
+bench: release ## Build the program of measurements beside it: .build/release/remint-bench.
+	$(SWIFT) build $(BUILD_FLAGS) --configuration release --product remint-bench
+
+bench-peers: bench ## Remint beside jwt-kit and, with REMINT_TEST_BROKERS=host:port, beside Python and librdkafka alone.
 	$(SWIFT) build --configuration release --package-path Tests/Benchmarks
 	Tests/Benchmarks/compare.py mint
 	test -z "$$REMINT_TEST_BROKERS" || Tests/Benchmarks/compare.py worker --subjects remint,peer,relay --brokers "$$REMINT_TEST_BROKERS"

@@ -87,6 +87,8 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "remint", targets: ["remint"]),
+        // Measurements, which the program itself has no part of.
+        .executable(name: "remint-bench", targets: ["remint-bench"]),
         // The hot path by itself, for counting its instructions.
         .executable(name: "instructions", targets: ["Instructions"]),
         // What an adapter outside of this package is written with, and tested with.
@@ -195,24 +197,24 @@ let package = Package(
         .target(
             name: "ShippedVendors", path: "adapters/declared", exclude: ["README.md"], sources: ["Shipped.swift"],
             resources: declaredVendors.map { .copy("\($0).yaml") }, swiftSettings: settings),
-        module("Vendors", ["AdapterKit", "DeclaredAdapters", "ShippedVendors"] + adapterDependencies),
         module(
-            "Bench",
+            "Vendors",
+            ["AdapterKit", "AdapterTestKit", "DeclaredAdapters", "DeclaredTesting", "ShippedVendors"]
+                + adapterDependencies),
+        // The parts of a command line that the programs share.
+        module(
+            "CommandKit",
             [
-                "Pipeline", "AdapterKit", "AdapterTestKit", "DeclaredAdapters", "DeclaredTesting", "Vendors", "JOSE",
-                "Keyring",
-            ] + adapterDependencies),
+                "Operations", "Kafka", "WorkerConfiguration", "DeclaredAdapters", "AdapterKit", "YAMLReading",
+                argumentParser,
+            ]),
         module(
             "Demonstration",
             [
                 "Worker", "Preflight", "Wiring", "Pickup", "Access", "HTTPTransport", "Pipeline", "AdapterKit",
                 "AdapterTestKit", "Kafka",
-                "Keyring", "JOSE", "WorkerConfiguration", "StubServer", "Bench", "Vendors", logging,
+                "Keyring", "JOSE", "WorkerConfiguration", "StubServer", "Vendors", logging,
             ]),
-        .executableTarget(
-            name: "Instructions",
-            dependencies: ["Bench", "Vendors", "AdapterKit", "DeclaredAdapters", "DeclaredTesting"],
-            swiftSettings: settings),
         .executableTarget(
             name: "remint",
             dependencies: [
@@ -222,11 +224,30 @@ let package = Package(
                 "Kafka",
                 "Keyring",
                 "JOSE",
-                "WorkerConfiguration", "Telemetry", "Bench", "Demonstration", "Vendors", "DeclaredAdapters",
+                "WorkerConfiguration", "Telemetry", "CommandKit", "Demonstration", "Vendors", "DeclaredAdapters",
                 "DeclaredTesting", "WorkerTesting", "YAMLReading",
-                logging, lifecycle, signals, argumentParser, nio, sockets, http, tracing,
+                logging, lifecycle, signals, argumentParser, tracing,
             ] + adapterDependencies,
             swiftSettings: settings, linkerSettings: distribution),
+
+        // The measurements. They are in this package, because the modules that they measure are no products of it.
+        .target(
+            name: "Bench",
+            dependencies: ["Pipeline", "AdapterKit", "AdapterTestKit", "Vendors", "JOSE", "Keyring"]
+                + adapterDependencies,
+            path: "Sources/Bench/Bench", swiftSettings: settings),
+        .executableTarget(
+            name: "Instructions",
+            dependencies: ["Bench", "Vendors", "AdapterKit", "DeclaredAdapters", "DeclaredTesting"],
+            path: "Sources/Bench/Instructions", swiftSettings: settings),
+        .executableTarget(
+            name: "remint-bench",
+            dependencies: [
+                "Bench", "CommandKit", "Demonstration", "Serving", "Wiring", "Operations", "Pipeline", "AdapterKit",
+                "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Vendors", "DeclaredAdapters",
+                "DeclaredTesting", logging, argumentParser, nio, sockets, http,
+            ],
+            path: "Sources/Bench/remint-bench", swiftSettings: settings),
 
         // What tests share that wait: for a line in a log, for a turn, for something to come true.
         .target(
@@ -339,7 +360,7 @@ let package = Package(
         tests(
             "ScenarioTests",
             [
-                "remint", "Operations", "WorkerConfiguration", "Kafka", "Keyring", "JOSE", "AdapterKit",
+                "remint", "remint-bench", "Operations", "WorkerConfiguration", "Kafka", "Keyring", "JOSE", "AdapterKit",
                 "AdapterTestKit", "Vendors", "StubServer", "ProgramTestSupport", "CertificateTestSupport", logging,
             ] + adapterDependencies),
         tests(

@@ -1,6 +1,5 @@
 import Access
 import AdapterKit
-import Bench
 import Foundation
 import JOSE
 

@@ -1,10 +1,10 @@
 package import AdapterKit
 import AdapterTestKit
-import Bench
 package import Foundation
 package import JOSE
 import Keyring
 import StubServer
+import Vendors
 
 /// The vendors' REST APIs for a demonstration, each on a port of this machine, for the apps' look-ups.
 package struct DemoVendors {

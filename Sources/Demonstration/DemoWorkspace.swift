@@ -1,6 +1,5 @@
 package import AdapterKit
 import AdapterTestKit
-import Bench
 package import Foundation
 package import JOSE
 import Keyring

@@ -1,8 +1,5 @@
 import ArgumentParser
-import Foundation
-import Kafka
 import Keyring
-import Operations
 
 /// The command line.
 @main
@@ -20,7 +17,7 @@ struct Remint: AsyncParsableCommand {
             InspectCommand.self, AdapterCommand.self,
             AppsCommand.self, LanesCommand.self, StatusCommand.self, DeadLettersCommand.self, KeysCommand.self,
             LedgerCommand.self, ReissueCommand.self,
-            RotateCommand.self, TopicsCommand.self, BenchCommand.self,
+            RotateCommand.self, TopicsCommand.self,
         ])
 
     /// Runs the program. Exit codes: 0 done, 1 wrong request or failed check, 2 usage, 75 try again later.
@@ -29,23 +26,9 @@ struct Remint: AsyncParsableCommand {
         do { command = try parseAsRoot() } catch { end(with: error) }
         var invocation = (command as? any AdvisingCommand)?.invocation ?? RemintCommand.Invocation()
         if invocation.brokers != nil { invocation.brokered = brokered(in: Self.self) }
-        // The text of an error may name commands too.
-        await RemintCommand.$invocation.withValue(invocation) { await run() }
-    }
-
-    /// Parses the command again, because a parsed one cannot be sent to the task's scope of `invocation`.
-    private static func run() async {
-        do {
-            var command = try parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
-            end(EXIT_SUCCESS)
-        } catch {
-            end(with: error)
-        }
+        // The text of an error may name commands too. The command is parsed again, because a parsed one cannot be sent to
+        // the task's scope of `invocation`.
+        await RemintCommand.$invocation.withValue(invocation) { await runToEnd() }
     }
 
     /// Returns the commands below `command` that accept `--brokers`, as their help lists them.
@@ -60,23 +43,5 @@ struct Remint: AsyncParsableCommand {
             if subcommand == command.configuration.defaultSubcommand, !below.isEmpty { found.insert(name) }
         }
         return found
-    }
-
-    private static func end(with error: any Error) -> Never {
-        if error is KafkaError || error is ReissueHeld {
-            Terminal.error("remint: \(error)")
-            end(75)
-        }
-        let code = exitCode(for: error), message = fullMessage(for: error)
-        if !message.isEmpty { code.isSuccess ? Terminal.print(message) : Terminal.error(message) }
-        end(code == .validationFailure ? 2 : code.rawValue)
-    }
-
-    /// Ends the process without its libraries' own clean-up. Kafka clients that did not close in time still free
-    /// themselves on threads of their own, and use parts of libcrypto and other libraries that the clean-up would
-    /// remove.
-    private static func end(_ code: Int32) -> Never {
-        fflush(nil)
-        _exit(code)
     }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Remint beside its peers, in the same run on the same machine.
 
-    compare.py mint    tokens a second: remint bench mint and jwt-kit
+    compare.py mint    tokens a second: remint-bench mint and jwt-kit
     compare.py worker  events a second through a broker: remint run and a worker in Python
 
 The first call makes a virtual environment beside this file and installs what python/requirements.txt names.

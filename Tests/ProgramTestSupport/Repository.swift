@@ -21,6 +21,9 @@ package enum Repository {
             ?? products.appending(path: "remint").path
     }
 
+    /// The program of measurements, beside the tests.
+    package static var bench: String { products.appending(path: "remint-bench").path }
+
     /// Every file below `folder` with this ending.
     package static func files(under folder: String, ending: String) -> [URL] {
         let base = root.appending(path: folder)

@@ -57,20 +57,25 @@ extension Scenarios {
                 "Kafka",
                 "Keyring",
                 "JOSE", "WorkerConfiguration",
-                "Telemetry", "Bench", "Demonstration", "Vendors", "DeclaredAdapters", "DeclaredTesting",
+                "Telemetry", "CommandKit", "Demonstration", "Vendors", "DeclaredAdapters", "DeclaredTesting",
                 "WorkerTesting", "YAMLReading",
             ],
             "Demonstration": [
                 "Worker", "Preflight", "Wiring", "Pickup", "Access", "HTTPTransport", "Pipeline", "AdapterKit",
                 "AdapterTestKit", "Kafka",
-                "Keyring", "JOSE", "WorkerConfiguration", "StubServer", "Bench", "Vendors",
+                "Keyring", "JOSE", "WorkerConfiguration", "StubServer", "Vendors",
             ],
-            "Vendors": ["AdapterKit", "DeclaredAdapters", "ShippedVendors"],
-            "Bench": [
-                "Pipeline", "AdapterKit", "AdapterTestKit", "DeclaredAdapters", "DeclaredTesting", "Vendors", "JOSE",
-                "Keyring",
+            "Vendors": ["AdapterKit", "AdapterTestKit", "DeclaredAdapters", "DeclaredTesting", "ShippedVendors"],
+            "CommandKit": [
+                "AdapterKit", "DeclaredAdapters", "Kafka", "Operations", "WorkerConfiguration", "YAMLReading",
             ],
+            "Bench": ["Pipeline", "AdapterKit", "AdapterTestKit", "Vendors", "JOSE", "Keyring"],
             "Instructions": ["AdapterKit", "Bench", "DeclaredAdapters", "DeclaredTesting", "Vendors"],
+            "remint-bench": [
+                "Bench", "CommandKit", "Demonstration", "Serving", "Wiring", "Operations", "Pipeline", "AdapterKit",
+                "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Vendors", "DeclaredAdapters",
+                "DeclaredTesting",
+            ],
         ]
 
         /// Everything from outside that a module may use.
@@ -88,10 +93,11 @@ extension Scenarios {
             "HTTPTransport": [
                 "AsyncHTTPClient", "Glibc", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization",
             ],
-            "OTLP": ["Logging"], "Vendors": [],
+            "OTLP": ["Logging"], "Vendors": ["Foundation"], "CommandKit": ["ArgumentParser", "Foundation"],
             "Instructions": ["Foundation", "Synchronization"],
             "Demonstration": ["Foundation", "Logging", "Synchronization"],
             "Bench": ["Dispatch", "Foundation", "Synchronization"],
+            "remint-bench": ["ArgumentParser", "Foundation", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix"],
             "Signing": [
                 "Dispatch", "Glibc", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle", "Synchronization",
             ],
@@ -114,11 +120,17 @@ extension Scenarios {
             "WorkerTesting": ["Synchronization", "Yams"],
             "Operations": ["Foundation", "Glibc", "Logging", "Synchronization"],
             "remint": [
-                "ArgumentParser", "Dispatch", "Foundation", "Logging", "NIOCore", "NIOHTTP1",
-                "NIOPosix",
-                "ServiceLifecycle", "Synchronization", "Tracing", "UnixSignals",
+                "ArgumentParser", "Dispatch", "Foundation", "Logging", "ServiceLifecycle", "Synchronization", "Tracing",
+                "UnixSignals",
             ],
         ]
+
+        /// The measurements, which share a folder.
+        private static let measurements = ["Bench", "Instructions", "remint-bench"]
+
+        private static func folder(of module: String) -> String {
+            measurements.contains(module) ? "Sources/Bench/\(module)" : "Sources/\(module)"
+        }
 
         private func imports(of file: URL) throws -> Set<String> {
             let text = try String(contentsOf: file, encoding: .utf8)
@@ -129,9 +141,9 @@ extension Scenarios {
 
         @Test(arguments: allowed.keys.sorted())
         func `a module imports only what the map allows`(module: String) throws {
-            let adapters = ["remint", "Vendors", "Bench"].contains(module) ? try vendors().map { "\($0)Adapter" } : []
+            let adapters = ["Vendors", "Bench"].contains(module) ? try vendors().map { "\($0)Adapter" } : []
             let permitted = (Self.allowed[module] ?? []).union(Self.outside[module] ?? []).union(adapters)
-            let files = Repository.files(under: "Sources/\(module)", ending: "swift")
+            let files = Repository.files(under: Self.folder(of: module), ending: "swift")
             #expect(!files.isEmpty)
             for file in files {
                 let extra = try imports(of: file).subtracting(permitted)
@@ -155,7 +167,9 @@ extension Scenarios {
             let modules = Set(
                 signers.map { $0.path.split(separator: "/Sources/").last?.split(separator: "/").first ?? "" })
             #expect(
-                modules.isSubset(of: ["Signing", "AdapterTestKit", "Bench", "BrokerTokens", "Operations", "remint"]),
+                modules.isSubset(of: [
+                    "Signing", "AdapterTestKit", "Bench", "BrokerTokens", "Demonstration", "Operations", "remint",
+                ]),
                 "\(modules)")
             for file in Repository.files(under: "adapters", ending: "swift") where file.path.contains("/Sources/") {
                 #expect(try !String(contentsOf: file, encoding: .utf8).contains("@_spi("), "\(file.path)")
@@ -234,10 +248,15 @@ extension Scenarios {
             #expect(reach(of: "Signing").isDisjoint(with: ["WorkerConfiguration", "YAMLReading", "DeclaredAdapters"]))
         }
 
+        @Test func `the program contains no measurement`() {
+            #expect(reach(of: "remint-bench").contains("Bench"))
+            #expect(reach(of: "remint").isDisjoint(with: Self.measurements))
+        }
+
         @Test func `every folder of Sources is on the map`() throws {
-            let folders = try FileManager.default.contentsOfDirectory(
-                atPath: Repository.root.appending(path: "Sources").path
-            )
+            let folders = try ["Sources", "Sources/Bench"].flatMap {
+                try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: $0).path)
+            }
             .filter { !$0.hasSuffix(".md") && !["COpenSSL", "CRdKafka"].contains($0) }
             #expect(Set(folders) == Set(Self.allowed.keys))
         }
@@ -272,7 +291,7 @@ extension Scenarios {
 
         /// A folder may use another, or be used by it.
         @Test(arguments: allowed.keys.sorted()) func `folders form no circle`(module: String) throws {
-            let folders = try FolderGraph(of: module)
+            let folders = try FolderGraph(of: Self.folder(of: module))
             #expect(folders.circle == Self.circular[module, default: []], "\(module)")
         }
 
@@ -299,7 +318,7 @@ extension Scenarios {
             let forbidden =
                 /LoggingSystem\.bootstrap|InstrumentationSystem\.bootstrap|MetricsSystem\.bootstrap|ProcessInfo\.processInfo\.environment|getenv\(/
             for module in Self.allowed.keys where !["Wiring", "Worker", "remint"].contains(module) {
-                for file in Repository.files(under: "Sources/\(module)", ending: "swift") {
+                for file in Repository.files(under: Self.folder(of: module), ending: "swift") {
                     let text = try String(contentsOf: file, encoding: .utf8)
                     #expect(text.firstMatch(of: forbidden) == nil, "\(file.path)")
                 }

@@ -6,7 +6,7 @@ extension Scenarios {
     /// The measurements, small: that they come to an end and say what they promise, not how fast this machine is.
     @Suite(.timeLimit(.minutes(10))) struct BenchTests {
         private func json(_ arguments: [String]) async throws -> [String: Any] {
-            let program = try await Program.run(Repository.remint, ["bench"] + arguments + ["--json"])
+            let program = try await Program.run(Repository.bench, arguments + ["--json"])
             try #require(program.status == 0, "\(program.errorText)")
             return try #require(JSONSerialization.jsonObject(with: Data(program.outputText.utf8)) as? [String: Any])
         }
@@ -19,7 +19,8 @@ extension Scenarios {
         }
 
         @Test(arguments: ["RS256", "ES256", "HS256"])
-        func `bench mint compares tokens with raw signatures, on one core and on all`(_ algorithm: String) async throws
+        func `remint-bench mint compares tokens with raw signatures, on one core and on all`(_ algorithm: String)
+            async throws
         {
             let result = try await json(["mint", "--algorithm", algorithm, "--rounds", "3", "--seconds", "0.05"])
             #expect(result["algorithm"] as? String == algorithm)
@@ -32,7 +33,7 @@ extension Scenarios {
             }
         }
 
-        @Test func `bench decode measures every form of every vendor`() async throws {
+        @Test func `remint-bench decode measures every form of every vendor`() async throws {
             let result = try await json(["decode", "--rounds", "1", "--seconds", "0.02"])
             let rows = try #require(result["results"] as? [[String: Any]])
             let vendors = Set(rows.compactMap { $0["vendor"] as? String })
@@ -43,13 +44,13 @@ extension Scenarios {
             for row in rows { #expect(try median(row, "events_per_second") > 0) }
         }
 
-        @Test func `bench pickup reports devices' waits, and that nobody has another's token`() async throws {
+        @Test func `remint-bench pickup reports devices' waits, and that nobody has another's token`() async throws {
             let result = try await json(["pickup", "--devices", "60", "--answered", "20", "--returning", "10"])
             #expect(result["answered"] as? Int == 20)
             #expect(try #require(result["shortest_life_seconds"] as? Int) > 3000)
         }
 
-        @Test func `bench admission reports time and bytes by apps and subjects`() async throws {
+        @Test func `remint-bench admission reports time and bytes by apps and subjects`() async throws {
             let result = try await json([
                 "admission", "--rounds", "1", "--events", "1000", "--apps", "1", "--apps", "10", "--subjects", "0",
                 "--subjects", "1000",
@@ -64,9 +65,12 @@ extension Scenarios {
             }
         }
 
-        @Test func `bench worker drains its backlogs on an embedded broker and times a steady rate`() async throws {
+        @Test func `remint-bench worker drains its backlogs on an embedded broker and times a steady rate`()
+            async throws
+        {
             let result = try await json([
                 "worker", "--algorithm", "HS256", "--events", "2000", "--rounds", "1", "--rate", "50", "--seconds", "1",
+                "--remint", Repository.remint,
             ])
             #expect(result["delivery"] as? String == "at_least_once")
             #expect(try median(result, "events_per_second") > 0)
@@ -76,7 +80,7 @@ extension Scenarios {
             #expect(try #require(waits["p50"]) <= #require(waits["p99"]))
         }
 
-        @Test func `bench growth measures the whole worker with more of each`() async throws {
+        @Test func `remint-bench growth measures the whole worker with more of each`() async throws {
             let result = try await json([
                 "growth", "--rounds", "1", "--events", "500", "--backlog", "1000", "--apps", "3", "--subjects", "2000",
             ])
@@ -99,10 +103,12 @@ extension Scenarios {
             (["admission", "--apps", "0"], "--apps is 1 to 1000000"),
             (["growth", "--delivery", "exactly_once"], "the embedded broker isolates no transaction"),
             (["growth", "--backlog", "0"], "--events and --backlog are 1 to 1000000000"),
+            (["pickup", "--remint", "no/remint"], "no/remint: no such program; build it with make release"),
         ])
-        func `a wrong option of bench is one line, and exit code 2`(_ arguments: [String], _ words: String) async throws
+        func `a wrong option of remint-bench is one line, and exit code 2`(_ arguments: [String], _ words: String)
+            async throws
         {
-            let program = try await Program.run(Repository.remint, ["bench"] + arguments)
+            let program = try await Program.run(Repository.bench, arguments)
             #expect(program.status == 2)
             #expect(program.errorText.contains(words), "\(program.errorText)")
         }

@@ -3,7 +3,8 @@ import ProgramTestSupport
 import Testing
 
 extension KeyScenarios {
-    /// Numbers and durations of all options: one that means nothing is a wrong use of the command, and no crash of it.
+    /// Numbers and durations of all options of both programs: one that means nothing is a wrong use of the command, and no
+    /// crash of it.
     @Suite(.timeLimit(.minutes(10))) struct OptionNumberTests {
         private static let numbers: Set = [
             "allow-uid", "answer-within", "answered", "apps", "backlog", "canary", "clock-tolerance", "count",
@@ -17,17 +18,41 @@ extension KeyScenarios {
             "acls", "adapter", "algorithm", "app", "brokers", "by", "challenge", "code", "config", "delimiter",
             "delivery",
             "device", "dir", "encoding", "filter", "format", "group", "id", "input", "jwk", "keep", "key", "key-id",
-            "key-version", "kid", "log-level", "passphrase-file", "pem", "promote", "reason", "recipient", "report",
-            "secret", "socket", "stage", "state", "user", "user-column", "vendor", "vouched", "worker",
+            "key-version", "kid", "log-level", "passphrase-file", "pem", "promote", "reason", "recipient", "remint",
+            "report", "secret", "socket", "stage", "state", "user", "user-column", "vendor", "vouched", "worker",
         ]
         private static let wrong = ["nan", "-1", "-5s", "1e400", "99999999999999999999999", "99999999999999999d", ""]
 
-        @Test func `an option without a countable value is refused as a wrong use`() async throws {
+        @Test func `an option of remint without a countable value is refused as a wrong use`() async throws {
             let folder = try TemporaryFolder()
             let demo = try await Program.run(
                 Repository.remint, ["demo", "--dir", "shop", "--json"], directory: folder.url)
             try #require(demo.status == 0, "\(demo.errorText)")
-            let dump = try await Program.run(Repository.remint, ["--experimental-dump-help"])
+            let tried = try await refusals(of: Repository.remint, in: folder) { command, options in
+                var more: [String] = []
+                if command == ["reissue"] { more += ["--ledger", "--dry-run"] }
+                if ["keys", "rotate"].contains(command.first) { more += ["--key", "braze-ios"] }
+                if options.contains("config") { more += ["--config", "shop/remint.yaml"] }
+                if options.contains("brokers") { more += ["--brokers", "127.0.0.1:1"] }
+                return more
+            }
+            #expect(tried > 200)
+        }
+
+        @Test func `an option of remint-bench without a countable value is refused as a wrong use`() async throws {
+            let folder = try TemporaryFolder()
+            let tried = try await refusals(of: Repository.bench, in: folder) { _, _ in [] }
+            #expect(tried > 100)
+        }
+
+        /// Gives every number of `executable` each value that is none, expects a refusal, and returns the number of tries.
+        ///
+        /// - Parameter more: returns the arguments that a command needs beside its required ones.
+        private func refusals(
+            of executable: String, in folder: borrowing TemporaryFolder,
+            more: (_ command: [String], _ options: [String]) -> [String]
+        ) async throws -> Int {
+            let dump = try await Program.run(executable, ["--experimental-dump-help"])
             let root = try #require(
                 try JSONSerialization.jsonObject(with: dump.standardOutput) as? [String: Any])
             var tried = 0
@@ -41,20 +66,14 @@ extension KeyScenarios {
                     let values =
                         option == "rate" ? Self.wrong + ["1e20", "1e-300", "inf", "1000001"] : Self.wrong
                     for value in values {
-                        var arguments = command + needed + ["--\(option)=\(value)"]
-                        if command == ["reissue"] { arguments += ["--ledger", "--dry-run"] }
-                        if ["keys", "rotate"].contains(command.first) { arguments += ["--key", "braze-ios"] }
-                        if options.contains("config") { arguments += ["--config", "shop/remint.yaml"] }
-                        if options.contains("brokers"), command.first != "bench" {
-                            arguments += ["--brokers", "127.0.0.1:1"]
-                        }
-                        let program = try await Program.run(Repository.remint, arguments, directory: folder.url)
+                        let arguments = command + needed + ["--\(option)=\(value)"] + more(command, options)
+                        let program = try await Program.run(executable, arguments, directory: folder.url)
                         #expect(program.status == 2, "\(arguments): \(program.status) \(program.errorText.suffix(300))")
                         tried += 1
                     }
                 }
             }
-            #expect(tried > 200)
+            return tried
         }
 
         /// Returns the commands below `command`, each with its options and with the arguments that it cannot do without.

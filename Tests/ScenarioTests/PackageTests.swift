@@ -241,7 +241,7 @@ extension Scenarios {
                 "python3", [Self.config.appending(path: "debian/manual.py").path, "--date", "2026-01-01"],
                 input: dump.standardOutput)
             #expect(page.status == 0, "\(page.errorText)")
-            for command in ["run", #"dead\-letters redrive"#, "rotate promote", "bench ledger"] {
+            for command in ["run", #"dead\-letters redrive"#, "rotate promote", "ledger"] {
                 #expect(page.outputText.contains(".SS \"remint \(command)\""), "\(command)")
             }
             let printed = try await Program.run("groff", ["-man", "-Tutf8", "-ww"], input: page.standardOutput)

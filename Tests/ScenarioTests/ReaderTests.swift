@@ -16,7 +16,7 @@ extension Scenarios {
             // The reader, the writer, and a bench that writes what a worker would.
             "Sources/Pipeline/Mint/TokenRecord.swift", "Sources/Pipeline/Mint/TokenHeaders.swift",
             "Sources/Pipeline/Mint/Draft.swift", "Sources/Pipeline/Mint/TokenFrame.swift",
-            "Sources/remint/Commands/Bench/BenchLedger.swift",
+            "Sources/Bench/remint-bench/BenchLedger.swift",
         ]
 
         private static let hops: Set<String> = [

@@ -99,13 +99,17 @@ extension OperatorScenarios {
                 "write it anew with what this prints: remint metrics")
         }
 
-        @Test func `the table of commands has every command and no other`() async throws {
-            let dump = try await Program.run(Repository.remint, ["--experimental-dump-help"])
+        @Test(arguments: [("remint", "config/OPERATION.md", 30), ("remint-bench", "Tests/Benchmarks/README.md", 6)])
+        func `the table of a program's commands has every command and no other`(
+            _ name: String, _ page: String, _ least: Int
+        ) async throws {
+            let program = name == "remint" ? Repository.remint : Repository.bench
+            let dump = try await Program.run(program, ["--experimental-dump-help"])
             let root = try JSONSerialization.jsonObject(with: dump.standardOutput) as? [String: Any]
             let commands = leaves(try #require(root?["command"] as? [String: Any]), "")
-            #expect(commands.count > 30)
+            #expect(commands.count > least)
             var written: Set<String> = []
-            for cell in try firstColumn(of: "config/OPERATION.md", /`(remint [^`]+)`/) {
+            for cell in try firstColumn(of: page, /`(remint(?:-bench)? [^`]+)`/) where cell.hasPrefix("\(name) ") {
                 let words = cell.split(separator: " ").dropFirst().prefix { !$0.hasPrefix("-") && !$0.hasPrefix("(") }
                     .filter { $0.allSatisfy { $0.isLowercase || $0 == "-" || $0 == "/" } }
                 let last = words.last.map { $0.split(separator: "/") } ?? []

@@ -81,7 +81,7 @@
 }
 
 /// libcrypto alone, signing the same bytes again and again into the same place: this machine's limit, against which
-/// `remint bench` holds everything else.
+/// `remint-bench` holds everything else.
 ///
 /// Not `Sendable`: one per thread.
 @_spi(Signing) public final class BareSigner {

@@ -15,15 +15,6 @@ extension Configuration {
     }
 }
 
-/// Reads the value of an option `--brokers`.
-///
-/// - Throws: `ValidationError` for anything but addresses.
-func brokerList(_ text: String) throws -> String {
-    do throws(BrokerList.Problem) { return try BrokerList(text).text } catch {
-        throw ValidationError("--brokers: \(error)")
-    }
-}
-
 extension Logger {
     /// Returns a logger for a command: in text form, for problems only.
     static func quiet(_ log: Configuration.Log) -> Logger {

@@ -1,7 +1,6 @@
 import AdapterKit
 import AdapterTestKit
 import ArgumentParser
-import Bench
 import DeclaredAdapters
 import Foundation
 import Pickup

@@ -84,10 +84,3 @@ private struct DeadlineService: Service, CustomStringConvertible, CustomReflecta
         }
     }
 }
-
-extension UnixTime {
-    /// The system's clock.
-    @Sendable static func system() -> UnixTime {
-        UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1_000_000))
-    }
-}

@@ -7,11 +7,11 @@ struct FolderGraph {
     private var uses: [String: Set<String>] = [:]
     private let folders: Set<String>
 
-    /// The folders of `module`, and the files beside them.
-    init(of module: String) throws {
-        let root = Repository.root.appending(path: "Sources/\(module)").path
+    /// The folders of the module in `folder`, and the files beside them.
+    init(of folder: String) throws {
+        let root = Repository.root.appending(path: folder).path
         var texts: [String: [String]] = [:], files: [String: String] = [:]
-        for file in Repository.files(under: "Sources/\(module)", ending: "swift") {
+        for file in Repository.files(under: folder, ending: "swift") {
             let path = file.path.dropFirst(root.count + 1).split(separator: "/")
             let text = try String(contentsOf: file, encoding: .utf8)
             if path.count > 1 {

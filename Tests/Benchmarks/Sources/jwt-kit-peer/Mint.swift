@@ -40,7 +40,7 @@ struct Mint: Sendable {
 
     /// Mints for `length`, each token for a user of its own.
     ///
-    /// Names and times are made before, as `remint bench mint` has them: neither is charged for what is not minting.
+    /// Names and times are made before, as `remint-bench mint` has them: neither is charged for what is not minting.
     @concurrent
     func run(for length: Duration) async throws -> Run {
         // Whole seconds: jwt-kit would write fractions as well.

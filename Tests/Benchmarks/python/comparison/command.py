@@ -18,9 +18,11 @@ def main(here):
     options = parser(here).parse_args()
     options.algorithms = ALGORITHMS if options.algorithm == "all" else [options.algorithm]
     options.here = here
-    if not pathlib.Path(options.remint).exists():
-        print(f"no {options.remint}; build it with: make release", file=sys.stderr)
-        return 2
+    options.bench = options.bench or str(pathlib.Path(options.remint).with_name("remint-bench"))
+    for program, target in [(options.remint, "release"), (options.bench, "bench")]:
+        if not pathlib.Path(program).exists():
+            print(f"no {program}; build it with: make {target}", file=sys.stderr)
+            return 2
     # Topics and processes are taken away on the way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
@@ -39,6 +41,7 @@ def parser(here):
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--rounds", type=positive, default=5, help="how often each is measured, in turns (5)")
     common.add_argument("--remint", default=str(root / ".build/release/remint"), help="the program, a release build")
+    common.add_argument("--bench", help="the program of measurements (remint-bench beside --remint)")
     common.add_argument("--json", action="store_true", help="print JSON")
     common.add_argument("--check", action="store_true", help="exit 1 where a target is missed")
 

@@ -1,4 +1,4 @@
-"""Tokens a second: remint bench mint and jwt-kit, with the same keys."""
+"""Tokens a second: remint-bench mint and jwt-kit, with the same keys."""
 
 import json
 import pathlib
@@ -63,15 +63,15 @@ def compare_one(algorithm, peer, options):
 
 
 def remint_rates(algorithm, key, options):
-    """Remint's own, and libcrypto's alone, with which bench mint takes turns."""
+    """Remint's own, and libcrypto's alone, with which remint-bench mint takes turns."""
     answer = run([
-        options.remint, "bench", "mint", "--algorithm", algorithm, "--rounds", "1", "--seconds", f"{options.seconds:g}",
+        options.bench, "mint", "--algorithm", algorithm, "--rounds", "1", "--seconds", f"{options.seconds:g}",
         "--key", key, "--json",
     ])
     for result in answer["results"]:
         if result["threads"] == options.threads:
             return {"remint": result["tokens_per_second"]["median"], "limit": result["raw_per_second"]["median"]}
-    raise Trouble(f"remint bench mint has no figure for {options.threads} thread(s)")
+    raise Trouble(f"remint-bench mint has no figure for {options.threads} thread(s)")
 
 
 def peer_rates(algorithm, key, peer, options):

@@ -161,11 +161,11 @@ class Comparison:
 
 def signature_seconds(algorithm, options):
     """Processor seconds that libcrypto takes for a thousand of the signatures."""
-    command = [options.remint, "bench", "mint", "--algorithm", algorithm, "--rounds", "3", "--json"]
+    command = [options.bench, "mint", "--algorithm", algorithm, "--rounds", "3", "--json"]
     for result in run(command)["results"]:
         if result["threads"] == 1:
             return 1000 / result["raw_per_second"]["median"]
-    raise Trouble("remint bench mint has no figure for 1 thread")
+    raise Trouble("remint-bench mint has no figure for 1 thread")
 
 
 def settle(stage, worker, members):

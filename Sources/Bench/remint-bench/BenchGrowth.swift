@@ -1,14 +1,15 @@
 import ArgumentParser
 import Bench
+import CommandKit
 import JOSE
 
-/// `remint bench growth`.
+/// `remint-bench growth`.
 struct BenchGrowth: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "growth",
         abstract: "What an event costs the whole worker, as backlog, apps and recent subjects grow.",
         discussion: """
-            Each row is a worker of its own, as in bench worker. The first has a small backlog, one app and few recent subjects;
+            Each row is a worker of its own, as in remint-bench worker. The first has a small backlog, one app and few recent subjects;
             each other row has more of one of them, the last more apps and subjects at once. Before it is measured a worker has
             answered twice as many users as it remembers, so that its memory is full. In each round every worker drains its
             backlog while the others rest. An event's cost is the worker's processor time, the signature included: HS256, where
@@ -20,6 +21,7 @@ struct BenchGrowth: AsyncParsableCommand {
     @Option(help: "A larger backlog; repeatable.") var backlog: [Int] = []
     @Option(help: "More apps than one, each with a key ring of its own; repeatable.") var apps: [Int] = []
     @Option(help: "More recent subjects than 1000; repeatable.") var subjects: [Int] = []
+    @OptionGroup var measured: MeasuredProgram
     @OptionGroup var target: BenchBroker.Options
     @OptionGroup var options: BenchOptions
 
@@ -89,7 +91,8 @@ struct BenchGrowth: AsyncParsableCommand {
     ) async throws {
         for (index, size) in sizes.enumerated() {
             progress.show(index, of: sizes.count, "filling memories")
-            let stage = try await BenchStage(app, broker, apps: size.apps, subjects: size.subjects)
+            let stage = try await BenchStage(
+                app, broker, program: measured.url, apps: size.apps, subjects: size.subjects)
             rows.append(Row(size: size, stage: stage))
             _ = try await stage.start()
             try await stage.answer(size.subjects * 2)

@@ -2,14 +2,16 @@ import Foundation
 import Operations
 
 /// A line on standard error that is overwritten as work continues; nothing where standard error is no terminal.
-struct ProgressLine: ProgressDisplay {
+package struct ProgressLine: ProgressDisplay {
     /// Whether anybody sees it.
-    let isShown = isatty(FileHandle.standardError.fileDescriptor) == 1
+    package let isShown = isatty(FileHandle.standardError.fileDescriptor) == 1
     private var last = ContinuousClock.now - .seconds(1)
     private var isDirty = false
 
+    package init() {}
+
     /// Shows how many of `total` are done, at most ten times a second.
-    mutating func show(_ done: Int, of total: Int, _ note: String) {
+    package mutating func show(_ done: Int, of total: Int, _ note: String) {
         guard isShown, .now - last >= .milliseconds(100) else { return }
         last = .now
         isDirty = true
@@ -20,7 +22,7 @@ struct ProgressLine: ProgressDisplay {
     }
 
     /// Removes the line.
-    mutating func clear() {
+    package mutating func clear() {
         guard isDirty else { return }
         isDirty = false
         write("\r\u{1B}[K")

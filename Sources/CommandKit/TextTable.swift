@@ -1,13 +1,17 @@
 /// Columns for a terminal: each as wide as its widest cell.
-struct TextTable {
-    let header: [String]
-    private(set) var rows: [[String]] = []
+package struct TextTable {
+    private let header: [String]
+    /// The rows, without the header.
+    package private(set) var rows: [[String]] = []
 
-    init(_ header: String...) { self.header = header }
+    /// An empty table under `header`.
+    package init(_ header: String...) { self.header = header }
 
-    mutating func add(_ cells: String...) { rows.append(cells) }
+    /// Adds a row.
+    package mutating func add(_ cells: String...) { rows.append(cells) }
 
-    var lines: [String] {
+    /// The table's lines: the header, a rule, the rows.
+    package var lines: [String] {
         let widths = header.indices.map { column in
             ([header] + rows).map { $0[column].count }.max() ?? 0
         }
@@ -21,7 +25,7 @@ struct TextTable {
 
 extension String {
     /// Returns a text from outside as a terminal may show it: without control characters, at most `limit` long.
-    func printable(limit: Int = 120) -> String {
+    package func printable(limit: Int = 120) -> String {
         let shown = String(
             String.UnicodeScalarView(unicodeScalars.prefix(limit + 1).filter { !$0.properties.isControl }))
         return shown.count > limit ? shown.prefix(limit - 1) + "…" : shown

@@ -1,17 +1,17 @@
 import ArgumentParser
 import Bench
+import CommandKit
 import Foundation
 import JOSE
 import Serving
-import Worker
 
-/// `remint bench pickup`.
+/// `remint-bench pickup`.
 struct BenchPickup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pickup",
         abstract: "The gateway: devices that come, wait and are answered; what one of them costs.",
         discussion: """
-            Starts this program's worker and gateway as processes of their own, on topics of their own that are deleted
+            Starts the worker and the gateway of --remint as processes of their own, on topics of their own that are deleted
             afterwards. Devices without a token come, as after a long sleep, some at a time; then all are connected at once and
             wait for their next token, and some of them report theirs as refused. Every answer's token is held against its user.
 
@@ -23,6 +23,7 @@ struct BenchPickup: AsyncParsableCommand {
     @Option(help: "How many of them are answered while all wait.") var answered = 1000
     @Option(help: "How many come back at a time.") var returning = 500
     @Flag(help: "Print the result as JSON.") var json = false
+    @OptionGroup var measured: MeasuredProgram
     @OptionGroup var target: BenchBroker.Options
 
     func validate() throws {
@@ -35,7 +36,7 @@ struct BenchPickup: AsyncParsableCommand {
         try DeviceFiles.allow(devices + 1000)
         let app = try BenchApp.named(algorithm)
         let result = try await target.withBroker { broker in
-            let stage = try await PickupStage(app, broker)
+            let stage = try await PickupStage(app, broker, program: measured.url)
             do {
                 let result = try await measure(stage, PickupDevices(stage))
                 await stage.end()

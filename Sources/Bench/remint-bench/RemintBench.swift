@@ -1,11 +1,13 @@
 import ArgumentParser
 import Bench
+import CommandKit
 import JOSE
 
-/// `remint bench`: measurements on this machine.
-struct BenchCommand: AsyncParsableCommand {
+/// The command line: measurements on this machine.
+@main
+struct RemintBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "bench", abstract: "Measures what things cost on this machine.",
+        commandName: "remint-bench", abstract: "Measures the cost of Remint's work on this machine.",
         discussion: """
             Figures are taken in rounds, what is compared in turns within each, and shown as the median with the lowest and
             the highest. A figure is worth something in comparison alone: ratios are taken round by round.
@@ -14,6 +16,8 @@ struct BenchCommand: AsyncParsableCommand {
             BenchMint.self, BenchDecode.self, BenchAdmission.self, BenchWorker.self, BenchGrowth.self,
             BenchLedger.self, BenchPickup.self,
         ])
+
+    static func main() async { await runToEnd() }
 }
 
 /// The options of a measurement.

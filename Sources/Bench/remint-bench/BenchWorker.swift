@@ -1,14 +1,15 @@
 import ArgumentParser
 import Bench
+import CommandKit
 import Foundation
 import JOSE
 
-/// `remint bench worker`.
+/// `remint-bench worker`.
 struct BenchWorker: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "worker", abstract: "The whole worker: events per second, latency, cores and memory.",
         discussion: """
-            Starts this program's worker as a process of its own, on topics of its own that are deleted afterwards. In each
+            Starts the worker of --remint as a process of its own, on topics of its own that are deleted afterwards. In each
             round it rests while a backlog is written and libcrypto's limit is taken on all cores; then it drains the backlog,
             from its first commit to its last. Afterwards events come at a steady rate, and each is timed from before it is
             produced until a read_committed reader sees its token.
@@ -21,6 +22,7 @@ struct BenchWorker: AsyncParsableCommand {
     @Option(help: "How many events each round drains; by default what takes some seconds.") var events: Int?
     @Option(help: "How many events a second are timed.") var rate = 100
     @Option(help: "For how long they are timed, in seconds; 0 leaves that out.") var seconds = 10
+    @OptionGroup var measured: MeasuredProgram
     @OptionGroup var target: BenchBroker.Options
     @OptionGroup var options: BenchOptions
 
@@ -39,7 +41,7 @@ struct BenchWorker: AsyncParsableCommand {
     }
 
     private func measure(_ app: BenchApp, _ events: Int, _ broker: BenchBroker) async throws -> WorkerResult {
-        let stage = try await BenchStage(app, broker)
+        let stage = try await BenchStage(app, broker, program: measured.url)
         var result = WorkerResult(
             algorithm: app.algorithm.rawValue, delivery: broker.delivery, events: events,
             cores: ProcessInfo.processInfo.activeProcessorCount)

@@ -1,25 +1,23 @@
-import AdapterKit
 import ArgumentParser
-import DeclaredAdapters
+package import DeclaredAdapters
 import Foundation
-import Vendors
-import YAMLReading
+package import YAMLReading
 
 /// A vendor's file that a command is about.
-struct VendorFile {
+package struct VendorFile {
     private let path: String
 
-    init(_ path: String) { self.path = path }
+    package init(_ path: String) { self.path = path }
 
     /// Returns whether `name` is a file's path rather than a shipped vendor's name.
-    static func isPath(_ name: String) -> Bool {
+    package static func isPath(_ name: String) -> Bool {
         name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml")
     }
 
     /// Reads the vendor in the file, with the diagnostics about it.
     ///
     /// - Throws: `ValidationError` where it cannot be read.
-    func read() throws -> (vendor: DeclaredVendor?, diagnostics: [Diagnostic]) {
+    package func read() throws -> (vendor: DeclaredVendor?, diagnostics: [Diagnostic]) {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
             throw ValidationError("\(path) cannot be read as a file of UTF-8 text; name a vendor's file")
         }
@@ -29,7 +27,7 @@ struct VendorFile {
     /// Returns the vendor, after printing every problem of its file on standard error.
     ///
     /// - Throws: `ExitCode` 1 where there is none, `ValidationError`.
-    func loaded() throws -> DeclaredVendor {
+    package func loaded() throws -> DeclaredVendor {
         let (vendor, diagnostics) = try read()
         for diagnostic in diagnostics { Terminal.error("\(diagnostic)") }
         guard let vendor else { throw ExitCode.failure }
@@ -39,7 +37,7 @@ struct VendorFile {
     /// Returns the vendor with its tests, which the file must have.
     ///
     /// - Throws: as `loaded`, and `ValidationError` where there are no tests.
-    func tested() throws -> (vendor: DeclaredVendor, tests: FileTests) {
+    package func tested() throws -> (vendor: DeclaredVendor, tests: FileTests) {
         let vendor = try loaded()
         guard let tests = vendor.tests else { throw ValidationError("\(path) has no tests") }
         return (vendor, tests)

@@ -1,16 +1,16 @@
 import AdapterKit
 import ArgumentParser
 import Bench
+import CommandKit
 import JOSE
 import Kafka
 import Logging
 import Operations
 import Pipeline
 import Wiring
-import Worker
 import WorkerConfiguration
 
-/// `remint bench ledger`.
+/// `remint-bench ledger`.
 struct BenchLedger: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ledger", abstract: "Time and memory of the ledger, for this many subjects.",
@@ -118,9 +118,8 @@ struct BenchLedger: AsyncParsableCommand {
         let topic = keep ?? "remint-bench-ledger-\(UInt32.random(in: 0 ... .max))"
         configuration.topics.tokens = topic
         configuration.kafka.bootstrapServers = brokers
-        let logger = Logger.quiet(configuration.log)
         let producer = try KafkaProducer(
-            KafkaProperties(configuration, bootstrapServers: brokers).producer, logger: logger)
+            KafkaProperties(configuration, bootstrapServers: brokers).producer, logger: .quiet)
         return try await producer.whileOpen(closingWithin: .seconds(10)) { producer in
             let result: (Int, Double)
             do { result = try await read(topic, configuration, brokers, producer) } catch {
@@ -139,7 +138,7 @@ struct BenchLedger: AsyncParsableCommand {
         try await fill(topic, producer)
         let start = ContinuousClock.now
         let ledger = try await LedgerReader(
-            configuration, brokers: brokers, memory: try memory.bytes, logger: .quiet(configuration.log),
+            configuration, brokers: brokers, memory: try memory.bytes, logger: .quiet,
             display: ProgressLine()
         ).holdings(at: UnixTime.system())
         return (ledger.live, (.now - start) / .seconds(1))

@@ -3,12 +3,16 @@ import Operations
 import YAMLReading
 
 /// `--memory`, the limit on the memory of the ledger's table.
-struct LedgerMemory: ParsableArguments {
+package struct LedgerMemory: ParsableArguments {
     @Option(help: ArgumentHelp("What the table of subjects takes at most, from 1MB on.", valueName: "192MB"))
-    var memory = "\(LedgerReader.standardMemory >> 20)MB"
+    private var memory = "\(LedgerReader.standardMemory >> 20)MB"
 
+    package init() {}
+
+    /// The limit in bytes.
+    ///
     /// - Throws: `ValidationError`.
-    var bytes: Int {
+    package var bytes: Int {
         get throws {
             guard let bytes = ByteCount.parse(memory), bytes >= 1 << 20 else {
                 throw ValidationError(

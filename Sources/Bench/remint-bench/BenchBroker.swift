@@ -1,7 +1,7 @@
 import ArgumentParser
+import CommandKit
 import Kafka
 import Logging
-import WorkerConfiguration
 
 /// The broker at which a worker is measured, and the worker's way of delivery.
 struct BenchBroker {
@@ -33,7 +33,7 @@ struct BenchBroker {
 
         /// Runs `body` with the broker, which is there as long as that takes.
         func withBroker<Result>(_ body: (BenchBroker) async throws -> Result) async throws -> Result {
-            let logger = Logger.quiet(Configuration().log)
+            let logger = Logger.quiet
             guard isEmbedded else {
                 return try await body(
                     BenchBroker(
@@ -50,6 +50,17 @@ struct BenchBroker {
                 await broker.close()
                 throw error
             }
+        }
+    }
+}
+
+extension Logger {
+    /// A logger for problems only, on standard error.
+    static var quiet: Logger {
+        Logger(label: "remint-bench") { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .warning
+            return handler
         }
     }
 }

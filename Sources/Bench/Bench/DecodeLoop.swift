@@ -2,6 +2,7 @@ package import AdapterKit
 package import AdapterTestKit
 import Foundation
 import Pipeline
+import Vendors
 
 /// Events of one vendor in one form, decoded one after the other from the record's bytes to the request.
 package struct DecodeLoop {

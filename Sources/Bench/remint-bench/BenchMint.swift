@@ -1,12 +1,13 @@
 import AdapterKit
 import ArgumentParser
 import Bench
+import CommandKit
 import DeclaredAdapters
 import DeclaredTesting
 import Foundation
 import JOSE
 
-/// `remint bench mint`.
+/// `remint-bench mint`.
 struct BenchMint: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mint", abstract: "Tokens per second, and how near that is to libcrypto alone.",

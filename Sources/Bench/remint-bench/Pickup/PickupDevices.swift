@@ -1,5 +1,7 @@
 import AdapterKit
 import Bench
+import CommandKit
+import Demonstration
 import Foundation
 import JOSE
 import NIOHTTP1

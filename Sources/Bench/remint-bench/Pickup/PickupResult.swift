@@ -1,7 +1,8 @@
+import CommandKit
 import Foundation
 import JOSE
 
-/// The figures that `remint bench pickup` measured.
+/// The figures that `remint-bench pickup` measured.
 struct PickupResult {
     /// The gateway's memory before the first device, in bytes.
     let before: Int

@@ -1,8 +1,9 @@
 import AdapterKit
 import ArgumentParser
 import Bench
+import CommandKit
 
-/// `remint bench admission`.
+/// `remint-bench admission`.
 struct BenchAdmission: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "admission", abstract: "What an event costs besides its signature, as memory and apps grow.",

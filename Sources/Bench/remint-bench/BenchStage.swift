@@ -1,12 +1,12 @@
 import AdapterKit
 import Bench
+import CommandKit
 import Foundation
 import JOSE
 import Kafka
 import Keyring
 import Logging
 import Pipeline
-import Worker
 import WorkerConfiguration
 
 /// A worker in a process of its own, with topics and keys of its own, and the tasks that feed and watch it.
@@ -19,6 +19,7 @@ final class BenchStage {
     /// The configured apps' names, among which the events are spread.
     private let apps: [String]
     private let names: Topics
+    private let program: URL
     private let folder: URL
     private var worker: WorkerProcess
     private let properties: ClientProperties
@@ -43,12 +44,14 @@ final class BenchStage {
     }
 
     /// - Parameters:
+    ///   - program: the measured program.
     ///   - apps: the number of apps, each with a key ring of its own.
     ///   - subjects: the number of recent subjects that the worker remembers; nil for its default.
     init(
-        _ app: BenchApp, _ broker: BenchBroker, apps: Int = 1, subjects: Int? = nil
+        _ app: BenchApp, _ broker: BenchBroker, program: URL, apps: Int = 1, subjects: Int? = nil
     ) async throws {
         self.app = app
+        self.program = program
         self.apps = (0..<max(1, apps)).map { app.name(of: $0) }
         names = Topics(prefix: "remint-bench-\(UInt32.random(in: 0 ... .max))")
         folder = FileManager.default.temporaryDirectory.appending(path: names.prefix)
@@ -66,7 +69,7 @@ final class BenchStage {
         group = try KafkaConsumer(
             properties.merging(["group.id": names.prefix, "enable.auto.commit": "false"]), reading: [], logger: logger)
         self.properties = properties
-        worker = WorkerProcess(folder)
+        worker = WorkerProcess(program, folder)
         isEmbedded = broker.embedded != nil
         try configure(broker, subjects)
     }
@@ -119,7 +122,7 @@ final class BenchStage {
         worker.stop()
         try await feed(100)
         let before = fed - 100
-        worker = WorkerProcess(folder)
+        worker = WorkerProcess(program, folder)
         let start = ContinuousClock.now
         try worker.launch()
         while try await done() == before { try await Task.sleep(for: .milliseconds(5)) }

@@ -2,7 +2,7 @@ package import AdapterKit
 package import Foundation
 @_spi(Signing) import JOSE
 
-/// A customer's login, as demonstrations and measurements have it: who signs the devices' sessions.
+/// A customer's login, which signs the sessions of a demonstration's or a measurement's devices.
 package struct SampleLogin: Sendable {
     package static let issuer = "https://login.remint.example"
 

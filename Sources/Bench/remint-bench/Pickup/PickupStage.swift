@@ -1,10 +1,11 @@
 import AdapterKit
 import Bench
+import CommandKit
+import Demonstration
 import Foundation
 import JOSE
 import Kafka
 import Keyring
-import Worker
 
 /// A worker and a gateway in processes of their own, on topics and with keys of their own.
 final class PickupStage {
@@ -26,15 +27,16 @@ final class PickupStage {
         ["live", "bulk", "tokens", "dead", "retries.10s", "control"].map { "\(prefix).\($0)" }
     }
 
-    init(_ app: BenchApp, _ broker: BenchBroker) async throws {
+    /// - Parameter program: the measured program.
+    init(_ app: BenchApp, _ broker: BenchBroker, program: URL) async throws {
         self.app = app
         self.broker = broker
         folder = FileManager.default.temporaryDirectory.appending(path: prefix)
         login = try SampleLogin()
         port = Int(try FreePort.find())
         producer = try KafkaProducer(["bootstrap.servers": broker.servers], logger: broker.logger)
-        worker = WorkerProcess(folder)
-        gateway = WorkerProcess(folder, command: "pickup")
+        worker = WorkerProcess(program, folder)
+        gateway = WorkerProcess(program, folder, command: "pickup")
         for topic in topics {
             if let embedded = broker.embedded {
                 try await embedded.createTopic(topic, partitions: Self.partitions)

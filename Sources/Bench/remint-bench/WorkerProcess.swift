@@ -1,14 +1,14 @@
 import Foundation
 
-/// This program's worker in a process of its own, seen from outside.
+/// A service of the measured program in a process of its own, seen from outside.
 struct WorkerProcess {
     private let process = Process()
 
-    /// A worker with the configuration in `folder`.
+    /// The worker of `program` with the configuration in `folder`.
     ///
     /// - Parameter command: another of the program's services.
-    init(_ folder: URL, command: String = "run") {
-        process.executableURL = Bundle.main.executableURL
+    init(_ program: URL, _ folder: URL, command: String = "run") {
+        process.executableURL = program
         process.arguments = [command, "--config", folder.appending(path: "remint.yaml").path]
     }
 

@@ -2,6 +2,7 @@ import AdapterKit
 import AdapterTestKit
 import ArgumentParser
 import Bench
+import CommandKit
 import DeclaredAdapters
 import DeclaredTesting
 import Foundation
@@ -9,7 +10,7 @@ import JOSE
 import Pipeline
 import Vendors
 
-/// `remint bench decode`.
+/// `remint-bench decode`.
 struct BenchDecode: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode", abstract: "Events per second on one core, from the record's bytes to what they mean.",
