@@ -2,7 +2,16 @@
 /// a restart.
 public struct GatewayReloadPlan: Sendable {
     /// The parts of the file, beside `pickup`, that a gateway is made of at the start.
-    private static let fixed: Set<Substring> = ["kafka", "topics", "telemetry", "pickup"]
+    private static let fixed = Set(
+        [
+            Configuration.Kafka.section, Configuration.Topics.section, Configuration.Telemetry.section,
+            Configuration.Pickup.section,
+        ].map { Substring($0.name) })
+
+    private static let log = (
+        level: "\(Configuration.Log.section.name).\(Configuration.Log.level.name)",
+        format: "\(Configuration.Log.section.name).\(Configuration.Log.format.name)"
+    )
 
     /// The gateway's configuration from now on: the new file, with the old values of the keys that need a restart.
     public let configuration: Configuration
@@ -31,10 +40,11 @@ public struct GatewayReloadPlan: Sendable {
             + running.apps.map(\.name).filter { !still.contains($0) }
         changes =
             running.written.changes(to: new.written)
-            .filter { $0.change == .reloadsInGateway || $0.name == "log.level" }.map(\.name) + apps.map { "apps.\($0)" }
+            .filter { $0.change == .reloadsInGateway || $0.name == Self.log.level }.map(\.name)
+            + apps.map { "apps.\($0)" }
         needsRestart = started.written.changes(to: new.written).filter { change in
             change.change == .needsRestart
-                && (change.name == "log.format" || Self.fixed.contains(change.name.prefix { $0 != "." }))
+                && (change.name == Self.log.format || Self.fixed.contains(change.name.prefix { $0 != "." }))
         }.map(\.name)
     }
 }

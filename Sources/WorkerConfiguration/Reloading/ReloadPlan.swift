@@ -53,7 +53,10 @@ public struct ReloadPlan: Sendable {
     /// Returns the keys that need a restart. The gateway's section does not affect a worker.
     private static func restarts(_ started: Configuration, _ new: Configuration) -> [String] {
         started.written.changes(to: new.written)
-            .filter { $0.change == .needsRestart && $0.name.split(separator: ".").first != "pickup" }.map(\.name)
+            .filter {
+                $0.change == .needsRestart
+                    && $0.name.split(separator: ".").first ?? "" != Configuration.Pickup.section.name
+            }.map(\.name)
     }
 }
 
@@ -79,7 +82,6 @@ extension ReloadPlan {
             target.topics = started.topics
             target.admin = started.admin
             target.telemetry = started.telemetry
-            target.worker.retries.tiers = started.worker.retries.tiers
             Configuration.Worker.settings.keep(started.worker, in: &target.worker)
             Configuration.Worker.batchSettings.keep(started.worker, in: &target.worker)
             Configuration.Retries.settings.keep(started.worker.retries, in: &target.worker.retries)

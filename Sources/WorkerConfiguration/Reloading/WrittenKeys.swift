@@ -54,7 +54,7 @@ struct WrittenKeys: Sendable, CustomReflectable {
         if section.absence == .nothing, isThere {
             entries.append(Entry(name: path, value: Fingerprint(), change: section.change))
         }
-        if let each = section.sections.first, each.name == "*" {
+        if let each = section.each {
             for (name, member) in node?.mapping ?? [:] { addMembers(of: each, member, "\(path).\(name.string ?? "")") }
         } else {
             addMembers(of: section, node, path)

@@ -25,6 +25,13 @@ extension Configuration {
 }
 
 extension Configuration.Admission {
+    static let section = SectionDescription(
+        "admission",
+        """
+        One failure costs one token. An app is suspended when at least suspend_after distinct users, who are suspend_share of \
+        those given tokens within suspend_window, refuse theirs because of the key.
+        """, keys: settings.map(\.description))
+
     static let settings: [Setting<Self>] = [
         .integer(
             "subjects", \.subjects, in: 0...100_000_000,

@@ -1,7 +1,7 @@
 extension Configuration {
     /// The worker's batches, limits, retries and look-ups.
     public struct Worker: Sendable, WithDefaults {
-        /// The most events that the worker reads ahead from a lane; 1 counts as 2. It processes half of them at once.
+        /// The most events that the worker reads ahead from a lane, `worker.batch.events`: two batches. 1 counts as 2.
         public var batchEvents = 2000
         /// The longest time that a batch waits to fill: never longer than a commit takes.
         public var batchLinger = Duration.milliseconds(20)
@@ -30,19 +30,10 @@ extension Configuration.Worker {
     static let section = SectionDescription(
         "worker", "How the worker works.", keys: settings.map(\.description),
         sections: [
-            SectionDescription("batch", "", keys: batchSettings.map(\.description)),
-            SectionDescription(
-                "retries",
-                "An event whose failure may pass (a key that cannot be used, a look-up that failed) waits in a tier and is tried again.",
-                keys: Configuration.Retries.keys),
-            SectionDescription(
-                "admission",
-                """
-                One failure costs one token. An app is suspended when at least suspend_after distinct users, who are suspend_share of \
-                those given tokens within suspend_window, refuse theirs because of the key.
-                """, keys: Configuration.Admission.settings.map(\.description)),
-            SectionDescription("lookups", "", keys: Configuration.Lookups.settings.map(\.description)),
+            batch, Configuration.Retries.section, Configuration.Admission.section, Configuration.Lookups.section,
         ])
+
+    static let batch = SectionDescription("batch", "", keys: batchSettings.map(\.description))
 
     static let settings: [Setting<Self>] = [
         .number(
