@@ -42,7 +42,9 @@ public final class InputRecord: Sendable {
     }
 
     /// About how much memory it takes, in bytes.
-    var memory: Int { body.bytes.count + 256 }
+    var memory: Int { body.bytes.count + Self.overhead }
+    /// About the bytes of an event beside its record: its place, its positions and its slots in the session.
+    private static let overhead = 256
     /// Its key.
     public var key: [UInt8]? { body.key }
     /// Its value.

@@ -51,12 +51,15 @@ struct EndedBatches: Sendable {
     }
 
     /// What is ready, put together by `addition`, becomes part of the transaction under way.
-    mutating func join(_ addition: CommitUnit) {
-        guard case .open(var unit) = commit else { return }
+    ///
+    /// - Returns: whether it did; false where no transaction may be added to.
+    mutating func join(_ addition: CommitUnit) -> Bool {
+        guard case .open(var unit) = commit else { return false }
         // One owner at a time, so that nothing is copied.
         commit = .idle
         unit.add(addition)
         (ready, commit) = ([], .open(unit))
+        return true
     }
 
     /// Nothing more becomes part of the transaction under way.

@@ -12,11 +12,23 @@ public struct LaneShares: Sendable, Equatable {
     /// For how long a batch without live events may keep the next live event waiting, in seconds.
     public let patience: Double
 
+    /// The longest batch, as a multiple of `patience`: a burst of live events keeps the next one waiting no longer.
+    private static let burst = 20.0
+    /// A batch with live events is filled with others up to this fraction of `patience`: the live ones wait for them.
+    private static let besideLive = 10.0
+    /// While a live event is expected any moment, a batch takes up to this fraction of `patience`.
+    private static let beforeLive = 2.0
+
     /// Shares of batches of up to `batchEvents`.
     public init(batchEvents: Int, bulkShare: Double, patience: Double = 0.01) {
         self.batchEvents = max(1, batchEvents)
         self.bulkShare = min(max(bulkShare, 0), 0.5)
         self.patience = patience
+    }
+
+    /// Shares of batches, of which as many as a session reads ahead have `readAhead` events.
+    public init(readAhead: Int, bulkShare: Double) {
+        self.init(batchEvents: readAhead / SessionLimits.batchesAhead, bulkShare: bulkShare)
     }
 
     /// How many events of each lane the next batch takes.
@@ -26,9 +38,8 @@ public struct LaneShares: Sendable, Equatable {
     ///   - pace: seconds per event, as far as it is known.
     ///   - isLiveAbout: whether a live event is to be expected any moment; a batch without one is half as long then.
     public func next(of waiting: PerLane<Int>, pace: Double, isLiveAbout: Bool = false) -> PerLane<Int> {
-        // Twenty times the patience is the most a live burst may keep the next one waiting.
-        let limit = min(batchEvents, events(in: patience * 20, pace))
-        let room = waiting[.live] > 0 ? patience / 10 : isLiveAbout ? patience / 2 : patience
+        let limit = min(batchEvents, events(in: patience * Self.burst, pace))
+        let room = waiting[.live] > 0 ? patience / Self.besideLive : isLiveAbout ? patience / Self.beforeLive : patience
         let filling = min(limit, events(in: room, pace))
         let bulkPart = waiting[.bulk] > 0 ? bulkShare : 0
         let retriesPart = waiting[.retries] > 0 ? min(bulkShare, (1 - bulkPart) / 2) : 0
@@ -67,13 +78,18 @@ public struct Pace: Sendable, Equatable {
     /// Seconds per event. A tenth of a millisecond until something is known.
     public private(set) var secondsPerEvent = 0.0001
 
+    /// The events of a batch whose time is all its events' own.
+    private static let tellingBatch = 200.0
+    /// The weight of one batch: a small one still counts, and no large one replaces what was learned.
+    private static let weights = 0.005...0.2
+
     /// Nothing learned yet.
     public init() {}
 
     /// A batch took `seconds` in which `events` got tokens; one without tells nothing.
     public mutating func learn(events: Int, seconds: Double) {
         guard events > 0, seconds > 0, seconds.isFinite else { return }
-        let weight = min(max(Double(events) / 200, 0.005), 0.2)
+        let weight = min(max(Double(events) / Self.tellingBatch, Self.weights.lowerBound), Self.weights.upperBound)
         secondsPerEvent += (seconds / Double(events) - secondsPerEvent) * weight
     }
 }

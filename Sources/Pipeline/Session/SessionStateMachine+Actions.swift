@@ -5,6 +5,8 @@ extension SessionStateMachine {
     public struct Settings: Sendable {
         /// How a batch is shared out.
         public let shares: LaneShares
+        /// The limits that follow from the size of a batch.
+        var limits: SessionLimits { SessionLimits(batch: shares.batchEvents) }
         /// How long the first event waits for others at most, in microseconds.
         public let linger: Int64
         /// The least time between the beginnings of two transactions that no live event waits for, in microseconds.

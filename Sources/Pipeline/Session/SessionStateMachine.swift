@@ -11,14 +11,6 @@ import DequeModule
 /// - a transaction holds the offsets of an unbroken run of ended events, and nothing of an event beyond them;
 /// - nothing of a partition is committed after it was given up.
 public struct SessionStateMachine: Sendable {
-    /// In batches: how many fresh events are taken ahead, how many may be ready while a commit is under way, how many may
-    /// wait in their places, and how many a transaction may grow to.
-    ///
-    /// One commit follows the other between two batches alone. So batches are small, and several of them make a transaction.
-    static let (ahead, readiness, parking, growth) = (2, 3, 4, 7)
-    /// How many events are ready at most when another batch without live ones is begun beside a commit.
-    static let enoughRetries = 100
-
     var settings: Settings
     var progress = PerLane { _ in PartitionProgress() }
     var taken: TakenEvents
@@ -34,6 +26,8 @@ public struct SessionStateMachine: Sendable {
     var isStopping = false
     var pace = Pace()
     var nextNumber = 1
+    /// The error in the program that ended the session's course; nil if there is none. The session must end.
+    public private(set) var fault: String?
     /// Whether nothing new is taken, because an operator says so.
     public var isQuiet = false
     /// The lanes that rest, because an operator says so: nothing of them is taken, and what was taken of them is not begun. What is in
@@ -80,7 +74,7 @@ public struct SessionStateMachine: Sendable {
         if isStopping { return 0 }
         // Bulk leaves half of the memory to live events.
         guard lane == .retries || memory < (lane == .live ? settings.memory : settings.memory / 2) else { return 0 }
-        let limit = settings.shares.batchEvents * Self.ahead
+        let limit = settings.limits.ahead
         return lane == .retries ? limit : max(0, limit - taken.count(lane))
     }
 
@@ -116,7 +110,11 @@ public struct SessionStateMachine: Sendable {
     ///
     /// - Parameter seconds: how long that took.
     public mutating func processed(_ number: Int, _ progress: [Progress], seconds: Double) {
-        guard var batch = processing, batch.number == number else { return }
+        guard var batch = processing, batch.number == number else {
+            // The late end of a batch that was given up is nobody's. A number that no batch has is an error in the program.
+            if number >= nextNumber { fail("batch \(number) was processed, and the last batch is \(nextNumber - 1)") }
+            return
+        }
         guard progress.count == batch.records.count else {
             // An event without an end must not be passed over; all of them are taken to their ends again.
             return putBack(inWork)
@@ -138,12 +136,21 @@ public struct SessionStateMachine: Sendable {
         if !batch.records.isEmpty { ended.append(batch) }
     }
 
+    /// Records an error in the program. The session would stand still for good, or publish twice; its events are consumed
+    /// again after a restart.
+    private mutating func fail(_ fault: String) {
+        assertionFailure(fault)
+        self.fault = fault
+    }
+
     /// Answers came that events may wait for.
     public mutating func answersCame() { parked.answersCame() }
 
     /// What was to be added to the transaction under way was; nil where it was too late for that, and it stays ready.
     public mutating func added(_ addition: CommitUnit?) {
-        if let addition { ended.join(addition) } else { ended.close() }
+        guard let addition else { return ended.close() }
+        // What is published and still ready would be published once more.
+        if !ended.join(addition) { fail("\(addition.eventCount) events were added to no commit") }
     }
 
     /// The transaction under way was committed at `end`.

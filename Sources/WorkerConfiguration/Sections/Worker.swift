@@ -2,7 +2,7 @@ extension Configuration {
     /// The worker's batches, limits, retries and look-ups.
     public struct Worker: Sendable, WithDefaults {
         /// The most events that the worker reads ahead from a lane, `worker.batch.events`: two batches. 1 counts as 2.
-        public var batchEvents = 2000
+        public var readAheadEvents = 2000
         /// The longest time that a batch waits to fill: never longer than a commit takes.
         public var batchLinger = Duration.milliseconds(20)
         /// The longest value that is read, in bytes.
@@ -55,7 +55,7 @@ extension Configuration.Worker {
 
     static let batchSettings: [Setting<Self>] = [
         .integer(
-            "events", \.batchEvents, in: 1...100_000, change: .reloads,
+            "events", \.readAheadEvents, in: 1...100_000, change: .reloads,
             """
             Events taken ahead, half of which make a batch. More are faster in a backlog where signatures are cheap, for some 10 to \
             20 kB of memory each.
