@@ -1,3 +1,4 @@
+import YAMLReading
 import Yams
 
 /// The file's values of the keys that need a restart, and of the keys that concern all apps. They are enough to tell
@@ -40,6 +41,9 @@ struct WrittenKeys: Sendable, CustomReflectable {
     /// An empty mirror, which shows none of the values.
     var customMirror: Mirror { Mirror(self, children: []) }
 
+    /// Returns the full name of the last member of `path`, which leads to it through the sections around it.
+    static func name(of path: any DeclaredMember...) -> String { path.map(\.name).joined(separator: ".") }
+
     /// Returns the keys whose values differ from those of `other`, or that are in one of them alone, in order.
     func changes(to other: WrittenKeys) -> [Change] {
         let theirs = Dictionary(other.entries.map { ($0.name, $0.value) }) { first, _ in first }
@@ -54,7 +58,7 @@ struct WrittenKeys: Sendable, CustomReflectable {
         if section.absence == .nothing, isThere {
             entries.append(Entry(name: path, value: Fingerprint(), change: section.change))
         }
-        if let each = section.sections.first, each.name == "*" {
+        if let each = section.each {
             for (name, member) in node?.mapping ?? [:] { addMembers(of: each, member, "\(path).\(name.string ?? "")") }
         } else {
             addMembers(of: section, node, path)

@@ -34,7 +34,7 @@ public struct ConfigurationSchema {
         // A name without anything under it is as good as none, unless the section has to be there.
         let isNeeded = section.absence == .refused || section.keys.contains(where: \.isRequired)
         schema.append(("type", isNeeded ? .text("object") : .texts(["object", "null"])))
-        guard let each = section.sections.first, each.name == "*" else {
+        guard let each = section.each else {
             return .object(schema + members(section.keys, section.sections, path: path))
         }
         if section.absence == .refused { schema.append(("minProperties", .number("1"))) }
@@ -78,7 +78,12 @@ public struct ConfigurationSchema {
                 let settings: Members = [
                     (
                         "properties",
-                        .object([("settings", .object([("$ref", .text("#/$defs/\(definition(registration))"))]))])
+                        .object([
+                            (
+                                Configuration.App.settingsKey.name,
+                                .object([("$ref", .text("#/$defs/\(definition(registration))"))])
+                            )
+                        ])
                     )
                 ]
                 let isNeeded = registration.settings.contains(where: \.isRequired)
@@ -88,12 +93,18 @@ public struct ConfigurationSchema {
                         .object([
                             (
                                 "properties",
-                                .object([("adapter", .object([("const", .text(registration.name))]))])
+                                .object([
+                                    (Configuration.App.adapterKey.name, .object([("const", .text(registration.name))]))
+                                ])
                             ),
-                            ("required", .texts(["adapter"])),
+                            ("required", .texts([Configuration.App.adapterKey.name])),
                         ])
                     ),
-                    ("then", .object(settings + (isNeeded ? [("required", .texts(["settings"]))] : []))),
+                    (
+                        "then",
+                        .object(
+                            settings + (isNeeded ? [("required", .texts([Configuration.App.settingsKey.name]))] : []))
+                    ),
                 ])
             })
     }
