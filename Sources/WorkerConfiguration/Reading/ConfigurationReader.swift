@@ -66,7 +66,7 @@ public struct ConfigurationReader {
         var configuration = Configuration()
         read(Section(root, name: "", diagnostics), into: &configuration, notes)
         guard !diagnostics.all.contains(where: { $0.severity == .error }) else { return nil }
-        configuration.written = WrittenKeys(root)
+        configuration.written = WrittenKeys(root, of: Configuration.sections)
         return configuration
     }
 

@@ -30,9 +30,9 @@ struct WrittenKeys: Sendable, CustomReflectable {
     /// A file without keys.
     init() {}
 
-    /// The written keys of the tree `root` of a file, completed from the environment.
-    init(_ root: Node) {
-        for section in Configuration.sections {
+    /// The keys of `sections` in the tree `root` of a file, completed from the environment.
+    init(_ root: Node, of sections: [SectionDescription]) {
+        for section in sections {
             section.name.isEmpty
                 ? add(section.keys, of: root, "") : add(section, root.mapping?[section.name], section.name)
         }
