@@ -36,17 +36,33 @@ import WorkerConfiguration
         #expect(help.contains("itself: \(names.joined(separator: ", "))."))
     }
 
+    /// The readers of `remint.yaml` and of vendors' files.
     @Test func `no reader names a key by a string literal`() throws {
-        let folders = ["WorkerConfiguration/Reading", "WorkerConfiguration/Effective", "WorkerTesting/Reading"]
+        let folders = [
+            "WorkerConfiguration/Reading", "WorkerConfiguration/Effective", "WorkerConfiguration/Reloading",
+            "WorkerTesting/Reading", "DeclaredAdapters/Reading",
+        ]
+        let calls =
+            /\.(?:section|value|key|path|text|texts|requiredText|requiredTextIfPresent|integer|number|share|bytes|bool|duration|choice|word|json|time|endpoint|rate|certificate)\(\s*"[a-z_]+"/
+        for file in folders.flatMap({ Repository.files(under: "Sources/\($0)", ending: "swift") }) {
+            let asked = try String(contentsOf: file, encoding: .utf8).matches(of: calls).map { String($0.0) }
+            #expect(asked.isEmpty, "\(file.lastPathComponent) reads \(asked); read the key's declaration")
+        }
+    }
+
+    @Test func `no reader of the configuration contains a key's name`() throws {
+        let folders = [
+            "WorkerConfiguration/Reading", "WorkerConfiguration/Effective", "WorkerConfiguration/Reloading",
+            "WorkerTesting/Reading",
+        ]
         let declared = names(in: Configuration.sections)
         #expect(declared.count > 100)
-        for file in try folders.flatMap({ try Repository.files(under: "Sources/\($0)", ending: "swift") }) {
+        for file in folders.flatMap({ Repository.files(under: "Sources/\($0)", ending: "swift") }) {
             let text = try String(contentsOf: file, encoding: .utf8)
-            let calls =
-                /\.(?:section|value|key|path|text|requiredText|requiredTextIfPresent|integer|number|share|bytes|bool|duration|choice|word|json|time)\(\s*"[a-z_]+"/
-            let asked = text.matches(of: calls).map { String($0.0) }
-            #expect(asked.isEmpty, "\(file.lastPathComponent) reads \(asked); read the key's declaration")
-            let written = text.matches(of: /"([a-z_]+)"/).map { String($0.1) }.filter(declared.contains)
+            // A key's full name, such as worker.batch.events, is made of declared names.
+            let written = text.matches(of: /"([a-z_]+(?:\.[a-z_]+)*)"/).map { String($0.1) }.filter { word in
+                word.split(separator: ".").allSatisfy { declared.contains(String($0)) }
+            }
             let excused = Self.literals[file.lastPathComponent] ?? []
             #expect(
                 Set(written).isSubset(of: excused), "\(file.lastPathComponent) names \(written); use the declaration")

@@ -1,4 +1,5 @@
 public import AdapterKit
+import Formats
 
 /// The JSON Schema (draft 2020-12) of `remint.yaml`, made from the keys' declarations, for completion and checks in
 /// editors. It covers names, types, words and bounds; `remint check` covers rules between keys.

@@ -15,9 +15,6 @@ extension Configuration {
         public var isOpen = false
         /// The PEM files of certificate chain and key; nil for plain text.
         public var certificate: (chain: String, key: String)?
-
-        /// Every default.
-        public init() {}
     }
 }
 
