@@ -69,7 +69,7 @@ extension WrittenApp {
 
     static let topicsKey = DeclaredKey(
         KeyDescription(
-            "topics", .list(of: .topic, count: topicCount), example: "[shop.auth-failures]", change: .reloads,
+            "topics", .list(of: .topic, count: topicCount), example: "[shop.auth-failures]",
             """
             Topics of the app's own: its events come from these alone, and no other app's do, so that the broker's ACLs keep producers \
             apart. Operators' requests still come on the bulk topic. By default the shared topics.
