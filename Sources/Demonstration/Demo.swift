@@ -60,7 +60,9 @@ package struct Demo {
             let events = DemoEvent.all(workspace.apps, at: now) + (vendors?.events(at: now) ?? [])
             if let access {
                 return try await call(
-                    events.map(\.called), access, configuration, try await ledger.address(), preflight, &group)
+                    events.map(\.called), access, configuration, brokers: try await ledger.address(),
+                    preflight: preflight,
+                    in: &group)
             }
             let outputs = try await exchange(events, configuration, try await ledger.address(), ledger)
             group.cancelAll()
@@ -71,8 +73,8 @@ package struct Demo {
 
     /// Starts a gateway and lets the devices of all events call it.
     private func call(
-        _ events: [DemoEvent], _ access: DemoAccess, _ configuration: Configuration, _ brokers: String,
-        _ preflight: Preflight, _ group: inout ThrowingTaskGroup<Void, any Error>
+        _ events: [DemoEvent], _ access: DemoAccess, _ configuration: Configuration, brokers: String,
+        preflight: Preflight, in group: inout ThrowingTaskGroup<Void, any Error>
     ) async throws -> [DemoResult] {
         let (addresses, listens) = AsyncStream.makeStream(of: String.self)
         let gateway = try PickupService(

@@ -283,6 +283,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                 throw WorkerError(
                     "fenced: a transaction outlived its timeout, or another worker has the transactional id \(session.instance); let this one be restarted, and give each its own kafka.instance: \(error)"
                 )
+            case .broken(let fault):
+                throw WorkerError(
+                    "an error in the program: \(fault); no event is lost: restart the worker, and report this line")
             case .unusable(let error):
                 context.observer.clientsFailed(error)
                 if .now - start > .seconds(60) { backoff.reset() }

@@ -283,16 +283,10 @@ extension Scenarios {
             return Set(list.matches(of: /"([A-Za-z]+)"/).map { String($0.1) })
         }
 
-        /// The modules whose folders form a circle. Configuration.swift keeps the written keys of the file it was read from, and
-        /// those are compared by the list of its own sections.
-        private static let circular = [
-            "WorkerConfiguration": ["Configuration.swift", "Effective", "Keys", "Reloading"]
-        ]
-
         /// A folder may use another, or be used by it.
         @Test(arguments: allowed.keys.sorted()) func `folders form no circle`(module: String) throws {
             let folders = try FolderGraph(of: Self.folder(of: module))
-            #expect(folders.circle == Self.circular[module, default: []], "\(module)")
+            #expect(folders.circle == [], "\(module)")
         }
 
         @Test func `a circle of folders is found`() {

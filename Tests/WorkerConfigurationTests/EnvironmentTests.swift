@@ -99,7 +99,7 @@ struct EnvironmentTests {
         #expect(configuration.kafka.properties.map(\.value) == ["r: 1", "s"])
         #expect(configuration.keys.first?.path == "/keys/k")
         #expect(configuration.apps.first?.lifetime == 300)
-        #expect(configuration.worker.batchEvents == 50)
+        #expect(configuration.worker.readAheadEvents == 50)
         let claims = configuration.apps[1].adapter.recipe(for: .init(user: "u")).claims
         #expect(claims.last?.value == .constant("0123"))
         #expect(claims.map(\.name) == ["sub", "exp", "aud", "iss"])

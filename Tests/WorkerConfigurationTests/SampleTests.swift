@@ -50,7 +50,7 @@ struct SampleTests {
         #expect(app.lifetime == 43_200)
         #expect(app.missingUser == .deadLetter)
         #expect(app.keyPlace == FileLocation(file: ConfigurationFile.name, line: 13, column: 10))
-        #expect(configuration.worker.batchEvents == 2000)
+        #expect(configuration.worker.readAheadEvents == 2000)
         #expect(configuration.worker.batchLinger == .milliseconds(20))
         #expect(configuration.worker.bulkShare == 0.1)
         #expect(configuration.worker.retries.tiers.map(\.delay) == [.seconds(10), .seconds(60), .seconds(600)])
@@ -89,7 +89,7 @@ struct SampleTests {
         let more = "topics:\nworker: ~\nlog: null\nadmin: {}\ndelivery:\n"
         let configuration = try SampleText.with(more).configuration()
         #expect(configuration.topics.tokens == "remint.tokens")
-        #expect(configuration.worker.batchEvents == 2000)
+        #expect(configuration.worker.readAheadEvents == 2000)
     }
 
     @Test func `an admin server without an address listens on this machine`() throws {
@@ -166,7 +166,7 @@ struct SampleTests {
         #expect(configuration.apps.map(\.adapter.name) == ["bloomreach", "dotdigital", "braze"])
         #expect(configuration.apps.map(\.lifetime) == [900, 900, 43_200])
         #expect(configuration.apps.map(\.missingUser) == [.skip, .deadLetter, .deadLetter])
-        #expect(configuration.worker.batchEvents == 1)
+        #expect(configuration.worker.readAheadEvents == 1)
         #expect(configuration.worker.batchLinger == .milliseconds(1))
         #expect(configuration.worker.maximumEventBytes == 2048)
         #expect(configuration.worker.shutdownDeadline == .seconds(60))

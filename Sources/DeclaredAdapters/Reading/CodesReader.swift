@@ -11,21 +11,24 @@ struct CodesReader {
 
     func read(_ root: Section) -> CodeRules {
         var codes: [DeclaredCode] = []
-        if let node = root.value("codes") {
+        if let node = root.value(of: FileKeys.codes) {
             if let nodes = node.sequence, 1...Self.most ~= nodes.count {
-                codes = nodes.compactMap { code($0, "codes", root, needsMatch: true) }
+                codes = nodes.compactMap { code($0, FileKeys.codes, root, needsMatch: true) }
             } else {
                 root.diagnostics.error(node, "codes must be a list of codes, at most \(Self.most)")
             }
         } else {
             root.diagnostics.error(
-                root.key("codes"), "codes is missing: what the vendor's reasons are called, and what each calls for")
+                root.key(of: FileKeys.codes),
+                "codes is missing: what the vendor's reasons are called, and what each calls for")
         }
-        let unknown = root.value("unknown_code").flatMap { code($0, "unknown_code", root, needsMatch: false) }
-        let missing = root.value("no_code").flatMap { code($0, "no_code", root, needsMatch: false) }
+        let unknown = root.read(FileKeys.unknownCode).flatMap {
+            code($0, FileKeys.unknownCode, root, needsMatch: false)
+        }
+        let missing = root.read(FileKeys.noCode).flatMap { code($0, FileKeys.noCode, root, needsMatch: false) }
         check(codes, root)
         return CodeRules(
-            codes: codes, unknown: unknown, missing: missing, ignoresCase: root.bool("ignore_case") ?? false)
+            codes: codes, unknown: unknown, missing: missing, ignoresCase: root.read(FileKeys.ignoreCase) ?? false)
     }
 
     /// Refuses two codes that match the same report, because the second would never be used.
@@ -35,7 +38,7 @@ struct CodesReader {
             for match in code.matches where match.conditions.isEmpty && match.message.isEmpty {
                 guard seen.updateValue(code.name, forKey: "\(match.value)") != nil else { continue }
                 root.diagnostics.error(
-                    root.value("codes"),
+                    root.value(of: FileKeys.codes),
                     "two codes match the same, and \(code.name) is the second; it would never be read")
             }
         }
@@ -43,28 +46,33 @@ struct CodesReader {
         let isAlways = codes.contains { $0.matches.contains { $0.value == .always } }
         if !hasCode, !isAlways {
             root.diagnostics.error(
-                root.value("codes"), "report names no code, so one of the codes must be for every report: match: always"
+                root.value(of: FileKeys.codes),
+                "report names no code, so one of the codes must be for every report: match: always"
             )
         }
     }
 
-    private func code(_ node: Node, _ name: String, _ root: Section, needsMatch: Bool) -> DeclaredCode? {
-        let section = Section(node, at: node, name: name, root.diagnostics)
+    private func code(_ node: Node, _ key: FileKey<Node>, _ root: Section, needsMatch: Bool) -> DeclaredCode? {
+        let section = Section(node, at: node, name: root.path(of: key), root.diagnostics)
         defer { section.finish() }
-        let title = section.requiredText("name")?.text
-        let matches = section.value("match").map { self.matches(of: $0, section) }
-        let remedy = remedy(section, "remedy")
-        if remedy == nil, section.value("remedy") == nil {
-            section.diagnostics.error(node, "\(name) lacks its remedy: mint, mint_once, not_fixable or not_for_us")
+        let title = section.read(FileKeys.Code.name)
+        let matches = section.read(FileKeys.Code.match).map { self.matches(of: $0, section) }
+        let remedy = remedy(section, FileKeys.Code.remedy)
+        if remedy == nil, section.value(of: FileKeys.Code.remedy) == nil {
+            section.diagnostics.error(
+                node, "\(section.name) lacks its remedy: mint, mint_once, not_fixable or not_for_us")
         }
         let signed = signerRemedies(section)
-        let own = section.value("if_token_names_user") == nil ? nil : self.remedy(section, "if_token_names_user")
-        if !report.holdsToken, let node = section.value("signed_by") ?? section.value("if_token_names_user") {
+        let own = self.remedy(section, FileKeys.Code.ifTokenNamesUser)
+        if !report.holdsToken,
+            let node = section.value(of: FileKeys.Code.signedBy) ?? section.value(of: FileKeys.Code.ifTokenNamesUser)
+        {
             section.diagnostics.error(node, "reports hold no token to look at; say where it stands: report.token")
         }
         let evidence = evidence(section, title, remedy)
-        let about = section.text("about")?.text ?? ""
-        let hadNoToken = section.bool("had_no_token") ?? false, isAhead = section.bool("ahead") ?? false
+        let about = section.read(FileKeys.Code.about) ?? ""
+        let hadNoToken = section.read(FileKeys.Code.hadNoToken) ?? false
+        let isAhead = section.read(FileKeys.Code.ahead) ?? false
         guard let title, let remedy, let evidence else { return nil }
         return DeclaredCode(
             name: title, about: about,
@@ -78,7 +86,7 @@ struct CodesReader {
     private func matches(of node: Node, _ section: Section) -> [CodeMatch] {
         let nodes: [Node] = node.sequence.map { Array($0) } ?? [node]
         guard nodes.count <= 64 else {
-            section.diagnostics.error(node, "\(section.path("match")) has more than 64 spellings")
+            section.diagnostics.error(node, "\(section.path(of: FileKeys.Code.match)) has more than 64 spellings")
             return []
         }
         return nodes.compactMap { match($0, section) }
@@ -88,18 +96,18 @@ struct CodesReader {
         if let scalar = node.scalar {
             return value(of: scalar, node, section).map { CodeMatch(value: $0, message: "", conditions: []) }
         }
-        let match = Section(node, at: node, name: section.path("match"), section.diagnostics)
+        let match = Section(node, at: node, name: section.path(of: FileKeys.Code.match), section.diagnostics)
         defer { match.finish() }
         var value = CodeMatch.Value.any
-        if let code = match.value("code") {
+        if let code = match.read(FileKeys.Match.code) {
             guard let scalar = code.scalar, let read = self.value(of: scalar, code, section) else { return nil }
             value = read
         }
-        let message = match.text("message")?.text.lowercased() ?? ""
-        if let (_, node) = match.text("message"), report.shapes.allSatisfy({ $0.message.isEmpty }) {
+        let message = match.read(FileKeys.Match.message)?.lowercased() ?? ""
+        if let (_, node) = match.placed(FileKeys.Match.message), report.shapes.allSatisfy({ $0.message.isEmpty }) {
             section.diagnostics.error(node, "reports have no message to look at; say where it stands: report.message")
         }
-        let conditions = ReportReader(settings: settings).conditions(match, "where")
+        let conditions = ReportReader(settings: settings).conditions(match, FileKeys.Match.condition)
         if value == .any, message.isEmpty, conditions.isEmpty {
             section.diagnostics.error(node, "a match needs \"code\", \"message\" or \"where\"")
             return nil
@@ -133,7 +141,7 @@ struct CodesReader {
     /// Returns the code's evidence, which fits its remedy and its marks.
     private func evidence(_ section: Section, _ title: String?, _ remedy: Remedy?) -> Evidence? {
         let name = title.map { "the code \($0)" } ?? section.name
-        guard let node = section.value("evidence") else {
+        guard let node = section.read(FileKeys.Code.evidence) else {
             section.diagnostics.error(
                 section.node,
                 "\(name) does not say what it is evidence of; add evidence: \(Evidence.choices)")
@@ -145,7 +153,7 @@ struct CodesReader {
             }
             section.diagnostics.error(
                 node,
-                "\(section.path("evidence")) is one of \(Evidence.choices)\(meant.map { "; did you mean \($0)?" } ?? "")"
+                "\(section.path(of: FileKeys.Code.evidence)) is one of \(Evidence.choices)\(meant.map { "; did you mean \($0)?" } ?? "")"
             )
             return nil
         }
@@ -154,9 +162,10 @@ struct CodesReader {
                 node,
                 "\(name) is evidence that the token was revoked, which another token fixes; its remedy must be mint")
         }
-        for mark in ["had_no_token", "ahead"] where evidence != .none && section.value(mark)?.bool == true {
+        for mark in [FileKeys.Code.hadNoToken, FileKeys.Code.ahead]
+        where evidence != .none && section.value(of: mark)?.bool == true {
             section.diagnostics.error(
-                node, "\(name) is marked \(mark), so no token failed; its evidence must be none")
+                node, "\(name) is marked \(mark.name), so no token failed; its evidence must be none")
         }
         return evidence
     }
@@ -164,38 +173,39 @@ struct CodesReader {
     // MARK: Remedies
 
     private func signerRemedies(_ section: Section) -> SignerRemedies? {
-        guard section.value("signed_by") != nil else { return nil }
-        let signed = section.section("signed_by")
+        guard let signed = section.read(FileKeys.Code.signedBy) else { return nil }
         defer { signed.finish() }
-        guard let active = remedy(signed, "active"), let older = remedy(signed, "older") else {
+        guard let active = remedy(signed, FileKeys.SignedBy.active), let older = remedy(signed, FileKeys.SignedBy.older)
+        else {
             section.diagnostics.error(signed.node, "\(signed.name) needs a remedy for active and one for older")
             return nil
         }
         return SignerRemedies(active: active, older: older)
     }
 
-    private func remedy(_ section: Section, _ name: String) -> Remedy? {
-        guard let node = section.value(name) else { return nil }
+    private func remedy(_ section: Section, _ key: FileKey<Node>) -> Remedy? {
+        guard let node = section.read(key) else { return nil }
         switch node.scalar?.string {
         case "mint"?: return .mint
         case "mint_once"?: return .mintOnce
         case "not_fixable"?, "not_for_us"?:
             section.diagnostics.error(
-                node, "\(section.path(name)) says why: { \(node.scalar?.string ?? ""): the reason }")
+                node, "\(section.path(of: key)) says why: { \(node.scalar?.string ?? ""): the reason }")
             return nil
         case let text?:
-            let known = ["mint", "mint_once", "not_fixable", "not_for_us"]
+            let known = FileKeys.Remedy.allWords
             let meant = Spelling.nearest(to: text, among: known).map { "; did you mean \($0)?" } ?? ""
-            section.diagnostics.error(node, "\(section.path(name)) is one of \(known.joined(separator: ", "))\(meant)")
+            section.diagnostics.error(
+                node, "\(section.path(of: key)) is one of \(known.joined(separator: ", "))\(meant)")
             return nil
         case nil: break
         }
-        let remedy = section.section(name)
+        let remedy = section.section(key)
         defer { remedy.finish() }
-        if let (why, _) = remedy.requiredTextIfPresent("not_fixable") { return .notFixable(why) }
-        if let (why, _) = remedy.requiredTextIfPresent("not_for_us") { return .notForUs(why) }
+        if let why = remedy.read(FileKeys.Remedy.notFixable) { return .notFixable(why) }
+        if let why = remedy.read(FileKeys.Remedy.notForUs) { return .notForUs(why) }
         section.diagnostics.error(
-            node, "\(section.path(name)) is mint, mint_once, { not_fixable: why } or { not_for_us: why }")
+            node, "\(section.path(of: key)) is mint, mint_once, { not_fixable: why } or { not_for_us: why }")
         return nil
     }
 }

@@ -17,7 +17,7 @@ package struct DescriptionReader {
         guard let root = DescriptionText.root(of: text, diagnostics) else { return (nil, nil, diagnostics.all) }
         let section = Section(root, name: "", diagnostics)
         let description = root.mapping == nil ? nil : read(section)
-        let tests = section.value("tests").map { _ in TestsReader().read(section.section("tests")) }
+        let tests = section.read(FileKeys.tests).map { TestsReader().read($0) }
         section.finish()
         if let description {
             for fact in description.missing { diagnostics.warn(at: fact.place, "missing fact: \(fact.text)") }
@@ -27,23 +27,23 @@ package struct DescriptionReader {
     }
 
     private func read(_ root: Section) -> VendorDescription? {
-        let vendor = root.requiredText("vendor")?.text
+        let vendor = root.read(FileKeys.vendor)
         let name = name(root)
-        let settings = SettingsReader().read(root.section("settings"))
-        let vouched = SettingsReader().vouched(root.section("vouched"))
-        let report = ReportReader(settings: settings).read(root.section("report"))
+        let settings = SettingsReader().read(root.section(FileKeys.settings))
+        let vouched = SettingsReader().vouched(root.section(FileKeys.vouched))
+        let report = ReportReader(settings: settings).read(root.section(FileKeys.report))
         let codes = CodesReader(report: report, settings: settings).read(root)
         let placeholders = Placeholders(
             settings: settings, vouched: vouched, isChallenged: report.isChallenged, diagnostics: root.diagnostics)
         let token = TokenReader(settings: settings, placeholders: placeholders, diagnostics: root.diagnostics).read(
-            root.section("token"))
-        let missing = facts(root, "missing")
-        let about = root.requiredText("about")?.text ?? ""
-        let key = KeyReader(token: token, settings: settings, report: report).read(root.section("key"))
-        let verdicts = VerdictsReader().read(root.section("vendor_says"))
-        let device = device(root.section("device"))
-        let loop = loop(root.section("loop"))
-        let sources = root.texts("sources") ?? [], ours = root.texts("ours") ?? []
+            root.section(FileKeys.token))
+        let missing = facts(root)
+        let about = root.read(FileKeys.about) ?? ""
+        let key = KeyReader(token: token, settings: settings, report: report).read(root.section(FileKeys.key))
+        let verdicts = VerdictsReader().read(root.section(FileKeys.vendorSays))
+        let device = device(root.section(FileKeys.device))
+        let loop = loop(root.section(FileKeys.loop))
+        let sources = root.read(FileKeys.sources) ?? [], ours = root.read(FileKeys.ours) ?? []
         guard let vendor, let name, let token, let key else { return nil }
         return VendorDescription(
             name: name, vendor: vendor, about: about, sources: sources, ours: ours, missing: missing,
@@ -52,7 +52,7 @@ package struct DescriptionReader {
     }
 
     private func name(_ root: Section) -> String? {
-        guard let (name, node) = root.requiredText("name") else { return nil }
+        guard let (name, node) = root.placed(FileKeys.name) else { return nil }
         let isName =
             name.utf8.count <= 40 && name.utf8.first != UInt8(ascii: "-")
             && name.utf8.allSatisfy {
@@ -67,12 +67,12 @@ package struct DescriptionReader {
         return name
     }
 
-    private func facts(_ root: Section, _ name: String) -> [MissingFact] {
-        guard let node = root.value(name) else { return [] }
+    private func facts(_ root: Section) -> [MissingFact] {
+        guard let node = root.read(FileKeys.missing) else { return [] }
         let nodes: [Node] = node.sequence.map { Array($0) } ?? [node]
         return nodes.prefix(64).compactMap { node in
             guard let text = node.scalar?.string, !text.isEmpty else {
-                root.diagnostics.error(node, "\(name) is a list of texts")
+                root.diagnostics.error(node, "\(root.path(of: FileKeys.missing)) is a list of texts")
                 return nil
             }
             return MissingFact(text: text, place: root.diagnostics.place(of: node))
@@ -82,14 +82,15 @@ package struct DescriptionReader {
     private func device(_ section: Section) -> DeviceCall {
         defer { section.finish() }
         return DeviceCall(
-            section.requiredText("call")?.text ?? "", wantsIdentifier: section.bool("wants_identifier") ?? false)
+            section.read(FileKeys.Device.call) ?? "",
+            wantsIdentifier: section.read(FileKeys.Device.wantsIdentifier) ?? false)
     }
 
     private func loop(_ section: Section) -> LoopGuard {
         defer { section.finish() }
         return LoopGuard(
-            tokens: section.integer("tokens", in: 1...10) ?? 1,
-            countsEveryReport: section.bool("counts_every_report") ?? false)
+            tokens: section.read(FileKeys.Loop.tokens) ?? 1,
+            countsEveryReport: section.read(FileKeys.Loop.countsEveryReport) ?? false)
     }
 }
 
@@ -103,22 +104,22 @@ struct KeyReader {
         defer { section.finish() }
         let algorithms = algorithms
         let areSecrets = !algorithms.isEmpty && algorithms.allSatisfy { $0.keyType == .secret }
-        let encoding = section.choice("encoding", SecretEncoding.self)?.choice
-        if areSecrets, encoding == nil, section.value("encoding") == nil {
+        let encoding = section.read(FileKeys.Key.encoding)
+        if areSecrets, encoding == nil, section.value(of: FileKeys.Key.encoding) == nil {
             section.diagnostics.error(
                 section.node,
                 "key.encoding is missing: how the vendor writes its secret, \(SecretEncoding.allCases.map(\.rawValue).joined(separator: ", "))"
             )
         }
         if !algorithms.isEmpty, !algorithms.contains(where: { $0.keyType == .secret }),
-            let node = section.value("encoding")
+            let node = section.value(of: FileKeys.Key.encoding)
         {
             section.diagnostics.error(
                 node, "key.encoding is for shared secrets; \(algorithms[0].rawValue) has a key pair")
         }
-        let origin = origin(section)
-        let overlap = overlap(section)
-        let before = section.texts("before_promotion") ?? []
+        let origin = section.read(FileKeys.Key.madeBy)
+        let overlap = section.read(FileKeys.Key.olderTokens)
+        let before = section.read(FileKeys.Key.beforePromotion) ?? []
         if before.isEmpty {
             section.diagnostics.error(
                 section.node,
@@ -127,15 +128,16 @@ struct KeyReader {
         let derivation = derivation(section, areSecrets)
         if origin == .ours, algorithms.contains(where: { $0.keyType == .secret }) {
             section.diagnostics.error(
-                section.value("made_by"), "a shared secret has no half that is ours alone; write shared or vendor")
+                section.value(of: FileKeys.Key.madeBy),
+                "a shared secret has no half that is ours alone; write shared or vendor")
         }
         guard let origin, let overlap else { return nil }
         return KeyRules(
             encoding: encoding, derivation: derivation,
             handover: KeyHandover(
                 origin: origin, overlap: overlap, beforePromotion: before,
-                afterPromotion: section.texts("after_promotion") ?? [],
-                afterRetirement: section.texts("after_retirement") ?? []))
+                afterPromotion: section.read(FileKeys.Key.afterPromotion) ?? [],
+                afterRetirement: section.read(FileKeys.Key.afterRetirement) ?? []))
     }
 
     private var algorithms: [Algorithm] {
@@ -149,10 +151,9 @@ struct KeyReader {
     }
 
     private func derivation(_ section: Section, _ areSecrets: Bool) -> KeyDerivation? {
-        guard section.value("derived") != nil else { return nil }
-        let derived = section.section("derived")
+        guard let derived = section.read(FileKeys.Key.derived) else { return nil }
         defer { derived.finish() }
-        guard let (text, node) = derived.requiredText("hmac") else { return nil }
+        guard let (text, node) = derived.placed(FileKeys.Key.hmac) else { return nil }
         guard text == "{{date}}" else {
             section.diagnostics.error(
                 node, "key.derived.hmac knows \"{{date}}\": HMAC-SHA256(secret, YYYYMMDD of the day in UTC)")
@@ -164,21 +165,5 @@ struct KeyReader {
                 node, "with a key of the day, nobody can tell whose a reported token is; remove report.token")
         }
         return .utcDate
-    }
-
-    private func origin(_ section: Section) -> KeyHandover.Origin? {
-        word(section, "made_by", ["ours": .ours, "vendor": .vendor, "shared": .shared])
-    }
-
-    private func overlap(_ section: Section) -> KeyHandover.Overlap? {
-        word(section, "older_tokens", ["stay_good": .several, "are_refused": .none])
-    }
-
-    private func word<Value>(_ section: Section, _ name: String, _ words: [String: Value]) -> Value? {
-        guard let (text, node) = section.requiredText(name) else { return nil }
-        if let value = words[text] { return value }
-        section.diagnostics.error(
-            node, "\(section.path(name)) must be one of \(words.keys.sorted().joined(separator: ", "))")
-        return nil
     }
 }

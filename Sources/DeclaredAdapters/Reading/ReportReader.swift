@@ -9,11 +9,11 @@ struct ReportReader {
     func read(_ section: Section) -> ReportRules {
         let wrapping = wrapping(section)
         let base = shape(section, name: "any", before: nil)
-        let shapes = section.value("shapes").map { self.shapes(of: $0, section, base) } ?? []
-        let anonymous = section.requiredTextIfPresent("anonymous")?.text ?? "anonymous user"
+        let shapes = section.read(FileKeys.Report.shapes).map { self.shapes(of: $0, section, base) } ?? []
+        let anonymous = section.read(FileKeys.Report.anonymous) ?? "anonymous user"
         let strangers = strangers(section)
         let rules = ReportRules(
-            wrapping: wrapping, shapes: shapes + [base], members: Set(section.texts("members") ?? []),
+            wrapping: wrapping, shapes: shapes + [base], members: Set(section.read(FileKeys.Report.members) ?? []),
             strangers: strangers ?? standardStrangers(base), belongings: belongings(section),
             identifiers: identifiers(section),
             anonymous: anonymous)
@@ -32,14 +32,15 @@ struct ReportReader {
                 return
             }
             for path in shape.user {
-                let others: [(String, [ReportPath])] = [
-                    ("message", shape.message), ("token", shape.token), ("token_hash", shape.tokenHash),
-                    ("code", shape.code), ("challenge", shape.challenge),
+                let others = [
+                    (FileKeys.Shape.message, shape.message), (FileKeys.Shape.token, shape.token),
+                    (FileKeys.Shape.tokenHash, shape.tokenHash), (FileKeys.Shape.code, shape.code),
+                    (FileKeys.Shape.challenge, shape.challenge),
                 ]
-                for (name, paths) in others where paths.contains(path) {
+                for (key, paths) in others where paths.contains(path) {
                     section.diagnostics.error(
-                        section.value("user") ?? section.node,
-                        "the user cannot stand where \(name) does (\(path.text)): a user is a member of its own, and no part of a text"
+                        section.value(of: FileKeys.Shape.user) ?? section.node,
+                        "the user cannot stand where \(key.name) does (\(path.text)): a user is a member of its own, and no part of a text"
                     )
                 }
             }
@@ -50,13 +51,14 @@ struct ReportReader {
 
     private func shapes(of node: Node, _ section: Section, _ base: ReportShape) -> [ReportShape] {
         guard let nodes = node.sequence, nodes.count <= 32 else {
-            section.diagnostics.error(node, "\(section.path("shapes")) must be a list of up to 32 shapes")
+            section.diagnostics.error(
+                node, "\(section.path(of: FileKeys.Report.shapes)) must be a list of up to 32 shapes")
             return []
         }
         return nodes.map { node in
-            let shape = Section(node, at: node, name: section.path("shapes"), section.diagnostics)
+            let shape = Section(node, at: node, name: section.path(of: FileKeys.Report.shapes), section.diagnostics)
             defer { shape.finish() }
-            let name = shape.requiredText("sdk")?.text ?? ""
+            let name = shape.read(FileKeys.Report.sdk) ?? ""
             let read = self.shape(shape, name: name, before: base)
             if read.conditions.isEmpty {
                 section.diagnostics.error(node, "a shape needs \"when\", by which it is told from the others")
@@ -67,62 +69,66 @@ struct ReportReader {
 
     /// Reads a shape; members that it does not name come from `base`.
     private func shape(_ section: Section, name: String, before base: ReportShape?) -> ReportShape {
-        let conditions = base == nil ? [] : conditions(section, "when")
-        let time = self.time(section, "time"), deadline = self.time(section, "deadline")
-        let usefulFor = section.duration("useful_for", in: .seconds(1)...(.seconds(86_400)))?.components.seconds
+        let conditions = base == nil ? [] : conditions(section, FileKeys.Report.when)
+        let time = self.time(section, FileKeys.Shape.time), deadline = self.time(section, FileKeys.Shape.deadline)
+        let usefulFor = section.read(FileKeys.Shape.usefulFor)
         return ReportShape(
             name: name, conditions: conditions,
-            user: paths(section, "user") ?? base?.user ?? [],
-            nobody: section.texts("nobody").map { Set($0) } ?? base?.nobody ?? [],
-            code: paths(section, "code") ?? base?.code ?? [],
-            codeType: section.choice("code_type", CodeType.self)?.choice ?? base?.codeType ?? .any,
-            message: paths(section, "message") ?? base?.message ?? [],
-            token: paths(section, "token") ?? base?.token ?? [],
-            noToken: section.texts("no_token").map { Set($0) } ?? base?.noToken ?? [],
-            tokenHash: paths(section, "token_hash") ?? base?.tokenHash ?? [],
-            passed: paths(section, "passed") ?? base?.passed ?? [],
-            challenge: paths(section, "challenge") ?? base?.challenge ?? [],
+            user: paths(section, FileKeys.Shape.user) ?? base?.user ?? [],
+            nobody: section.read(FileKeys.Shape.nobody).map { Set($0) } ?? base?.nobody ?? [],
+            code: paths(section, FileKeys.Shape.code) ?? base?.code ?? [],
+            codeType: section.read(FileKeys.Shape.codeType) ?? base?.codeType ?? .any,
+            message: paths(section, FileKeys.Shape.message) ?? base?.message ?? [],
+            token: paths(section, FileKeys.Shape.token) ?? base?.token ?? [],
+            noToken: section.read(FileKeys.Shape.noToken).map { Set($0) } ?? base?.noToken ?? [],
+            tokenHash: paths(section, FileKeys.Shape.tokenHash) ?? base?.tokenHash ?? [],
+            passed: paths(section, FileKeys.Shape.passed) ?? base?.passed ?? [],
+            challenge: paths(section, FileKeys.Shape.challenge) ?? base?.challenge ?? [],
             time: time ?? base?.time, deadline: deadline ?? base?.deadline, usefulFor: usefulFor ?? base?.usefulFor)
     }
 
-    private func time(_ section: Section, _ name: String) -> ReportTime? {
-        guard section.value(name) != nil else { return nil }
-        let time = section.section(name)
+    private func time(_ section: Section, _ key: FileKey<Node>) -> ReportTime? {
+        guard section.read(key) != nil else { return nil }
+        let time = section.section(key)
         defer { time.finish() }
-        guard let paths = paths(time, "at"), let unit = time.choice("unit", ReportTime.Unit.self) else {
+        guard let paths = paths(time, FileKeys.Time.at), let unit = time.read(FileKeys.Time.unit) else {
             section.diagnostics.error(
                 time.node, "\(time.name) needs \"at\", the member, and \"unit\": seconds, milliseconds or rfc3339")
             return nil
         }
-        return ReportTime(paths: paths, unit: unit.choice)
+        return ReportTime(paths: paths, unit: unit)
     }
 
     // MARK: Parts
 
     private func wrapping(_ section: Section) -> Wrapping? {
-        guard section.value("wrapped") != nil else { return nil }
-        let wrapped = section.section("wrapped")
+        guard let wrapped = section.read(FileKeys.Report.wrapped) else { return nil }
         defer { wrapped.finish() }
         return Wrapping(
-            names: wrapped.texts("in") ?? [], depth: wrapped.integer("depth", in: 1...4) ?? 1,
-            isText: wrapped.bool("text") ?? false)
+            names: wrapped.read(FileKeys.Wrapped.names) ?? [], depth: wrapped.read(FileKeys.Wrapped.depth) ?? 1,
+            isText: wrapped.read(FileKeys.Wrapped.text) ?? false)
     }
 
     private func belongings(_ section: Section) -> [Belonging] {
-        guard let node = section.value("belongs") else { return [] }
+        guard let node = section.read(FileKeys.Report.belongs) else { return [] }
         let nodes: [Node] = node.sequence.map { Array($0) } ?? [node]
         return nodes.compactMap { node in
-            let belonging = Section(node, at: node, name: section.path("belongs"), section.diagnostics)
+            let belonging = Section(
+                node, at: node, name: section.path(of: FileKeys.Report.belongs), section.diagnostics)
             defer { belonging.finish() }
-            guard let paths = paths(belonging, "at"), let (text, place) = belonging.requiredText("is") else {
+            guard let paths = paths(belonging, FileKeys.Belonging.at),
+                let (text, place) = belonging.placed(FileKeys.Belonging.setting)
+            else {
                 return nil
             }
             let name = text.hasPrefix("settings.") ? String(text.dropFirst("settings.".count)) : text
             guard settings.contains(where: { $0.name == name }) else {
-                section.diagnostics.error(place, "\(belonging.path("is")) must name a setting, such as settings.app_id")
+                section.diagnostics.error(
+                    place,
+                    "\(belonging.path(of: FileKeys.Belonging.setting)) must name a setting, such as settings.app_id")
                 return nil
             }
-            let otherwise = belonging.requiredText("otherwise")?.text ?? ""
+            let otherwise = belonging.read(FileKeys.Belonging.otherwise) ?? ""
             return Belonging(paths: paths, setting: name, otherwise: otherwise)
         }
     }
@@ -130,40 +136,43 @@ struct ReportReader {
     /// Reads the rule for a user's id: `user_limit`, `user_characters`, `user_never`.
     private func identifiers(_ section: Section) -> IdentifierRule {
         var characters: IdentifierCharacters?
-        if let (text, node) = section.text("user_characters") {
+        if let (text, node) = section.placed(FileKeys.Report.userCharacters) {
             characters = IdentifierCharacters(text)
             if characters == nil {
                 section.diagnostics.error(
                     node,
-                    "\(section.path("user_characters")) is a class of visible ASCII characters, such as \"[A-Za-z0-9_-]\", or \"[^*]\" for all but those"
+                    "\(section.path(of: FileKeys.Report.userCharacters)) is a class of visible ASCII characters, such as \"[A-Za-z0-9_-]\", or \"[^*]\" for all but those"
                 )
             }
         }
-        let never = section.texts("user_never") ?? []
+        let never = section.read(FileKeys.Report.userNever) ?? []
         if never.count > 64 || never.contains(where: { $0.isEmpty || $0.utf8.count > 1024 }) {
             section.diagnostics.error(
-                section.value("user_never"),
-                "\(section.path("user_never")) is a list of up to 64 ids that no user has, such as [\"*\"]")
+                section.value(of: FileKeys.Report.userNever),
+                "\(section.path(of: FileKeys.Report.userNever)) is a list of up to 64 ids that no user has, such as [\"*\"]"
+            )
         }
         return IdentifierRule(limit(section), characters: characters, never: never)
     }
 
     private func limit(_ section: Section) -> IdentifierLimit {
-        guard let (text, node) = section.text("user_limit") else { return .standard }
+        guard let (text, node) = section.placed(FileKeys.Report.userLimit) else { return .standard }
         let parts = text.split(separator: " ")
         if parts.count == 2, let count = Int(parts[0]), 1...1024 ~= count {
             if parts[1] == "bytes" { return .bytes(count) }
             if parts[1] == "characters" { return .characters(count) }
         }
         section.diagnostics.error(
-            node, "\(section.path("user_limit")) is written as 255 characters or 512 bytes, of at most 1024")
+            node,
+            "\(section.path(of: FileKeys.Report.userLimit)) is written as 255 characters or 512 bytes, of at most 1024")
         return .standard
     }
 
     private func strangers(_ section: Section) -> [Set<StrangerSign>]? {
-        guard let node = section.value("another_vendors") else { return nil }
+        guard let node = section.read(FileKeys.Report.anotherVendors) else { return nil }
         guard let lists = node.sequence, lists.count <= 8 else {
-            section.diagnostics.error(node, "\(section.path("another_vendors")) must be a list of lists of signs")
+            section.diagnostics.error(
+                node, "\(section.path(of: FileKeys.Report.anotherVendors)) must be a list of lists of signs")
             return nil
         }
         let known = StrangerSign.allCases.map(\.rawValue)
@@ -172,7 +181,9 @@ struct ReportReader {
             let signs = words.compactMap(StrangerSign.init(rawValue:))
             if signs.isEmpty || signs.count != words.count {
                 section.diagnostics.error(
-                    list, "\(section.path("another_vendors")) lists signs of \(known.joined(separator: ", "))")
+                    list,
+                    "\(section.path(of: FileKeys.Report.anotherVendors)) lists signs of \(known.joined(separator: ", "))"
+                )
             }
             return Set(signs)
         }.filter { !$0.isEmpty }
@@ -184,14 +195,14 @@ struct ReportReader {
         base.code.isEmpty ? [[.noUser, .otherMembers]] : [[.noKnownCode, .otherMembers], [.noCode, .noUser]]
     }
 
-    func conditions(_ section: Section, _ name: String) -> [ReportCondition] {
-        guard let node = section.value(name) else { return [] }
+    func conditions(_ section: Section, _ key: FileKey<Node>) -> [ReportCondition] {
+        guard let node = section.read(key) else { return [] }
         if let text = node.scalar?.string, let path = path(text, node, section) {
             return [ReportCondition(path: path, values: [])]
         }
-        let conditions = Section(node, at: node, name: section.path(name), section.diagnostics)
-        return conditions.all.compactMap { key, name, value in
-            guard let path = path(name, key, section) else { return nil }
+        let conditions = Section(node, at: node, name: section.path(of: key), section.diagnostics)
+        return conditions.all.compactMap { place, name, value in
+            guard let path = path(name, place, section) else { return nil }
             let nodes: [Node] = value.sequence.map { Array($0) } ?? [value]
             let values = nodes.map { node -> String? in
                 node.scalar?.jsonWord == "null" ? nil : node.scalar?.string
@@ -203,18 +214,19 @@ struct ReportReader {
         }
     }
 
-    /// Returns the paths under `name`: texts with dots between names, or lists of names.
-    private func paths(_ section: Section, _ name: String) -> [ReportPath]? {
-        guard let node = section.value(name) else { return nil }
+    /// Returns the paths under `key`: texts with dots between names, or lists of names.
+    private func paths(_ section: Section, _ key: FileKey<Node>) -> [ReportPath]? {
+        guard let node = section.read(key) else { return nil }
         let nodes: [Node] = node.sequence.map { Array($0) } ?? [node]
         guard 1...16 ~= nodes.count else {
-            section.diagnostics.error(node, "\(section.path(name)) must be up to 16 members of a report")
+            section.diagnostics.error(node, "\(section.path(of: key)) must be up to 16 members of a report")
             return nil
         }
         return nodes.compactMap { node in
             if let scalar = node.scalar { return path(scalar.string, node, section) }
             guard let names = try? section.plainTexts(node), 1...6 ~= names.count, !names.contains("") else {
-                section.diagnostics.error(node, "\(section.path(name)) must be members of a report, such as data.code")
+                section.diagnostics.error(
+                    node, "\(section.path(of: key)) must be members of a report, such as data.code")
                 return nil
             }
             return ReportPath(names: names)

@@ -27,10 +27,10 @@ struct SettingsReader {
             }
             let member = Section(value, at: key, name: section.path(name), section.diagnostics)
             defer { member.finish() }
-            let kind = member.choice("type", VouchedMember.Kind.self)?.choice ?? .text
-            let about = member.requiredText("about")?.text ?? ""
+            let kind = member.read(FileKeys.Vouched.type) ?? .text
+            let about = member.read(FileKeys.Vouched.about) ?? ""
             return VouchedMember(
-                name: name, kind: kind, about: about, limit: member.integer("at_most", in: 1...8192) ?? 1024)
+                name: name, kind: kind, about: about, limit: member.read(FileKeys.Vouched.atMost) ?? 1024)
         }
     }
 
@@ -52,14 +52,14 @@ struct SettingsReader {
     }
 
     private func read(_ section: Section, name: String) -> DeclaredSetting? {
-        guard let (word, node) = section.requiredText("type") else { return nil }
-        let words = section.texts("of")
+        guard let (word, node) = section.placed(FileKeys.Setting.type) else { return nil }
+        let words = section.read(FileKeys.Setting.of)
         guard let kind = kind(word, words, node, section) else { return nil }
-        let isRequired = section.bool("required") ?? false
-        let about = section.requiredText("about")?.text ?? ""
-        let prefix = section.text("starts_with")?.text ?? ""
-        let standard = section.value("default").flatMap { value(of: $0, kind, section) }
-        if isRequired, let node = section.value("default") {
+        let isRequired = section.read(FileKeys.Setting.required) ?? false
+        let about = section.read(FileKeys.Setting.about) ?? ""
+        let prefix = section.read(FileKeys.Setting.startsWith) ?? ""
+        let standard = section.read(FileKeys.Setting.standard).flatMap { value(of: $0, kind, section) }
+        if isRequired, let node = section.read(FileKeys.Setting.standard) {
             section.diagnostics.error(node, "\(section.name) is required and has a default; remove one of the two")
         }
         return DeclaredSetting(
@@ -81,10 +81,11 @@ struct SettingsReader {
             guard let words, !words.isEmpty, algorithms.count == words.count else { break }
             return .algorithm(algorithms)
         default:
-            let known = ["text", "boolean", "integer", "choice", "algorithm", "texts", "json"]
+            let known = FileKeys.Setting.types
             let meant = Spelling.nearest(to: word, among: known).map { "; did you mean \($0)?" } ?? ""
             section.diagnostics.error(
-                node, "\(section.path("type")) must be one of \(known.joined(separator: ", "))\(meant)")
+                node,
+                "\(section.path(of: FileKeys.Setting.type)) must be one of \(known.joined(separator: ", "))\(meant)")
             return nil
         }
         let what = word == "choice" ? "words" : "JOSE algorithms such as RS256"
@@ -111,36 +112,10 @@ struct SettingsReader {
             }
         }
         if value == nil {
-            section.diagnostics.error(node, "\(section.path("default")) is no \(kind.word) of this kind")
+            section.diagnostics.error(
+                node, "\(section.path(of: FileKeys.Setting.standard)) is no \(kind.word) of this kind")
         }
         return value
-    }
-}
-
-/// A list that is none of texts.
-struct NotTexts: Error {}
-
-extension Section {
-    /// Returns the texts of the sequence `node`, or its single text.
-    func plainTexts(_ node: Node) throws(NotTexts) -> [String] {
-        if let scalar = node.scalar { return [scalar.string] }
-        guard let sequence = node.sequence, sequence.count <= 256 else { throw NotTexts() }
-        var texts: [String] = []
-        for element in sequence {
-            guard let scalar = element.scalar else { throw NotTexts() }
-            texts.append(scalar.string)
-        }
-        return texts
-    }
-
-    /// Returns the texts under `name`: a list, or a single one. nil where there are none, or a wrong value, which is
-    /// then reported.
-    func texts(_ name: String) -> [String]? {
-        guard let node = value(name) else { return nil }
-        do throws(NotTexts) { return try plainTexts(node) } catch {
-            diagnostics.error(node, "\(path(name)) must be a text or a list of texts")
-            return nil
-        }
     }
 }
 

@@ -8,8 +8,8 @@ struct TestsReader {
 
     func read(_ section: Section) -> FileTests {
         defer { section.finish() }
-        let now = section.time("now") ?? FileTests.standardTime
-        let (key, keyID) = key(section)
+        let now = section.read(FileKeys.Tests.now) ?? FileTests.standardTime
+        let (key, keyID) = key(section, FileKeys.Tests.key)
         let apps = apps(section)
         return FileTests(
             now: now, key: key, keyID: keyID, apps: apps, reports: reports(section),
@@ -17,38 +17,38 @@ struct TestsReader {
             place: section.diagnostics.place(of: section.node))
     }
 
-    private func key(_ section: Section) -> (FileTests.Key?, String?) {
-        guard section.value("key") != nil else { return (nil, nil) }
-        let key = section.section("key")
+    private func key(_ section: Section, _ declared: FileKey<Node>) -> (FileTests.Key?, String?) {
+        guard section.read(declared) != nil else { return (nil, nil) }
+        let key = section.section(declared)
         defer { key.finish() }
-        let id = key.text("id")?.text
-        if let (secret, _) = key.text("secret") {
-            let encoding = key.choice("encoding", SecretEncoding.self)?.choice ?? .utf8
+        let id = key.read(FileKeys.TestKey.id)
+        if let secret = key.read(FileKeys.TestKey.secret) {
+            let encoding = key.read(FileKeys.TestKey.encoding) ?? .utf8
             return (.secret(secret, encoding), id)
         }
-        if let (pem, _) = key.text("pem") { return (.pem(pem), id) }
+        if let pem = key.read(FileKeys.TestKey.pem) { return (.pem(pem), id) }
         if id == nil { key.diagnostics.error(key.node, "\(key.name) needs \"secret\" with \"encoding\", or \"pem\"") }
         return (nil, id)
     }
 
     private func apps(_ section: Section) -> [FileTests.App] {
-        section.section("apps").all.prefix(Self.most).compactMap { key, name, value in
+        section.section(FileKeys.Tests.apps).all.prefix(Self.most).compactMap { key, name, value in
             let app = Section(value, at: key, name: "tests.apps.\(name)", section.diagnostics)
             defer { app.finish() }
-            guard let settings = json(app.value("settings"), app, "settings") else { return nil }
-            return FileTests.App(
-                name: name, settings: settings, reissue: app.value("reissue").flatMap { json($0, app, "reissue") })
+            guard let settings = json(app, FileKeys.TestApp.settings) else { return nil }
+            return FileTests.App(name: name, settings: settings, reissue: app.read(FileKeys.TestApp.reissue))
         }
     }
 
-    private func json(_ node: Node?, _ section: Section, _ name: String) -> [UInt8]? {
-        node == nil ? Array("{}".utf8) : section.json(name)
+    /// Returns the value of `key`, and an empty object where it is absent.
+    private func json(_ section: Section, _ key: FileKey<[UInt8]>) -> [UInt8]? {
+        section.value(of: key) == nil ? Array("{}".utf8) : section.read(key)
     }
 
-    private func list(_ section: Section, _ name: String) -> [Node] {
-        guard let node = section.value(name) else { return [] }
+    private func list(_ section: Section, _ key: FileKey<Node>) -> [Node] {
+        guard let node = section.read(key) else { return [] }
         guard let nodes = node.sequence, nodes.count <= Self.most else {
-            section.diagnostics.error(node, "\(section.path(name)) must be a list, of at most \(Self.most)")
+            section.diagnostics.error(node, "\(section.path(of: key)) must be a list, of at most \(Self.most)")
             return []
         }
         return Array(nodes)
@@ -57,26 +57,26 @@ struct TestsReader {
     // MARK: Reports
 
     private func reports(_ section: Section) -> [FileTests.Report] {
-        list(section, "reports").enumerated().compactMap { index, node in
+        list(section, FileKeys.Tests.reports).enumerated().compactMap { index, node in
             let report = Section(node, at: node, name: "tests.reports", section.diagnostics)
             defer { report.finish() }
-            let sdk = report.requiredText("sdk")?.text ?? "", app = report.requiredText("app")?.text ?? ""
-            let reported = report.requiredText("reported")?.text ?? ""
-            let name = report.text("name")?.text ?? "\(sdk) \(reported) (\(index + 1))"
+            let sdk = report.read(FileKeys.TestReport.sdk) ?? "", app = report.read(FileKeys.TestReport.app) ?? ""
+            let reported = report.read(FileKeys.TestReport.reported) ?? ""
+            let name = report.read(FileKeys.TestReport.name) ?? "\(sdk) \(reported) (\(index + 1))"
             var json = JSONWriter()
             json.beginObject()
             json.member("sdk", sdk)
             json.member("reported", reported)
             json.member("app", app)
-            json.member("origin", report.text("origin")?.text ?? "")
-            if let text = report.text("report_text")?.text {
+            json.member("origin", report.read(FileKeys.TestReport.origin) ?? "")
+            if let text = report.read(FileKeys.TestReport.reportText) {
                 json.member("report_text", text)
-            } else if let value = self.json(report.value("report"), report, "report") {
+            } else if let value = self.json(report, FileKeys.TestReport.report) {
                 json.name("report")
                 json.raw(value)
             }
             json.name("expect")
-            guard expectation(report.section("expect"), to: &json) else { return nil }
+            guard expectation(report.section(FileKeys.TestReport.expect), to: &json) else { return nil }
             json.endObject()
             return FileTests.Report(name: name, json: json.bytes, place: section.diagnostics.place(of: node))
         }
@@ -86,7 +86,7 @@ struct TestsReader {
         defer { expect.finish() }
         json.beginObject()
         defer { json.endObject() }
-        if let (code, node) = expect.text("rejected") {
+        if let (code, node) = expect.placed(FileKeys.Expectation.rejected) {
             guard ErrorCode(rawValue: code) != nil else {
                 let known = ErrorCode.allCases.map(\.rawValue)
                 let meant = Spelling.nearest(to: code, among: known).map { "; did you mean \($0)?" } ?? ""
@@ -96,16 +96,18 @@ struct TestsReader {
             json.member("rejected", code)
             return true
         }
-        guard let remedy = expect.requiredText("remedy")?.text, let reason = expect.requiredText("reason")?.text else {
+        guard let remedy = expect.read(FileKeys.Expectation.remedy),
+            let reason = expect.read(FileKeys.Expectation.reason)
+        else {
             return false
         }
         json.member("remedy", remedy)
         json.member("reason", reason)
-        if let (user, _) = expect.text("user") {
-            let subject = Subject(user: user, challenge: expect.text("challenge")?.text)
+        if let user = expect.read(FileKeys.Expectation.user) {
+            let subject = Subject(user: user, challenge: expect.read(FileKeys.Expectation.challenge))
             json.member("subject", String(decoding: subject.key(app: "app"), as: UTF8.self))
         }
-        if expect.bool("failed_token") == true {
+        if expect.read(FileKeys.Expectation.failedToken) == true {
             json.name("failed_token")
             json.bool(true)
         }
@@ -115,39 +117,39 @@ struct TestsReader {
     // MARK: Tokens
 
     private func tokens(_ section: Section, _ now: UnixTime, _ apps: [FileTests.App]) -> [FileTests.Token] {
-        list(section, "tokens").compactMap { node in
+        list(section, FileKeys.Tests.tokens).compactMap { node in
             let token = Section(node, at: node, name: "tests.tokens", section.diagnostics)
             defer { token.finish() }
-            let app = token.requiredText("app")
-            let user = token.requiredText("user")
-            let issuedAt = token.time("at") ?? now
-            let life = token.duration("lives", in: .zero...(.seconds(31_536_000)))?.components.seconds
-            let uuid = token.text("uuid")?.text, challenge = token.text("challenge")?.text
-            let vouched = token.value("vouched").flatMap { json($0, token, "vouched") }
-            let header = token.value("header").flatMap { json($0, token, "header") }
-            let payload = token.value("payload").flatMap { json($0, token, "payload") }
-            let bytes = token.text("token")?.text
-            let (key, keyID) = key(token)
+            let app = token.placed(FileKeys.TestToken.app)
+            let user = token.read(FileKeys.TestToken.user)
+            let issuedAt = token.read(FileKeys.TestToken.at) ?? now
+            let life = token.read(FileKeys.TestToken.lives)
+            let uuid = token.read(FileKeys.TestToken.uuid), challenge = token.read(FileKeys.TestToken.challenge)
+            let vouched = token.read(FileKeys.TestToken.vouched)
+            let header = token.read(FileKeys.TestToken.header)
+            let payload = token.read(FileKeys.TestToken.payload)
+            let bytes = token.read(FileKeys.TestToken.token)
+            let (key, keyID) = key(token, FileKeys.TestToken.key)
             guard let app, let user else { return nil }
-            if !apps.contains(where: { $0.name == app.text }) {
-                section.diagnostics.error(app.node, "tests.apps has no app called \(app.text)")
+            if !apps.contains(where: { $0.name == app.value }) {
+                section.diagnostics.error(app.node, "tests.apps has no app called \(app.value)")
                 return nil
             }
             if header == nil, payload == nil, bytes == nil {
                 section.diagnostics.error(node, "a token's test says what must come out: header, payload or token")
             }
             if let uuid, UUIDText.words(of: uuid) == nil {
-                section.diagnostics.error(token.value("uuid"), "tests.tokens.uuid is no UUID")
+                section.diagnostics.error(token.value(of: FileKeys.TestToken.uuid), "tests.tokens.uuid is no UUID")
             }
             return FileTests.Token(
-                app: app.text, user: user.text, challenge: challenge, vouched: vouched, issuedAt: issuedAt,
+                app: app.value, user: user, challenge: challenge, vouched: vouched, issuedAt: issuedAt,
                 life: life ?? -1, uuid: uuid, header: header, payload: payload, token: bytes, key: key, keyID: keyID,
                 place: section.diagnostics.place(of: node))
         }
     }
 
     private func verdicts(_ section: Section) -> [(name: String, verdict: String)] {
-        section.section("verdicts").all.prefix(Self.most).compactMap { key, name, value in
+        section.section(FileKeys.Tests.verdicts).all.prefix(Self.most).compactMap { key, name, value in
             guard let text = value.scalar?.string else {
                 section.diagnostics.error(
                     value, "tests.verdicts.\(name) must be a text, such as 401 Unauthorized or accepted")
@@ -158,12 +160,12 @@ struct TestsReader {
     }
 
     private func refusals(_ section: Section) -> [FileTests.Refusal] {
-        list(section, "refused").compactMap { node in
+        list(section, FileKeys.Tests.refused).compactMap { node in
             let refusal = Section(node, at: node, name: "tests.refused", section.diagnostics)
             defer { refusal.finish() }
-            guard let settings = json(refusal.value("settings"), refusal, "settings") else { return nil }
+            guard let settings = json(refusal, FileKeys.Refusal.settings) else { return nil }
             return FileTests.Refusal(
-                settings: settings, because: refusal.text("because")?.text ?? "",
+                settings: settings, because: refusal.read(FileKeys.Refusal.because) ?? "",
                 place: section.diagnostics.place(of: node))
         }
     }

@@ -116,20 +116,24 @@ extension TokenReader {
     private func granted(_ node: Node, _ name: String) -> ValueRule? {
         let section = Section(node, at: node, name: name, diagnostics)
         defer { section.finish() }
-        guard let (text, place) = section.requiredText("is") else { return nil }
+        guard let (text, place) = section.placed(FileKeys.Function.granted) else { return nil }
         let member = text.hasPrefix("vouched.") ? String(text.dropFirst("vouched.".count)) : text
         guard placeholders.vouched.contains(where: { $0.name == member }) else {
             diagnostics.error(
-                place, "\(section.path("is")) must name a member that vouched declares, such as vouched.capability")
+                place,
+                "\(section.path(of: FileKeys.Function.granted)) must name a member that vouched declares, such as vouched.capability"
+            )
             return nil
         }
-        guard let other = section.value("otherwise"), let otherwise = value(other, section.path("otherwise")) else {
+        guard let other = section.read(FileKeys.Function.otherwise),
+            let otherwise = value(other, section.path(of: FileKeys.Function.otherwise))
+        else {
             diagnostics.error(
                 node, "$vouched needs \"otherwise\", what stands there where nobody vouches for \(member)")
             return nil
         }
         guard otherwise.isConstant else {
-            diagnostics.error(other, "\(section.path("otherwise")) must be a constant or a setting")
+            diagnostics.error(other, "\(section.path(of: FileKeys.Function.otherwise)) must be a constant or a setting")
             return nil
         }
         return .granted(member, otherwise: otherwise, isJSONText: false)
@@ -156,12 +160,12 @@ extension TokenReader {
                 if let inner = omittedSetting(inside) { return .omitted(.jsonText(inner)) }
             case "$join"?:
                 let section = Section(inside, at: inside, name: "\(name).$join", diagnostics)
-                let separator = section.text("with")?.text ?? ","
+                let separator = section.read(FileKeys.Function.with) ?? ","
                 defer { section.finish() }
-                if let of = section.value("of"), let member = loneVouched(of) {
+                if let of = section.read(FileKeys.Function.of), let member = loneVouched(of) {
                     return .omitted(.joined([.placeholder(.vouched(member))], separator: separator))
                 }
-                if let of = section.value("of"), let inner = omittedSetting(of) {
+                if let of = section.read(FileKeys.Function.of), let inner = omittedSetting(of) {
                     return .omitted(.joined([inner], separator: separator))
                 }
             default: break
@@ -185,12 +189,13 @@ extension TokenReader {
     private func moment(_ node: Node, _ base: Moment.Base, _ name: String) -> ValueRule? {
         let section = Section(node, at: node, name: name, diagnostics)
         defer { section.finish() }
-        let range = Duration.seconds(1)...Duration.seconds(315_360_000)
-        let plus = section.duration("plus", in: range)?.components.seconds ?? 0
-        let minus = section.duration("minus", in: range)?.components.seconds ?? 0
-        let unit = section.text("unit")?.text ?? "seconds"
+        let plus = section.read(FileKeys.Function.plus) ?? 0
+        let minus = section.read(FileKeys.Function.minus) ?? 0
+        let unit = section.read(FileKeys.Function.unit) ?? "seconds"
         guard unit == "seconds" || unit == "milliseconds" else {
-            diagnostics.error(section.value("unit"), "\(section.path("unit")) must be seconds or milliseconds")
+            diagnostics.error(
+                section.value(of: FileKeys.Function.unit),
+                "\(section.path(of: FileKeys.Function.unit)) must be seconds or milliseconds")
             return nil
         }
         return .moment(Moment(base, offset: plus - minus, unit: unit == "seconds" ? .seconds : .milliseconds))
@@ -199,8 +204,8 @@ extension TokenReader {
     private func joined(_ node: Node, _ name: String) -> ValueRule? {
         let section = Section(node, at: node, name: name, diagnostics)
         defer { section.finish() }
-        let separator = section.text("with")?.text ?? ","
-        guard let of = section.value("of") else {
+        let separator = section.read(FileKeys.Function.with) ?? ","
+        guard let of = section.read(FileKeys.Function.of) else {
             diagnostics.error(node, "$join needs \"of\", a list of texts, and \"with\", what stands between them")
             return nil
         }
@@ -218,7 +223,7 @@ extension TokenReader {
     func chosenValue(_ node: Node, _ name: String, _ mayBeAbsent: Bool, _ place: Node) -> ValueRule? {
         guard let (setting, words, section) = choice(node, name) else { return nil }
         var choices: [String: ValueRule] = [:]
-        for (key, word, node) in section.all where word != "by" {
+        for (key, word, node) in section.all where word != FileKeys.Function.by.name {
             guard isWord(word, of: words, key, setting) else { continue }
             choices[word] = value(node, section.path(word))
         }

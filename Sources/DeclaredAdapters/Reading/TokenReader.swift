@@ -12,8 +12,8 @@ struct TokenReader {
         defer { section.finish() }
         let signing = signing(section)
         let header = header(section)
-        let lifetime = lifetime(section.section("lifetime"), section)
-        guard let node = section.value("claims") else {
+        let lifetime = lifetime(section.section(FileKeys.Token.lifetime), section)
+        guard let node = section.read(FileKeys.Token.claims) else {
             diagnostics.error(section.node, "token.claims is missing: the payload, as it stands in a token")
             return nil
         }
@@ -37,7 +37,7 @@ struct TokenReader {
     }
 
     private func signing(_ section: Section) -> TokenRules.Signing? {
-        guard let (text, node) = section.requiredText("algorithm") else { return nil }
+        guard let (text, node) = section.placed(FileKeys.Token.algorithm) else { return nil }
         if let algorithm = Algorithm(named: text) { return .fixed(algorithm) }
         let name = text.hasPrefix("{{settings.") && text.hasSuffix("}}") ? String(text.dropFirst(11).dropLast(2)) : ""
         if let setting = settings.first(where: { $0.name == name }), case .algorithm = setting.kind, setting.isSure {
@@ -53,10 +53,9 @@ struct TokenReader {
 
     private func lifetime(_ section: Section, _ token: Section) -> LifetimeBounds? {
         defer { section.finish() }
-        let range = Duration.seconds(1)...Duration.seconds(31_536_000)
-        guard let standard = section.duration("standard", in: range)?.components.seconds,
-            let least = section.duration("from", in: range)?.components.seconds,
-            let most = section.duration("to", in: range)?.components.seconds
+        guard let standard = section.read(FileKeys.Lifetime.standard),
+            let least = section.read(FileKeys.Lifetime.from),
+            let most = section.read(FileKeys.Lifetime.to)
         else {
             diagnostics.error(
                 section.node ?? token.node, "token.lifetime needs standard, from and to, each a duration such as 1h")
@@ -70,7 +69,7 @@ struct TokenReader {
     }
 
     private func header(_ section: Section) -> [HeaderRule] {
-        section.section("header").all.compactMap { key, name, value in
+        section.section(FileKeys.Token.header).all.compactMap { key, name, value in
             guard name != "alg" else {
                 diagnostics.error(key, "alg is always the header's first member; leave it out")
                 return nil
@@ -90,7 +89,7 @@ struct TokenReader {
             return nil
         }
         var choices: [String: ValueRule] = [:]
-        for (key, word, value) in section.all where word != "by" {
+        for (key, word, value) in section.all where word != FileKeys.Function.by.name {
             guard isWord(word, of: words, key, setting) else { continue }
             choices[word] = text(of: value, section.path(word)).map { .text($0) }
         }
@@ -163,7 +162,7 @@ struct TokenReader {
     private func chosenClaims(_ node: Node, _ name: String) -> ClaimRule? {
         guard let (setting, words, section) = choice(node, name) else { return nil }
         var choices: [String: [ClaimRule]] = [:]
-        for (key, word, value) in section.all where word != "by" {
+        for (key, word, value) in section.all where word != FileKeys.Function.by.name {
             guard isWord(word, of: words, key, setting) else { continue }
             choices[word] = value.null != nil ? [] : claims(of: value, section.path(word), isChoice: true)
         }
@@ -175,13 +174,13 @@ struct TokenReader {
 
     func choice(_ node: Node, _ name: String) -> (setting: String, words: [String], Section)? {
         let section = Section(node, at: node, name: name, diagnostics)
-        guard let (text, place) = section.requiredText("by") else { return nil }
+        guard let (text, place) = section.placed(FileKeys.Function.by) else { return nil }
         let setting = text.hasPrefix("settings.") ? String(text.dropFirst("settings.".count)) : text
         guard let declared = settings.first(where: { $0.name == setting }), let words = declared.words, declared.isSure
         else {
             diagnostics.error(
                 place,
-                "\(section.path("by")) must name a setting of type choice, boolean or algorithm that is required or has a default, such as settings.mode"
+                "\(section.path(of: FileKeys.Function.by)) must name a setting of type choice, boolean or algorithm that is required or has a default, such as settings.mode"
             )
             return nil
         }

@@ -6,8 +6,8 @@ import Yams
 struct VerdictsReader {
     func read(_ section: Section) -> VerdictRules {
         defer { section.finish() }
-        let otherwise = answer(section.value("otherwise"), section, "otherwise")
-        if otherwise == nil, section.value("otherwise") == nil {
+        let otherwise = answer(section, FileKeys.Verdicts.otherwise)
+        if otherwise == nil, section.value(of: FileKeys.Verdicts.otherwise) == nil {
             section.diagnostics.error(
                 section.node,
                 "vendor_says.otherwise is missing: what the vendor says of a token it refuses, such as 401 Unauthorized"
@@ -15,40 +15,41 @@ struct VerdictsReader {
         }
         return VerdictRules(
             rules: rules(section), otherwise: otherwise ?? .refused(code: "-", name: "-"),
-            unchecked: Set(section.texts("unchecked") ?? []), optional: Set(section.texts("optional") ?? []))
+            unchecked: Set(section.read(FileKeys.Verdicts.unchecked) ?? []),
+            optional: Set(section.read(FileKeys.Verdicts.optional) ?? []))
     }
 
     private func rules(_ section: Section) -> [VerdictRules.Rule] {
-        guard let node = section.value("first") else { return [] }
+        guard let node = section.read(FileKeys.Verdicts.first) else { return [] }
         guard let nodes = node.sequence, nodes.count <= 64 else {
-            section.diagnostics.error(node, "\(section.path("first")) must be a list of checks")
+            section.diagnostics.error(node, "\(section.path(of: FileKeys.Verdicts.first)) must be a list of checks")
             return []
         }
         return nodes.compactMap { node in
-            let rule = Section(node, at: node, name: section.path("first"), section.diagnostics)
+            let rule = Section(node, at: node, name: section.path(of: FileKeys.Verdicts.first), section.diagnostics)
             defer { rule.finish() }
-            guard let check = rule.choice("if", VerdictRules.Check.self)?.choice else {
-                if rule.value("if") == nil {
+            guard let check = rule.read(FileKeys.Verdicts.Rule.check) else {
+                if rule.value(of: FileKeys.Verdicts.Rule.check) == nil {
                     section.diagnostics.error(node, "a check needs \"if\" and \"says\"")
                 }
                 return nil
             }
-            let members = rule.texts("members") ?? []
+            let members = rule.read(FileKeys.Verdicts.Rule.members) ?? []
             if [.headerLacks, .claimsLack].contains(check), members.isEmpty {
                 section.diagnostics.error(node, "\(check.rawValue) needs \"members\", what must be there")
             }
-            guard let answer = answer(rule.value("says"), rule, "says") else { return nil }
+            guard let answer = answer(rule, FileKeys.Verdicts.Rule.says) else { return nil }
             return VerdictRules.Rule(check: check, members: members, answer: answer)
         }
     }
 
     /// Reads a verdict: a code, a space, a name.
-    private func answer(_ node: Node?, _ section: Section, _ name: String) -> VendorVerdict? {
-        guard let node else { return nil }
+    private func answer(_ section: Section, _ key: FileKey<Node>) -> VendorVerdict? {
+        guard let node = section.read(key) else { return nil }
         let parts = node.scalar?.string.split(separator: " ", maxSplits: 1).map(String.init) ?? []
         guard parts.count == 2 else {
             section.diagnostics.error(
-                node, "\(section.path(name)) is the vendor's code, a space and its name, such as 401 Unauthorized")
+                node, "\(section.path(of: key)) is the vendor's code, a space and its name, such as 401 Unauthorized")
             return nil
         }
         return .refused(code: parts[0], name: parts[1])

@@ -14,6 +14,8 @@ struct DeviceConnection: ServerChildChannel {
 
     /// The limit on a request's headers, in bytes. No device sends more.
     private static let headerLimit = 16 << 10
+    /// The most header fields of a request: devices, and the proxies in front of them, send some thirty.
+    private static let headerFieldLimit = 100
     /// The limits on unsent bytes. Above the higher one, nothing is read and no stream continues, until no more than
     /// the lower one are left.
     private static let unsentBytes = ChannelOptions.Types.WriteBufferWaterMark(low: 8 << 10, high: 16 << 10)
@@ -46,7 +48,7 @@ struct DeviceConnection: ServerChildChannel {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = Self.headerLimit
         limits.maxHeaderListSize = Self.headerLimit
-        limits.maxHeaderFieldCount = 100
+        limits.maxHeaderFieldCount = Self.headerFieldLimit
         let gate = RequestGate { [dropped] in dropped(.tooManyRequests) }
         try pipeline.addHandler(HTTPResponseEncoder())
         try pipeline.addHandler(gate)

@@ -23,6 +23,9 @@ struct PickupServer: Sendable {
     /// Called with the address once the server listens.
     let isReady: @Sendable (String) -> Void
 
+    /// The connections that wait to be accepted: a thousand devices may call in the same moment.
+    private static let backlog = 4096
+
     /// Serves until a graceful shutdown has been drained.
     ///
     /// - Throws: the error that keeps the server from listening.
@@ -46,9 +49,8 @@ struct PickupServer: Sendable {
             respond: { request, body, channel, reply in await responder.respond(to: request, body, on: channel, reply) }
         )
         let server = try accepting(connection, among: connections).server(
-            // A thousand devices may call in the same moment.
             configuration: .init(
-                address: .hostname(pickup.host, port: pickup.port), backlog: 4096,
+                address: .hostname(pickup.host, port: pickup.port), backlog: Self.backlog,
                 availableConnectionsDelegate: MaximumAvailableConnections(limit.accepted, logger: quiet)),
             onServerRunning: { [logger, isReady] channel in
                 let address = Self.text(channel.localAddress)

@@ -104,7 +104,8 @@ struct TermsMaker: Sendable {
         let limits = isLimitedAlike ? before?.limits : nil
         return try make(
             configuration, pickup, Dictionary(apps.map { ($0.name, $0) }) { first, _ in first }, sources,
-            limits ?? SharedLimits(pickup.limitRules, now: { .now }), devices(pickup, sources, after: before))
+            limits: limits ?? SharedLimits(pickup.limitRules, now: { .now }),
+            devices: devices(pickup, sources, after: before))
     }
 
     /// Returns the access that verifies devices' sessions. It is the one of `before` where both would know the same
@@ -125,7 +126,7 @@ struct TermsMaker: Sendable {
 
     private func make(
         _ configuration: Configuration, _ pickup: Configuration.Pickup, _ apps: [String: PickupApp],
-        _ sources: [KeySourceFile], _ limits: SharedLimits, _ devices: DeviceAccess?
+        _ sources: [KeySourceFile], limits: SharedLimits, devices: DeviceAccess?
     ) throws(PickupError) -> PickupTerms {
         let backends = APIKeys(
             pickup.apiKeys.compactMap { key in

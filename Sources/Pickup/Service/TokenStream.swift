@@ -28,9 +28,12 @@ struct TokenStream: Sendable {
 
     private static let heartbeat = Duration.seconds(15)
     private static let ages = 300...600
+    /// The milliseconds after which a device reconnects, at random: the devices of a gateway that restarts do not all
+    /// return in one moment.
+    private static let reconnects = 1000...4000
     /// The end of a stream: it asks its device to reconnect after a random delay, over another connection.
     private static var farewell: String {
-        "retry: \(Int.random(in: 1000...4000))\nevent: reconnect\ndata: {}\n\n"
+        "retry: \(Int.random(in: Self.reconnects))\nevent: reconnect\ndata: {}\n\n"
     }
 
     private var key: [UInt8] { asker.subject.key(app: app.name) }
@@ -75,7 +78,7 @@ struct TokenStream: Sendable {
         // A version that no worker can have given does not count: the stream states its start.
         var version = ShownVersion.floor([lastEvent], at: now())
         try await write(
-            "retry: \(Int.random(in: 1000...4000))\nevent: ready\ndata: {\"after\":\(version)}\n\n", to: writer)
+            "retry: \(Int.random(in: Self.reconnects))\nevent: ready\ndata: {\"after\":\(version)}\n\n", to: writer)
         if let first, first.version > version {
             try await send(first, &version, to: writer)
         } else if first.map({ $0.version < version }) ?? true {

@@ -18,8 +18,8 @@ final class Draft: Sendable {
     let version: Int64
 
     init(
-        _ index: Int, _ request: MintRequest, _ ticket: Admission.Ticket, _ key: SigningKeyReference,
-        _ input: SigningInput, valid life: Validity, _ frame: TokenFrame, version: Int64
+        _ index: Int, _ request: MintRequest, _ ticket: Admission.Ticket, key: SigningKeyReference,
+        input: SigningInput, valid life: Validity, frame: TokenFrame, version: Int64
     ) {
         self.index = index
         self.request = request

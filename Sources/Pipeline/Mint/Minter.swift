@@ -59,7 +59,7 @@ struct Minter {
             let frame = known.frame(of: request.app, key, issuedAt: life.issuedAt, text(of: now))
             return .next(
                 Draft(
-                    index, request, ticket, key, input, valid: life, frame,
+                    index, request, ticket, key: key, input: input, valid: life, frame: frame,
                     version: versions.next(at: now)))
         } catch { return .ended(.failed(error, .mint), of: request.event) }
     }

@@ -41,7 +41,9 @@ public final class InputRecord: Sendable {
     }
 
     /// The approximate memory of the record, in bytes.
-    var memory: Int { body.bytes.count + 256 }
+    var memory: Int { body.bytes.count + Self.overhead }
+    /// The approximate bytes of an event beside its record: its place, its positions and its slots in the session.
+    private static let overhead = 256
     /// The record's key.
     public var key: [UInt8]? { body.key }
     /// The record's value.

@@ -51,12 +51,15 @@ struct EndedBatches: Sendable {
     }
 
     /// Moves the ready batches, as the unit `addition`, to the current commit.
-    mutating func join(_ addition: CommitUnit) {
-        guard case .open(var unit) = commit else { return }
+    ///
+    /// - Returns: Whether it did; false if no commit accepts additions.
+    mutating func join(_ addition: CommitUnit) -> Bool {
+        guard case .open(var unit) = commit else { return false }
         // One owner at a time, so that nothing is copied.
         commit = .idle
         unit.add(addition)
         (ready, commit) = ([], .open(unit))
+        return true
     }
 
     /// Closes the current commit: it accepts no more batches.

@@ -13,11 +13,23 @@ public struct LaneShares: Sendable, Equatable {
     /// The maximum time for which a batch without live events may delay the next live event, in seconds.
     public let patience: Double
 
+    /// The limit of any batch, as a multiple of `patience`: a burst of live events delays the next one no longer.
+    private static let burst = 20.0
+    /// The divisor of `patience` for the other lanes' events in a batch with live events, which wait for them.
+    private static let besideLive = 10.0
+    /// The divisor of `patience` for a batch without live events if one may arrive at any moment.
+    private static let beforeLive = 2.0
+
     /// Creates shares of batches of up to `batchEvents` events.
     public init(batchEvents: Int, bulkShare: Double, patience: Double = 0.01) {
         self.batchEvents = max(1, batchEvents)
         self.bulkShare = min(max(bulkShare, 0), 0.5)
         self.patience = patience
+    }
+
+    /// Creates shares of batches from the number of events that a session reads ahead.
+    public init(readAhead: Int, bulkShare: Double) {
+        self.init(batchEvents: readAhead / SessionLimits.batchesAhead, bulkShare: bulkShare)
     }
 
     /// Returns the number of events of each lane in the next batch.
@@ -27,9 +39,8 @@ public struct LaneShares: Sendable, Equatable {
     ///   - pace: the time per event, in seconds, as measured so far.
     ///   - isLiveAbout: whether a live event may arrive at any moment; halves a batch without live events.
     public func next(of waiting: PerLane<Int>, pace: Double, isLiveAbout: Bool = false) -> PerLane<Int> {
-        // A burst of live events may delay the next live event by 20 times the patience at most.
-        let limit = min(batchEvents, events(in: patience * 20, pace))
-        let room = waiting[.live] > 0 ? patience / 10 : isLiveAbout ? patience / 2 : patience
+        let limit = min(batchEvents, events(in: patience * Self.burst, pace))
+        let room = waiting[.live] > 0 ? patience / Self.besideLive : isLiveAbout ? patience / Self.beforeLive : patience
         let filling = min(limit, events(in: room, pace))
         let bulkPart = waiting[.bulk] > 0 ? bulkShare : 0
         let retriesPart = waiting[.retries] > 0 ? min(bulkShare, (1 - bulkPart) / 2) : 0
@@ -68,13 +79,18 @@ public struct Pace: Sendable, Equatable {
     /// The seconds per event; 0.0001 until the first measurement.
     public private(set) var secondsPerEvent = 0.0001
 
+    /// The number of events from which a batch has the full weight of a batch: its fixed cost hardly counts.
+    private static let tellingBatch = 200.0
+    /// The weight of one batch: a small one still counts, and no large one replaces what was learned.
+    private static let weights = 0.005...0.2
+
     /// Creates a pace without measurements.
     public init() {}
 
     /// Adds a batch that took `seconds` and minted `events` tokens. Ignores a batch without tokens.
     public mutating func learn(events: Int, seconds: Double) {
         guard events > 0, seconds > 0, seconds.isFinite else { return }
-        let weight = min(max(Double(events) / 200, 0.005), 0.2)
+        let weight = min(max(Double(events) / Self.tellingBatch, Self.weights.lowerBound), Self.weights.upperBound)
         secondsPerEvent += (seconds / Double(events) - secondsPerEvent) * weight
     }
 }

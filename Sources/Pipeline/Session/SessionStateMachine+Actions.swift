@@ -5,6 +5,8 @@ extension SessionStateMachine {
     public struct Settings: Sendable {
         /// The shares of the lanes in a batch.
         public let shares: LaneShares
+        /// The limits that follow from the size of a batch.
+        var limits: SessionLimits { SessionLimits(batch: shares.batchEvents) }
         /// The maximum time for which the first event waits for more, in microseconds.
         public let linger: Int64
         /// The minimum time between the beginnings of two commits that no live event waits for, in microseconds.

@@ -106,7 +106,7 @@ extension SessionStateMachine {
     var isRebalancing: Bool { Lane.allCases.contains { rebalances[$0] != nil } }
 
     private var hasRoom: Bool {
-        ended.readyCount < settings.shares.batchEvents * Self.readiness
+        ended.readyCount < settings.limits.ready
     }
 
     private mutating func begin(at now: UnixTime) -> Action {
@@ -120,8 +120,8 @@ extension SessionStateMachine {
         guard let committing = ended.growing, !isStopping, !isRebalancing, !mayStandInFront else {
             return nil
         }
-        let batch = settings.shares.batchEvents
-        guard ended.readyCount >= batch, committing.eventCount + ended.readyCount <= batch * Self.growth else {
+        let limits = settings.limits
+        guard ended.readyCount >= limits.batch, committing.eventCount + ended.readyCount <= limits.commit else {
             return nil
         }
         let isLive = ended.ready.allSatisfy { $0.records.contains { $0.lane == .live } }
@@ -142,7 +142,7 @@ extension SessionStateMachine {
         let records = taken.take(counts, at: now)
         guard !records.isEmpty else { return .wait(until: taken.nextRetry) }
         wasParked = false
-        let isFull = parked.count >= settings.shares.batchEvents * Self.parking
+        let isFull = parked.count >= settings.limits.parked
         return process(records, waiting: isFull ? .over : .allowed, at: now)
     }
 
@@ -152,7 +152,7 @@ extension SessionStateMachine {
     private func isEnough(_ counts: PerLane<Int>, at now: UnixTime) -> Bool {
         guard ended.committing != nil, taken.isLiveAbout(at: now) else { return false }
         guard counts[.retries] > 0 else { return ended.ready.contains { $0.urgency == .background } }
-        return ended.readyCount >= Self.enoughRetries
+        return ended.readyCount >= SessionLimits.readyRetries
     }
 
     /// Returns the time until which the batch waits for more events; nil if it begins now. During a commit, a wait

@@ -11,14 +11,6 @@ import DequeModule
 /// - A transaction contains the offsets of an unbroken run of settled events, and no event beyond them.
 /// - Nothing of a partition is committed after the partition was given up.
 public struct SessionStateMachine: Sendable {
-    /// The limits in batches: fresh events consumed ahead, ready events during a commit, parked events, and events of a
-    /// growing transaction.
-    ///
-    /// A commit can begin only between two batches. So batches are small, and several of them make a transaction.
-    static let (ahead, readiness, parking, growth) = (2, 3, 4, 7)
-    /// The number of ready events above which no batch without live events begins during a commit.
-    static let enoughRetries = 100
-
     var settings: Settings
     var progress = PerLane { _ in PartitionProgress() }
     var taken: TakenEvents
@@ -34,6 +26,8 @@ public struct SessionStateMachine: Sendable {
     var isStopping = false
     var pace = Pace()
     var nextNumber = 1
+    /// The error in the program that ended the session; nil if there is none. The session must end.
+    public private(set) var fault: String?
     /// Whether an operator has paused the whole worker: it consumes nothing new.
     public var isQuiet = false
     /// The lanes paused by an operator. The worker consumes nothing of them and begins no consumed events of them.
@@ -80,7 +74,7 @@ public struct SessionStateMachine: Sendable {
         if isStopping { return 0 }
         // Bulk leaves half of the memory to live events.
         guard lane == .retries || memory < (lane == .live ? settings.memory : settings.memory / 2) else { return 0 }
-        let limit = settings.shares.batchEvents * Self.ahead
+        let limit = settings.limits.ahead
         return lane == .retries ? limit : max(0, limit - taken.count(lane))
     }
 
@@ -116,7 +110,11 @@ public struct SessionStateMachine: Sendable {
     ///
     /// - Parameter seconds: the duration of the batch.
     public mutating func processed(_ number: Int, _ progress: [Progress], seconds: Double) {
-        guard var batch = processing, batch.number == number else { return }
+        guard var batch = processing, batch.number == number else {
+            // The late end of a batch that was given up is nobody's. A number that no batch has is an error in the program.
+            if number >= nextNumber { fail("batch \(number) was processed, and the last batch is \(nextNumber - 1)") }
+            return
+        }
         guard progress.count == batch.records.count else {
             // No event without a settlement may be skipped: all of them are processed again.
             return putBack(inWork)
@@ -138,12 +136,21 @@ public struct SessionStateMachine: Sendable {
         if !batch.records.isEmpty { ended.append(batch) }
     }
 
+    /// Records an error in the program. The session would stand still for good, or publish twice; its events are consumed
+    /// again after a restart.
+    private mutating func fail(_ fault: String) {
+        assertionFailure(fault)
+        self.fault = fault
+    }
+
     /// Begins a new round of parked events, because answers arrived.
     public mutating func answersCame() { parked.answersCame() }
 
     /// Records that `addition` joined the current commit. nil: it was too late, and the batches stay ready.
     public mutating func added(_ addition: CommitUnit?) {
-        if let addition { ended.join(addition) } else { ended.close() }
+        guard let addition else { return ended.close() }
+        // What is published and still ready would be published once more.
+        if !ended.join(addition) { fail("\(addition.eventCount) events were added to no commit") }
     }
 
     /// Records that the current commit finished at `end`.

@@ -23,6 +23,8 @@ struct AdminServer: Sendable {
     private static let idle = TimeAmount.seconds(60)
     /// The limit of a request's headers, in bytes. No monitor sends more.
     private static let headerLimit = 16 << 10
+    /// The most header fields of a request: browsers and monitoring send some twenty.
+    private static let headerFieldLimit = 100
 
     let address: Configuration.Admin
     var token: SecretBytes?
@@ -41,7 +43,8 @@ struct AdminServer: Sendable {
         var quiet = logger
         quiet.logLevel = .critical
         let limits = HTTP1Channel.Configuration.DecoderConfiguration(
-            maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit, maxHeaderFieldCount: 100)
+            maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit,
+            maxHeaderFieldCount: Self.headerFieldLimit)
         let application = Application(
             router: router,
             server: .arrivals(.init(idleTimeout: Self.idle, httpDecoderConfiguration: limits), tls: tls),

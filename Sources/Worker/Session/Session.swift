@@ -37,13 +37,16 @@ struct Session {
         )
         var closing = ClosingTime(configuration.worker.shutdownDeadline)
         let end: SessionEnd
-        do { end = try await run(&processor, &committed, &lanePauses, &closing, producer, properties) } catch {
+        do {
+            end = try await run(
+                &processor, &committed, &lanePauses, &closing, producer: producer, properties: properties)
+        } catch {
             await producer.close(within: ClosingTime.least)
             throw error
         }
         switch end {
         case .stopped, .renewed, .reopened: await producer.close(within: closing.ofProducer)
-        case .unusable, .fenced:
+        case .unusable, .fenced, .broken:
             // Nobody needs the records that it still holds.
             await producer.close(within: ClosingTime.least)
         }
@@ -52,7 +55,7 @@ struct Session {
 
     private func run(
         _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets, _ lanePauses: inout LanePauses,
-        _ closing: inout ClosingTime, _ producer: KafkaProducer, _ properties: KafkaProperties
+        _ closing: inout ClosingTime, producer: KafkaProducer, properties: KafkaProperties
     ) async throws -> SessionEnd {
         guard try await waitForTopics(producer), try await waitForAbandonedTiers(producer, properties) else {
             return .stopped

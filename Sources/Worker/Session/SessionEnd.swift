@@ -13,4 +13,6 @@ enum SessionEnd: Sendable {
     case unusable(KafkaError)
     /// Another worker has this one's transactional id.
     case fenced(KafkaError)
+    /// An error in the program: the worker must stop.
+    case broken(String)
 }

@@ -21,8 +21,7 @@ extension SessionLoop {
     static func settings(_ configuration: Configuration) -> SessionStateMachine.Settings {
         let worker = configuration.worker
         return SessionStateMachine.Settings(
-            // Of what is taken ahead, half is worked on at once.
-            shares: LaneShares(batchEvents: worker.batchEvents / 2, bulkShare: worker.bulkShare),
+            shares: LaneShares(readAhead: worker.readAheadEvents, bulkShare: worker.bulkShare),
             linger: worker.batchLinger, rest: configuration.delivery == .exactlyOnce ? rest : .zero,
             retries: configuration.retryPolicy, memory: worker.memory)
     }

@@ -92,6 +92,7 @@ struct SessionLoop {
             // Asked where it matters alone: the answer may have to wait for a commit of offsets.
             machine.hasOpenOffsets = machine.isGivingUp ? await committer.hasOpenOffsets : false
             if let end = await perform(machine.next(at: context.now()), hasMore: hasMore, background) { return end }
+            if let fault = machine.fault { return .broken(fault) }
             // Brokers that take the old certificate no more answer no commit either.
             if let renewal, .now > renewal { return renewed }
         }
@@ -135,7 +136,7 @@ struct SessionLoop {
         case .unusable(let error), .fenced(let error):
             observer.lastCommitFailed(error)
             return .renewed
-        case .stopped, .renewed, .reopened: return end
+        case .stopped, .renewed, .reopened, .broken: return end
         }
     }
 

@@ -14,6 +14,9 @@ final class InstanceName: Sendable {
     /// Held as long as the name is.
     private let lock: FileLock?
 
+    /// The most processes of a group on one machine that have a lasting name: more than cores that would serve them.
+    private static let processes = 256
+
     /// The first free name of `group` on this machine; a random one where no file can be locked.
     ///
     /// - Parameter folder: The folder of the files.
@@ -22,7 +25,7 @@ final class InstanceName: Sendable {
     ) {
         let host = Self.host
         let label = SHA256.hash(Array(group.utf8)).prefix(6).map(Self.hex).joined()
-        for slot in 0..<256 {
+        for slot in 0..<Self.processes {
             guard let lock = try? FileLock("\(folder)/remint-\(label)-\(slot).lock"), let file = lock.identity else {
                 continue
             }

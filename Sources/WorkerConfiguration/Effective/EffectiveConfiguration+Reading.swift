@@ -33,9 +33,11 @@ extension EffectiveConfiguration {
             let inner = parent.section(section.name)
             let start = entries.count
             entries.append(Entry(path: path, value: nil, origin: nil))
-            if let each = section.sections.first, each.name == "*" {
+            if let each = section.each {
                 for (_, name, value) in inner.all {
-                    if section.name == "apps" { app = configuration.apps.first { $0.name == name } }
+                    if section.name == Configuration.App.section.name {
+                        app = configuration.apps.first { $0.name == name }
+                    }
                     entries.append(Entry(path: path + [name], value: nil, origin: nil))
                     addMembers(of: each, Section(value, name: inner.path(name), diagnostics), path + [name])
                 }
@@ -97,7 +99,7 @@ extension EffectiveConfiguration {
             if path.dropFirst(2).first == Configuration.Lookup.section.name {
                 return standardOfLookup(key, app, isCache: path.count > 3)
             }
-            if key.name == Configuration.App.lifetimeKey.name {
+            if key.name == WrittenApp.lifetimeKey.name {
                 return (DurationText.format(seconds: app.lifetime), .vendor(app.adapter.name))
             }
             return key.standard.map { ($0, .standard) }
@@ -108,7 +110,7 @@ extension EffectiveConfiguration {
             _ key: KeyDescription, _ app: Configuration.App, isCache: Bool
         ) -> (String, Origin)? {
             guard let lookup = app.lookup else {
-                return key.name == "mode" && !isCache ? key.standard.map { ($0, .standard) } : nil
+                return key.name == WrittenLookup.mode.name && !isCache ? key.standard.map { ($0, .standard) } : nil
             }
             let vendors = isCache ? nil : Self.vendors(key.name, lookup)
             return vendors.map { ($0, .vendor(app.adapter.name)) } ?? key.standard.map { ($0, .standard) }
@@ -117,9 +119,9 @@ extension EffectiveConfiguration {
         /// Returns the value of the key `name` in the vendor's terms; nil for a key that they do not set.
         private static func vendors(_ name: String, _ lookup: Configuration.Lookup) -> String? {
             switch name {
-            case "endpoint": FlowText.scalar(lookup.url)
-            case "unknown_user": lookup.unknownUser.rawValue
-            case "timeout": DurationText.format(lookup.timeout)
+            case WrittenLookup.endpointKey.name: FlowText.scalar(lookup.url)
+            case WrittenLookup.unknownUser.name: lookup.unknownUser.rawValue
+            case WrittenLookup.timeout.name: DurationText.format(lookup.timeout)
             default: nil
             }
         }

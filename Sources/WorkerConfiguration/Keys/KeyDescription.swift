@@ -1,3 +1,5 @@
+package import YAMLReading
+
 /// The moment from which a changed value of a key is in effect in a running worker.
 public enum KeyChange: String, Sendable, CaseIterable {
     /// A change applies from the next batch on: the worker reads the file again, and no event waits for it.
@@ -10,9 +12,9 @@ public enum KeyChange: String, Sendable, CaseIterable {
     case passedOver = "passed_over"
 }
 
-/// A key of the configuration, described once. The reader, the messages of `remint check` and `config/remint.yaml` all
+/// The description of a key of the configuration. The reader, the messages of `remint check` and `config/remint.yaml` all
 /// use the description.
-public struct KeyDescription: Sendable {
+public struct KeyDescription: DeclaredMember, Sendable {
     /// The key's name within its section.
     public let name: String
     /// The form of its value.
@@ -56,7 +58,7 @@ public struct KeyDescription: Sendable {
 }
 
 /// A section of the configuration: its keys and the sections in it.
-public struct SectionDescription: Sendable {
+public struct SectionDescription: DeclaredMember, Sendable {
     /// The meaning of an absent section.
     public enum Absence: Sendable {
         /// The configuration is refused.
@@ -95,18 +97,16 @@ public struct SectionDescription: Sendable {
         self.sections = sections
     }
 
-    /// Returns the same section, of which a running gateway takes over changes of `names`: keys, and sections as a
-    /// whole.
-    func reloadingInGateway(_ names: Set<String>) -> SectionDescription {
+    /// The same section, whose changes a running gateway takes over.
+    var reloadingInGateway: SectionDescription {
         SectionDescription(
-            name, summary, keys: keys.map { names.contains($0.name) ? $0.changing(.reloadsInGateway) : $0 },
-            sections: sections.map { names.contains($0.name) ? $0.reloadingInGateway : $0 }, isRare: isRare,
-            sampleMember: sampleMember, ifAbsent: absence)
+            name, summary, keys: keys.map { $0.changing(.reloadsInGateway) },
+            sections: sections.map(\.reloadingInGateway),
+            isRare: isRare, sampleMember: sampleMember, ifAbsent: absence)
     }
 
-    private var reloadingInGateway: SectionDescription {
-        reloadingInGateway(Set(keys.map(\.name) + sections.map(\.name)))
-    }
+    /// The section of each member, for a section whose names are the user's.
+    var each: SectionDescription? { sections.first.flatMap { $0.name == "*" ? $0 : nil } }
 
     /// The moment from which an added or removed section is in effect.
     var change: KeyChange { keys.first?.change ?? sections.first?.change ?? .needsRestart }

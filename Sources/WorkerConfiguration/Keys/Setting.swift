@@ -1,7 +1,8 @@
+import YAMLReading
 import Yams
 
-/// A key whose value goes straight into a member of `Root`: how it is read, and its default, which is the member's own.
-struct Setting<Root>: Sendable {
+/// A key whose value goes straight into a member of `Root`. Its default is the member's own.
+struct Setting<Root>: DeclaredMember, Sendable {
     /// A member of the section that the key is read into.
     typealias Member<Value> = any WritableKeyPath<Root, Value> & Sendable
 
@@ -12,12 +13,22 @@ struct Setting<Root>: Sendable {
     /// Copies the first value's member to the second.
     let keep: @Sendable (Root, inout Root) -> Void
 
-    private init<Value>(
-        _ description: KeyDescription, _ member: Member<Value>, _ value: @escaping @Sendable (Section) -> Value?
-    ) {
-        self.description = description
+    var name: String { description.name }
+
+    /// The declared key `key` with its member.
+    init<Value>(_ key: DeclaredKey<Value>, _ member: Member<Value>) {
+        description = key.description
         read = { section, root in
-            if let value = value(section) { root[keyPath: member] = value }
+            if let value = section.read(key) { root[keyPath: member] = value }
+        }
+        keep = { old, new in new[keyPath: member] = old[keyPath: member] }
+    }
+
+    /// The declared key `key` with its member, which is nil where the file leaves the key out.
+    init<Value>(_ key: DeclaredKey<Value>, ifPresent member: Member<Value?>) {
+        description = key.description
+        read = { section, root in
+            if let value = section.read(key) { root[keyPath: member] = value }
         }
         keep = { old, new in new[keyPath: member] = old[keyPath: member] }
     }
@@ -28,70 +39,47 @@ extension Setting where Root: WithDefaults {
         _ name: String, _ member: Member<Duration>, in range: ClosedRange<Duration>,
         change: KeyChange = .needsRestart, _ summary: String
     ) -> Setting {
-        Setting(
-            KeyDescription(
-                name, .duration(range), standard: DurationText.format(Root()[keyPath: member]), change: change, summary),
-            member
-        ) { $0.duration(name, in: range) }
+        Setting(.duration(name, in: range, standard: Root()[keyPath: member], change: change, summary), member)
     }
 
     static func bytes(
         _ name: String, _ member: Member<Int>, in range: ClosedRange<Int>, change: KeyChange = .needsRestart,
         _ summary: String
     ) -> Setting {
-        Setting(
-            KeyDescription(
-                name, .bytes(range), standard: ByteCount.format(Root()[keyPath: member]), change: change, summary),
-            member
-        ) { $0.bytes(name, in: range) }
+        Setting(.bytes(name, in: range, standard: Root()[keyPath: member], change: change, summary), member)
     }
 
     static func integer(
         _ name: String, _ member: Member<Int>, in range: ClosedRange<Int>, change: KeyChange = .needsRestart,
         _ summary: String
     ) -> Setting {
-        Setting(
-            KeyDescription(
-                name, .integer(range), standard: "\(Root()[keyPath: member])", change: change, summary), member
-        ) { $0.integer(name, in: range) }
+        Setting(.integer(name, in: range, standard: Root()[keyPath: member], change: change, summary), member)
     }
 
     static func number(
         _ name: String, _ member: Member<Double>, in range: ClosedRange<Double>, change: KeyChange = .needsRestart,
         _ summary: String
     ) -> Setting {
-        Setting(
-            KeyDescription(name, .number(range), standard: "\(Root()[keyPath: member])", change: change, summary),
-            member
-        ) { $0.number(name, in: range) }
+        Setting(.number(name, in: range, standard: Root()[keyPath: member], change: change, summary), member)
     }
 
     static func share(
         _ name: String, _ member: Member<Double>, in range: ClosedRange<Double>, change: KeyChange = .needsRestart,
         _ summary: String
     ) -> Setting {
-        Setting(
-            KeyDescription(
-                name, .share(range), standard: Share.format(Root()[keyPath: member]), change: change, summary), member
-        ) { $0.share(name, in: range) }
+        Setting(.share(name, in: range, standard: Root()[keyPath: member], change: change, summary), member)
     }
 
     static func bool(
         _ name: String, _ member: Member<Bool>, change: KeyChange = .needsRestart, _ summary: String
     ) -> Setting {
-        Setting(
-            KeyDescription(name, .bool, standard: "\(Root()[keyPath: member])", change: change, summary), member
-        ) { $0.bool(name) }
+        Setting(.bool(name, standard: Root()[keyPath: member], change: change, summary), member)
     }
 
-    static func choice<Choice: RawRepresentable & CaseIterable & Sendable>(
+    static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
         _ name: String, _ member: Member<Choice>, change: KeyChange = .needsRestart, _ summary: String
-    ) -> Setting where Choice.RawValue == String {
-        Setting(
-            KeyDescription(
-                name, .choice(Choice.allCases.map(\.rawValue)), standard: Root()[keyPath: member].rawValue,
-                change: change, summary), member
-        ) { $0.choice(name, Choice.self)?.choice }
+    ) -> Setting {
+        Setting(DeclaredKey.choice(name, standard: Root()[keyPath: member], change: change, summary), member)
     }
 
     /// Returns a setting with a text that must not be empty.
@@ -99,9 +87,25 @@ extension Setting where Root: WithDefaults {
         _ name: String, _ member: Member<String>, form: ValueForm = .text, change: KeyChange = .needsRestart,
         _ summary: String
     ) -> Setting {
-        Setting(
-            KeyDescription(name, form, standard: Root()[keyPath: member], change: change, summary), member
-        ) { $0.requiredTextIfPresent(name)?.text }
+        Setting(.text(name, form: form, standard: Root()[keyPath: member], change: change, summary), member)
+    }
+
+    /// Returns a setting with a word of `words`.
+    static func word(
+        _ name: String, _ member: Member<String>, of words: [String], change: KeyChange = .needsRestart,
+        _ summary: String
+    ) -> Setting {
+        Setting(.word(name, of: words, standard: Root()[keyPath: member], change: change, summary), member)
+    }
+}
+
+extension Setting {
+    /// Returns a setting with a text that may be left out and must not be empty.
+    static func text(
+        _ name: String, ifPresent member: Member<String?>, form: ValueForm = .text, example: String,
+        change: KeyChange = .needsRestart, _ summary: String
+    ) -> Setting {
+        Setting(.text(name, form: form, example: example, change: change, summary), ifPresent: member)
     }
 }
 
@@ -116,11 +120,6 @@ extension Sequence {
 protocol WithDefaults: SendableMetatype { init() }
 
 extension Section {
-    /// Returns the text of `key`, which must be present and not empty.
-    func requiredText(_ key: KeyDescription) -> (text: String, node: Node)? {
-        requiredText(key.name, example: key.example)
-    }
-
     /// Reads `settings` into `root`.
     func read<Root>(_ settings: [Setting<Root>], into root: inout Root) {
         for setting in settings { setting.read(self, &root) }

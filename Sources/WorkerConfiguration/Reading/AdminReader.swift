@@ -4,6 +4,11 @@ import Yams
 
 /// Reads `admin`: the admin server's address and its access rules.
 struct AdminReader {
+    private typealias Keys = Configuration.Admin
+
+    /// The fewest bytes of a token, 128 bits where they are random: no caller guesses it.
+    private static let leastTokenBytes = 16
+
     let source: ConfigurationSource
 
     /// Returns the admin server; nil where the file has none.
@@ -11,33 +16,23 @@ struct AdminReader {
         guard section.node?.mapping != nil else { return nil }
         defer { section.finish() }
         var admin = Configuration.Admin()
-        admin.place = section.diagnostics.place(of: section.value("listen") ?? section.node)
-        if let (text, node) = section.requiredTextIfPresent("listen") {
-            if let address = HostAndPort(text) {
-                (admin.host, admin.port) = (address.host, address.port)
-            } else {
-                section.diagnostics.error(node, "admin.listen must be host:port, such as 127.0.0.1:9464")
-            }
-        }
-        if let names = section.value("hosts") {
-            admin.hosts = names.sequence?.compactMap { $0.scalar?.string } ?? []
-            if admin.hosts.isEmpty || admin.hosts.count != names.sequence?.count {
-                section.diagnostics.error(names, "admin.hosts must be a list of host names, such as [remint.internal]")
-            }
-        }
+        admin.place = section.diagnostics.place(of: section.value(of: Keys.listenKey) ?? section.node)
+        if let address = section.read(Keys.listenKey) { (admin.host, admin.port) = (address.host, address.port) }
+        if let hosts = section.read(Keys.hostsKey) { admin.hosts = hosts }
         admin.tokenFile = tokenFile(section)
-        admin.isOpen = section.bool("open") ?? false
-        admin.certificate = section.certificate(
-            "tls", keys: (Configuration.Admin.certificateKey, Configuration.Admin.privateKeyKey))
+        section.read([Keys.open], into: &admin)
+        admin.certificate = section.certificate(Keys.tls)
         checkReach(of: admin, section)
         return admin
     }
 
     private func tokenFile(_ section: Section) -> String? {
-        guard let (file, node) = section.requiredTextIfPresent("token_file") else { return nil }
-        let token = section.secret(ofFile: file, node, named: "admin.token_file", source)
-        if let token, token.utf8.count < 16 {
-            section.diagnostics.error(node, "the token of admin.token_file is shorter than 16 bytes; make a longer one")
+        guard let (file, node) = section.placed(Keys.tokenKey) else { return nil }
+        let name = section.path(of: Keys.tokenKey)
+        let token = section.secret(ofFile: file, node, named: name, source)
+        if let token, token.utf8.count < Self.leastTokenBytes {
+            section.diagnostics.error(
+                node, "the token of \(name) is shorter than \(Self.leastTokenBytes) bytes; make a longer one")
         }
         return section.diagnostics.resolve(file)
     }
@@ -45,9 +40,9 @@ struct AdminReader {
     /// Refuses an address that other machines reach, without a token and without `open`. Such a server would answer
     /// anyone who can connect.
     private func checkReach(of admin: Configuration.Admin, _ section: Section) {
-        guard !admin.isLoopback, section.value("token_file") == nil, !admin.isOpen else { return }
+        guard !admin.isLoopback, section.value(of: Keys.tokenKey) == nil, !admin.isOpen else { return }
         section.diagnostics.error(
-            section.value("listen"),
+            section.value(of: Keys.listenKey),
             "admin.listen can be reached from other machines and asks for no token; set admin.token_file, or write admin.open: true where nobody else gets through to it"
         )
     }
@@ -62,15 +57,13 @@ extension Configuration.Admin {
 }
 
 extension Section {
-    /// Returns the PEM files of certificate chain and key in the section `name`; nil where it is left out.
-    func certificate(
-        _ name: String, keys: (certificate: KeyDescription, key: KeyDescription)
-    ) -> (chain: String, key: String)? {
-        guard value(name) != nil else { return nil }
-        let tls = section(name)
+    /// Returns the PEM files of certificate chain and key; nil where the section is left out.
+    func certificate(_ keys: CertificateKeys) -> (chain: String, key: String)? {
+        guard value(of: keys.section) != nil else { return nil }
+        let tls = section(keys.section)
         defer { tls.finish() }
-        let named = (chain: tls.requiredText(keys.certificate), key: tls.requiredText(keys.key))
+        let named = (chain: tls.read(keys.chain), key: tls.read(keys.key))
         guard let chain = named.chain, let key = named.key else { return nil }
-        return (diagnostics.resolve(chain.text), diagnostics.resolve(key.text))
+        return (diagnostics.resolve(chain), diagnostics.resolve(key))
     }
 }

@@ -32,75 +32,55 @@ struct AppsReader {
 
     private func read(_ app: Section, name: String) -> LookupAccounts.Member? {
         let registration = registration(app)
-        let settings = app.value("settings")
+        let settings = app.value(of: Configuration.App.settingsKey)
         let key = key(app)
-        let lifetime = app.duration("lifetime", in: Configuration.App.lifetimeRange)
-        let publishWindow = app.duration("publish_window", in: Configuration.App.lifetimeRange)
-        let missingUser = app.choice("missing_user", MissingUser.self)?.choice
-        let identity = app.choice("identity", IdentitySource.self)?.choice
-        let proof = app.choice("proof", ProofDemand.self)
-        let topics = topics(app)
-        let spread = app.share("spread", in: Configuration.App.spreadRange)
-        let seal = SealReader(source: source).read(app)
-        let publication = publication(app)
-        let written = WrittenLookup(app.section("lookup"))
+        var terms = WrittenApp()
+        app.read(WrittenApp.settings, into: &terms)
+        let seal = terms.seal.flatMap { SealReader(source: source).read($0, app) }
+        checkPublication(terms, app)
+        let lookupSection = app.section(Configuration.Lookup.section)
+        let written = WrittenLookup(reading: lookupSection)
         guard let registration, let adapter = adapter(registration, settings, app) else { return nil }
-        let seconds = seconds(of: lifetime, adapter, app)
+        let seconds = seconds(of: terms.lifetime, adapter, app)
         let unset = registration.settings.map(\.name).filter { settings?.mapping?[$0] == nil }
-        let lookup = LookupReader(source: source, written: written, adapter: adapter, unset: unset).read(app: name)
-        if let proof, proof.choice == .ownToken, !adapter.reportsFailedToken {
+        let lookup = LookupReader(
+            source: source, section: lookupSection, written: written, adapter: adapter, unset: unset
+        ).read(app: name)
+        if terms.proof == .ownToken, !adapter.reportsFailedToken {
             app.diagnostics.error(
-                proof.node,
-                "\(app.path("proof")) cannot be own_token: reports of \(adapter.vendor) never hold the token that failed"
+                app.value(of: WrittenApp.proof),
+                "\(app.path(of: WrittenApp.proof)) cannot be own_token: reports of \(adapter.vendor) never hold the token that failed"
             )
         }
         guard let key else { return nil }
         return LookupAccounts.Member(
             app: Configuration.App(
-                name: name, adapter: adapter, key: key.text, keyPlace: app.diagnostics.place(of: key.node),
-                lifetime: seconds, identity: identity ?? .reported, proof: proof?.choice ?? .none, topics: topics,
-                spread: spread ?? 0, missingUser: missingUser ?? .deadLetter,
-                publishWindow: (publishWindow ?? Configuration.App.standardPublishWindow).components.seconds,
-                seal: seal, publication: publication,
+                name: name, adapter: adapter, key: key.value, keyPlace: app.diagnostics.place(of: key.node),
+                lifetime: seconds, identity: terms.identity, proof: terms.proof, topics: terms.topics,
+                spread: terms.spread, missingUser: terms.missingUser,
+                publishWindow: terms.publishWindow.components.seconds, seal: seal, publication: terms.publication,
                 missingFacts: missingFacts(registration, app), settings: registration.settings, lookup: lookup),
-            written: written)
+            written: written, section: lookupSection)
     }
 
     private func missingFacts(_ registration: AdapterRegistry.Registration, _ app: Section) -> [Diagnostic] {
-        let place = app.diagnostics.place(of: app.value("adapter"))
+        let place = app.diagnostics.place(of: app.value(of: Configuration.App.adapterKey))
         return registration.missingFacts.map {
             Diagnostic(.warning, at: place, "a fact of \(registration.vendor) is missing: \($0)")
         }
     }
 
-    /// Reads the further consumers of the app's tokens.
-    private func publication(_ app: Section) -> TokenPublication {
-        guard let (publication, node) = app.choice("publish", TokenPublication.self) else { return .none }
-        if publication != .none, app.value("seal") != nil {
-            app.diagnostics.warning(
-                node,
-                "\(app.path("publish")) hands devices what \(app.path("seal")) keeps from them: they cannot open it; remove one of the two"
-            )
-        }
-        return publication
-    }
-
-    /// Topics of the app's own, each by its name.
-    private func topics(_ app: Section) -> [String] {
-        guard let node = app.value("topics") else { return [] }
-        let names = node.sequence?.compactMap { $0.scalar?.string } ?? []
-        guard let entries = node.sequence, Configuration.App.topicCount ~= entries.count, names.count == entries.count,
-            names.allSatisfy(TopicName.isValid), Set(names).count == names.count
-        else {
-            app.diagnostics.error(
-                node, "\(app.path("topics")) must be a list of up to 16 different topics, such as [shop.auth-failures]")
-            return []
-        }
-        return names
+    /// Warns about tokens that are sealed and still published to devices.
+    private func checkPublication(_ terms: WrittenApp, _ app: Section) {
+        guard terms.publication != .none, app.value(of: WrittenApp.seal) != nil else { return }
+        app.diagnostics.warning(
+            app.value(of: WrittenApp.publication),
+            "\(app.path(of: WrittenApp.publication)) hands devices what \(app.path(of: WrittenApp.seal)) keeps from them: they cannot open it; remove one of the two"
+        )
     }
 
     private func registration(_ app: Section) -> AdapterRegistry.Registration? {
-        guard let (name, node) = app.requiredText(Configuration.App.adapterKey) else { return nil }
+        guard let (name, node) = app.placed(Configuration.App.adapterKey) else { return nil }
         if name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml") { return declared(name, node, app) }
         if let registration = registry[name] { return registration }
         let known = registry.registrations.map(\.name)
@@ -116,20 +96,24 @@ struct AppsReader {
         let file = app.diagnostics.resolve(path)
         guard let text = source.file(file) else {
             app.diagnostics.error(
-                node, "the file of \(app.path("adapter")) cannot be read; mend the path or put the file there")
+                node,
+                "the file of \(app.path(of: Configuration.App.adapterKey)) cannot be read; mend the path or put the file there"
+            )
             return nil
         }
         let (vendor, found) = DeclaredVendor.load(text, file: file)
         for diagnostic in found where diagnostic.severity == .error { app.diagnostics.append(diagnostic) }
         guard let vendor else {
-            app.diagnostics.error(node, "the file of \(app.path("adapter")) cannot be used; see what is said of it")
+            app.diagnostics.error(
+                node, "the file of \(app.path(of: Configuration.App.adapterKey)) cannot be used; see what is said of it"
+            )
             return nil
         }
         return vendor.registration
     }
 
-    private func key(_ app: Section) -> (text: String, node: Node)? {
-        guard let (name, node) = app.requiredText(Configuration.App.keyKey) else { return nil }
+    private func key(_ app: Section) -> (value: String, node: Node)? {
+        guard let (name, node) = app.placed(Configuration.App.keyKey) else { return nil }
         guard keys.contains(name) else {
             let known = keys.isEmpty ? "it has none; write the ring there" : "known: \(keys.joined(separator: ", "))"
             let meant = Spelling.nearest(to: name, among: keys).map { "did you mean \($0)?" } ?? known
@@ -146,7 +130,8 @@ struct AppsReader {
         if !allowed.contains(seconds) || lifetime.components.attoseconds != 0 {
             let least = DurationText.format(seconds: allowed.lowerBound),
                 most = DurationText.format(seconds: allowed.upperBound)
-            app.diagnostics.error(app.value("lifetime"), "tokens of \(adapter.vendor) live from \(least) to \(most)")
+            app.diagnostics.error(
+                app.value(of: WrittenApp.lifetimeKey), "tokens of \(adapter.vendor) live from \(least) to \(most)")
         }
         return seconds
     }
@@ -155,7 +140,7 @@ struct AppsReader {
 
     private func adapter(_ registration: AdapterRegistry.Registration, _ node: Node?, _ app: Section) -> (any Adapter)?
     {
-        let settings = Section(node, name: app.path("settings"), app.diagnostics)
+        let settings = Section(node, name: app.path(of: Configuration.App.settingsKey), app.diagnostics)
         var isComplete = node == nil || node?.mapping != nil
         for key in registration.settings {
             if settings.value(key.name) == nil, key.isRequired {
@@ -180,7 +165,7 @@ struct AppsReader {
             let key = error.codingPath.first
             app.diagnostics.error(
                 key.flatMap(settings.value) ?? node,
-                "\(key.map(settings.path) ?? "settings") has the wrong type\(hint(registration, key))")
+                "\(key.map(settings.path) ?? settings.name) has the wrong type\(hint(registration, key))")
         } catch {
             app.diagnostics.error(node, "the settings cannot be read")
         }

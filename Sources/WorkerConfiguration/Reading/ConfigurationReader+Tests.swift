@@ -13,7 +13,8 @@ extension ConfigurationReader {
         let diagnostics = Diagnostics(file: file)
         guard let (root, text) = tree(diagnostics) else { return (nil, nil, diagnostics) }
         let name = Configuration.Tests.section.name
-        let offline = root.without(["admin", "pickup", name]).replacing("kafka", with: Self.anyBroker)
+        let offline = root.without([Configuration.Admin.section.name, Configuration.Pickup.section.name, name])
+            .replacing(Configuration.Kafka.section.name, with: Self.anyBroker)
         let configuration = configuration(in: expand(offline, of: text, diagnostics), diagnostics)
         let tests = section(name, of: root, text, diagnostics)
         return (configuration, tests, diagnostics)
@@ -59,7 +60,9 @@ extension ConfigurationReader {
     }
 
     /// Connections are not tested.
-    private static var anyBroker: Node { [Node("bootstrap_servers"): Node("127.0.0.1:9092")] }
+    private static var anyBroker: Node {
+        [Node(Configuration.Kafka.serversKey.name): Node(Configuration.Kafka().bootstrapServers)]
+    }
 }
 
 extension Node {

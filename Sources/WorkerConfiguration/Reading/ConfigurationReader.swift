@@ -66,7 +66,7 @@ public struct ConfigurationReader {
         var configuration = Configuration()
         read(Section(root, name: "", diagnostics), into: &configuration, notes)
         guard !diagnostics.all.contains(where: { $0.severity == .error }) else { return nil }
-        configuration.written = WrittenKeys(root)
+        configuration.written = WrittenKeys(root, of: Configuration.sections)
         return configuration
     }
 
@@ -83,28 +83,29 @@ public struct ConfigurationReader {
     }
 
     private func read(_ root: Section, into configuration: inout Configuration, _ notes: FileNotes) {
-        KafkaReader(source: source).read(root.section("kafka"), into: &configuration.kafka)
+        KafkaReader(source: source).read(root.section(Configuration.Kafka.section), into: &configuration.kafka)
         readDelivery(root, into: &configuration)
-        let topics = root.section("topics")
-        let keys = root.section("keys")
+        let topics = root.section(Configuration.Topics.section)
+        let keys = root.section(Configuration.Key.section)
         configuration.keys = readKeys(keys)
         RingFolders.refuseSharedOnes(configuration.keys, keys.diagnostics)
-        let apps = root.section("apps")
+        let apps = root.section(Configuration.App.section)
         configuration.apps = AppsReader(
             registry: registry, source: source, keys: keys.all.map(\.name), notes: notes
         ).read(apps)
-        WorkerReader().read(root.section("worker"), into: &configuration.worker)
+        WorkerReader().read(root.section(Configuration.Worker.section), into: &configuration.worker)
         // After the worker's, for the tiers are part of topics' names.
         readTopics(topics, into: &configuration)
-        readLog(root.section("log"), into: &configuration.log)
-        let (admin, pickup) = (root.section("admin"), root.section("pickup"))
+        readLog(root.section(Configuration.Log.section), into: &configuration.log)
+        let (admin, pickup) = (root.section(Configuration.Admin.section), root.section(Configuration.Pickup.section))
         configuration.admin = AdminReader(source: source).read(admin)
         configuration.pickup = PickupReader(apps: apps.all.map(\.name)).read(
-            pickup, isThere: root.key("pickup") != nil)
+            pickup, isThere: root.key(of: Configuration.Pickup.section) != nil)
         ListenAddresses.check(configuration, admin: admin, pickup: pickup)
-        TelemetryReader(source: source).read(root.section("telemetry"), into: &configuration.telemetry)
+        TelemetryReader(source: source).read(
+            root.section(Configuration.Telemetry.section), into: &configuration.telemetry)
         // The section is known here, and read by the command that runs the tests.
-        _ = root.value(Configuration.Tests.section.name)
+        _ = root.value(of: Configuration.Tests.section)
         root.finish()
     }
 
@@ -113,7 +114,7 @@ public struct ConfigurationReader {
     private func readDelivery(_ root: Section, into configuration: inout Configuration) {
         let isEmbedded = configuration.kafka.isEmbedded
         if isEmbedded { configuration.delivery = .atLeastOnce }
-        guard let (delivery, node) = root.choice("delivery", Configuration.Delivery.self) else { return }
+        guard let (delivery, node) = root.placed(Configuration.deliveryKey) else { return }
         guard delivery == .atLeastOnce || !isEmbedded else {
             root.diagnostics.error(
                 node, "the embedded broker keeps no transactions, so exactly_once cannot be kept; write at_least_once")
@@ -125,9 +126,10 @@ public struct ConfigurationReader {
     private func readTopics(_ section: Section, into configuration: inout Configuration) {
         var names: [(topics: [String], node: Node)] = []
         section.read(Configuration.Topics.settings, into: &configuration.topics)
-        for key in Configuration.Topics.settings.map(\.description.name) {
-            guard let node = section.value(key), let text = node.scalar?.string, !text.isEmpty else { continue }
-            names.append((key == "retries" ? configuration.retryTopics : [text], node))
+        for key in Configuration.Topics.settings {
+            guard let node = section.value(of: key), let text = node.scalar?.string, !text.isEmpty else { continue }
+            let isPrefix = key.name == Configuration.Topics.retries.name
+            names.append((isPrefix ? configuration.retryTopics : [text], node))
         }
         let all = configuration.allTopics + [configuration.topics.control, configuration.topics.parkedLetters]
         for (topics, node) in names {
@@ -163,21 +165,21 @@ public struct ConfigurationReader {
             checkRingName(name, place, section.diagnostics)
             let key = Section(value, name: section.path(name), section.diagnostics)
             defer { key.finish() }
-            let signer = key.requiredTextIfPresent("signer")
-            guard signer != nil || key.value("signer") == nil else { return nil }
-            if let (_, node) = signer, key.value("path") != nil {
+            let signer = key.placed(Configuration.Key.signerKey)
+            guard signer != nil || key.value(of: Configuration.Key.signerKey) == nil else { return nil }
+            if let (_, node) = signer, key.value(of: Configuration.Key.pathKey) != nil {
                 section.diagnostics.error(
                     node,
                     "\(key.name) has both path and signer; a ring is read from its folder or held by a signer: remove one of them"
                 )
             }
             let policy = PolicyReader(key: key).read()
-            if let (_, node) = signer, key.value("policy") != nil {
+            if let (_, node) = signer, key.value(of: Configuration.SigningPolicy.section) != nil {
                 section.diagnostics.error(
                     node, "\(key.name) has both policy and signer; the signer keeps it: write it into its configuration"
                 )
             }
-            guard let (path, node) = signer ?? folder(of: key) else { return nil }
+            guard let (path, node) = signer ?? key.placed(Configuration.Key.pathKey) else { return nil }
             let resolved = section.diagnostics.resolve(path)
             return Configuration.Key(
                 name: name, path: signer == nil ? resolved : nil, signer: signer == nil ? nil : resolved,
@@ -202,14 +204,7 @@ public struct ConfigurationReader {
             "\(quoted) is an unsafe name for a key ring: it \(flaw); give a new ring another name (\(PlainName.rule))")
     }
 
-    private func folder(of key: Section) -> (text: String, node: Node)? {
-        let path = Configuration.Key.pathKey
-        return key.requiredText(
-            path.name, example: path.example.map { "\($0), or name a signer's socket with \(key.path("signer"))" })
-    }
-
     private func readLog(_ section: Section, into log: inout Configuration.Log) {
-        if let level = section.word("level", of: Configuration.Log.levels) { log.level = level }
         section.read(Configuration.Log.settings, into: &log)
         section.finish()
     }

@@ -2,41 +2,41 @@ import Yams
 
 /// Reads `kafka`: the brokers, the group, and librdkafka's own properties.
 struct KafkaReader {
+    private typealias Keys = Configuration.Kafka
+
     let source: ConfigurationSource
 
     func read(_ section: Section, into kafka: inout Configuration.Kafka) {
-        let servers = section.requiredText(Configuration.Kafka.serversKey)
+        let servers = section.placed(Keys.serversKey)
         var brokers: BrokerList?
-        if let servers, servers.text != "embedded" {
+        if let servers, servers.value != "embedded" {
             do throws(BrokerList.Problem) {
-                let list = try BrokerList(servers.text)
+                let list = try BrokerList(servers.value)
                 kafka.bootstrapServers = list.text
                 brokers = list
-            } catch { section.diagnostics.error(servers.node, "kafka.bootstrap_servers: \(error)") }
+            } catch { section.diagnostics.error(servers.node, "\(section.path(of: Keys.serversKey)): \(error)") }
         } else if let servers {
-            kafka.bootstrapServers = servers.text
+            kafka.bootstrapServers = servers.value
         }
-        if let (text, node) = section.requiredTextIfPresent("group") {
-            kafka.group = text
-            if let suffix = Self.laneSuffixes.first(where: text.hasSuffix) {
-                section.diagnostics.error(
-                    node,
-                    "kafka.group must not end in \(suffix): the lanes of the group without it have that name; choose another"
-                )
+        section.read(Keys.settings, into: &kafka)
+        if let suffix = Self.laneSuffixes.first(where: kafka.group.hasSuffix) {
+            section.diagnostics.error(
+                section.value(of: Keys.group),
+                "\(section.path(of: Keys.group)) must not end in \(suffix): the lanes of the group without it have that name; choose another"
+            )
+        }
+        if let properties = section.read(Keys.propertiesKey) {
+            kafka.properties = properties.all.compactMap { key, name, value in
+                property(name, key, value, properties)
             }
-        }
-        if let (text, _) = section.requiredTextIfPresent("instance") { kafka.instance = text }
-        section.read(Configuration.Kafka.settings, into: &kafka)
-        let properties = section.section("properties")
-        kafka.properties = properties.all.compactMap { key, name, value in
-            property(name, key, value, properties)
         }
         if let servers, let brokers {
             requireEncryption(kafka, brokers, servers.node, section)
             requireProtocol(kafka, brokers, servers.node, section)
         }
-        kafka.oauth = OAuthReader(source: source).read(section.section("oauth"), isThere: section.value("oauth") != nil)
-        if section.value("oauth") != nil { requireMechanism(kafka, section) }
+        let oauth = Configuration.OAuth.section
+        kafka.oauth = OAuthReader(source: source).read(section.section(oauth), isThere: section.value(of: oauth) != nil)
+        if section.value(of: oauth) != nil { requireMechanism(kafka, section) }
         section.finish()
     }
 
@@ -100,7 +100,8 @@ struct KafkaReader {
         }
         guard !isSASL else { return }
         section.diagnostics.error(
-            section.key("oauth"), "kafka.oauth needs kafka.properties security.protocol: sasl_ssl")
+            section.key(of: Configuration.OAuth.section),
+            "kafka.oauth needs kafka.properties security.protocol: sasl_ssl")
     }
 
     /// Requires TLS, because tokens are sent here. Plain text needs a broker on this machine, or explicit permission.

@@ -12,10 +12,10 @@ struct ListenAddresses {
         let node: Node?
         let process: String
 
-        init(_ key: String, in section: Section, _ address: (host: String, port: Int), of process: String) {
-            self.key = section.path(key)
+        init(_ key: any DeclaredMember, in section: Section, _ address: (host: String, port: Int), of process: String) {
+            self.key = section.path(of: key)
             self.address = HostAndPort(host: address.host, port: address.port)
-            node = section.value(key) ?? section.node
+            node = section.value(of: key) ?? section.node
             self.process = process
         }
     }
@@ -25,13 +25,15 @@ struct ListenAddresses {
         let diagnostics = pickup.diagnostics
         var listeners: [Listener] = []
         if let gateway = configuration.pickup {
-            listeners.append(Listener("listen", in: pickup, (gateway.host, gateway.port), of: "the gateway"))
+            listeners.append(
+                Listener(Configuration.Pickup.listenKey, in: pickup, (gateway.host, gateway.port), of: "the gateway"))
             if let metrics = gateway.metrics {
-                listeners.append(Listener("metrics", in: pickup, metrics, of: "the gateway"))
+                listeners.append(Listener(Configuration.Pickup.metricsKey, in: pickup, metrics, of: "the gateway"))
             }
         }
         if let worker = configuration.admin {
-            listeners.append(Listener("listen", in: admin, (worker.host, worker.port), of: "the worker"))
+            listeners.append(
+                Listener(Configuration.Admin.listenKey, in: admin, (worker.host, worker.port), of: "the worker"))
         }
         for (index, later) in listeners.enumerated() {
             for earlier in listeners[..<index] where later.address.clashes(with: earlier.address) {

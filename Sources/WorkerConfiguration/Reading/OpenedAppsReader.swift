@@ -1,4 +1,5 @@
 import Formats
+import YAMLReading
 import Yams
 
 /// Reads `pickup.apps`: the apps that sessions open.
@@ -16,16 +17,14 @@ struct OpenedAppsReader {
             }
             let entry = Section(value, name: section.path(name), section.diagnostics)
             defer { entry.finish() }
-            let rest = (
-                audience: entry.requiredTextIfPresent("audience"), claim: entry.requiredTextIfPresent("claim")?.text,
-                id: entry.requiredTextIfPresent("id")?.text
-            )
-            guard let issuer = entry.requiredText(Configuration.Pickup.appIssuerKey) else { continue }
-            let app = Configuration.Pickup.OpenedApp(
-                issuer: issuer.text, audience: rest.audience?.text, claim: rest.claim, id: rest.id)
+            var app = Configuration.Pickup.OpenedApp()
+            entry.read(Configuration.Pickup.OpenedApp.settings, into: &app)
+            guard let issuer = entry.placed(Configuration.Pickup.OpenedApp.issuerKey) else { continue }
+            app.issuer = issuer.value
             opened[name] = app
             if let problem = problem(of: app) {
-                section.diagnostics.error(rest.audience?.node ?? issuer.node, "\(entry.name) \(problem)")
+                let audience = entry.value(of: Configuration.Pickup.OpenedApp.audience)
+                section.diagnostics.error(audience ?? issuer.node, "\(entry.name) \(problem)")
             }
         }
         return opened

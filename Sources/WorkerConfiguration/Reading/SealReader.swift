@@ -1,13 +1,13 @@
 import AdapterKit
+import YAMLReading
 
 /// Reads `apps.*.seal`: the file of a recipient's public key. One that cannot be used is an error, never a token in the clear.
 struct SealReader {
     let source: ConfigurationSource
 
-    /// Returns the seal of the tokens of `app`; nil if the app has none, or after reporting an error.
-    func read(_ app: Section) -> TokenSeal? {
-        guard let (path, node) = app.requiredTextIfPresent("seal") else { return nil }
-        let name = app.path("seal")
+    /// Returns the seal of the tokens of `app` from the file `path`; nil after reporting an error.
+    func read(_ path: String, _ app: Section) -> TokenSeal? {
+        let (name, node) = (app.path(of: WrittenApp.seal), app.value(of: WrittenApp.seal))
         guard let text = source.file(app.diagnostics.resolve(path)) else {
             app.diagnostics.error(
                 node, "the file of \(name) cannot be read; put the recipient's public JWK there or mend the path")

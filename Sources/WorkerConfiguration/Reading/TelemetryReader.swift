@@ -3,14 +3,17 @@ import Yams
 
 /// Reads `telemetry`: where traces and metrics go.
 struct TelemetryReader {
+    private typealias Keys = Configuration.Collector
+
     let source: ConfigurationSource
 
     /// Reads the section's words into `telemetry`.
     func read(_ section: Section, into telemetry: inout Configuration.Telemetry) {
-        let traces = section.section("traces")
+        let traces = section.section(Configuration.Telemetry.traces)
         traces.read(Configuration.Telemetry.settings, into: &telemetry)
         traces.finish()
-        if section.value("otlp") != nil { telemetry.collector = collector(section.section("otlp")) }
+        let collector = Configuration.Collector.section
+        if section.value(of: collector) != nil { telemetry.collector = self.collector(section.section(collector)) }
         section.finish()
     }
 
@@ -19,26 +22,22 @@ struct TelemetryReader {
         var collector = Configuration.Collector()
         section.read(Configuration.Collector.settings, into: &collector)
         collector.certificateAuthority = authority(section)
-        let headers = section.section("headers")
-        collector.headers = headers.all.compactMap { key, name, value in header(name, key, value, headers) }
-        guard let (text, node) = section.requiredText(Configuration.Collector.endpointKey) else { return nil }
-        do throws(EndpointURL.Problem) {
-            let url = try EndpointURL(parsing: text)
-            collector.endpoint = url.text
-            if !url.isEncrypted, !url.isLoopback, !headers.all.isEmpty {
-                section.diagnostics.error(
-                    node, "\(section.path("endpoint")) must be https: what \(headers.name) holds goes there")
-            }
-            return collector
-        } catch {
-            section.diagnostics.error(node, "\(section.path("endpoint")) \(error.message)")
-            return nil
+        let headers = section.read(Keys.headersKey)
+        if let headers {
+            collector.headers = headers.all.compactMap { key, name, value in header(name, key, value, headers) }
         }
+        guard let (url, node) = section.placed(Keys.endpointKey) else { return nil }
+        collector.endpoint = url.text
+        if let headers, !url.isEncrypted, !url.isLoopback, !headers.all.isEmpty {
+            section.diagnostics.error(
+                node, "\(section.path(of: Keys.endpointKey)) must be https: what \(headers.name) holds goes there")
+        }
+        return collector
     }
 
     private func authority(_ section: Section) -> String? {
-        guard let (path, node) = section.requiredTextIfPresent("certificate_authority") else { return nil }
-        let name = section.path("certificate_authority")
+        guard let (path, node) = section.placed(Keys.authorityKey) else { return nil }
+        let name = section.path(of: Keys.authorityKey)
         _ = section.contents(ofFile: path, node, named: name, source)
         return section.diagnostics.resolve(path)
     }

@@ -2,12 +2,23 @@
 /// a restart.
 public struct GatewayReloadPlan: Sendable {
     /// The parts of the file, beside `pickup`, that a gateway is made of at the start.
-    private static let fixed: Set<Substring> = ["kafka", "topics", "telemetry", "pickup"]
+    private static let fixed = Set(
+        [
+            Configuration.Kafka.section, Configuration.Topics.section, Configuration.Telemetry.section,
+            Configuration.Pickup.section,
+        ].map { Substring($0.name) })
 
     /// The worker's and the process's keys that a gateway takes over as the worker does.
     private static let shared: Set<String> = [
-        "log.level", "worker.admission.coalesce", "worker.admission.suspend_probe",
+        WrittenKeys.name(of: Configuration.Log.section, Configuration.Log.level),
+        WrittenKeys.name(
+            of: Configuration.Worker.section, Configuration.Admission.section, Configuration.Admission.coalesce),
+        WrittenKeys.name(
+            of: Configuration.Worker.section, Configuration.Admission.section, Configuration.Admission.probe),
     ]
+
+    /// The process's key that needs a restart.
+    private static let logFormat = WrittenKeys.name(of: Configuration.Log.section, Configuration.Log.format)
 
     /// The gateway's configuration from now on: the new file, with the old values of the keys that need a restart.
     public let configuration: Configuration
@@ -43,11 +54,14 @@ public struct GatewayReloadPlan: Sendable {
         changes =
             running.written.changes(to: new.written)
             .filter { $0.change == .reloadsInGateway || Self.shared.contains($0.name) }.map(\.name)
-            + apps.map { "apps.\($0)" }
-        let kept = Set(topics.keys.filter(still.contains).map { "apps.\($0).topics" })
+            + apps.map(Configuration.App.fullName)
+        let kept = Set(
+            topics.keys.filter(still.contains).map {
+                "\(Configuration.App.fullName(of: $0)).\(WrittenApp.topicsKey.name)"
+            })
         needsRestart = started.written.changes(to: new.written).filter { change in
             change.change == .needsRestart
-                && (change.name == "log.format" || kept.contains(change.name)
+                && (change.name == Self.logFormat || kept.contains(change.name)
                     || Self.fixed.contains(change.name.prefix { $0 != "." }))
         }.map(\.name)
     }

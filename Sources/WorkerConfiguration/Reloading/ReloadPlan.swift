@@ -40,8 +40,10 @@ public struct ReloadPlan: Sendable {
         }
         changes =
             running.written.changes(to: new.written).filter { $0.change == .reloads }.map(\.name)
-            + rings.map { "keys.\($0)" } + apps.map { "apps.\($0)" }
-        needsRestart = Self.restarts(started, new) + draft.heldBack.map { "apps.\($0).key" }
+            + rings.map(Configuration.Key.fullName) + apps.map(Configuration.App.fullName)
+        needsRestart =
+            Self.restarts(started, new)
+            + draft.heldBack.map { "\(Configuration.App.fullName(of: $0)).\(Configuration.App.keyKey.name)" }
     }
 
     /// Returns the names of `old` and `new` that are in one of them alone, or whose things differ; in order.
@@ -53,7 +55,10 @@ public struct ReloadPlan: Sendable {
     /// Returns the keys that need a restart. The gateway's section does not affect a worker.
     private static func restarts(_ started: Configuration, _ new: Configuration) -> [String] {
         started.written.changes(to: new.written)
-            .filter { $0.change == .needsRestart && $0.name.split(separator: ".").first != "pickup" }.map(\.name)
+            .filter {
+                $0.change == .needsRestart
+                    && $0.name.split(separator: ".").first ?? "" != Configuration.Pickup.section.name
+            }.map(\.name)
     }
 }
 
@@ -79,7 +84,6 @@ extension ReloadPlan {
             target.topics = started.topics
             target.admin = started.admin
             target.telemetry = started.telemetry
-            target.worker.retries.tiers = started.worker.retries.tiers
             Configuration.Worker.settings.keep(started.worker, in: &target.worker)
             Configuration.Worker.batchSettings.keep(started.worker, in: &target.worker)
             Configuration.Retries.settings.keep(started.worker.retries, in: &target.worker.retries)

@@ -1,4 +1,5 @@
 public import AdapterKit
+import Formats
 
 /// The JSON Schema (draft 2020-12) of `remint.yaml`, made from the keys' declarations, for completion and checks in
 /// editors. It covers names, types, words and bounds; `remint check` covers rules between keys.
@@ -34,7 +35,7 @@ public struct ConfigurationSchema {
         // A name without anything under it is as good as none, unless the section has to be there.
         let isNeeded = section.absence == .refused || section.keys.contains(where: \.isRequired)
         schema.append(("type", isNeeded ? .text("object") : .texts(["object", "null"])))
-        guard let each = section.sections.first, each.name == "*" else {
+        guard let each = section.each else {
             return .object(schema + members(section.keys, section.sections, path: path))
         }
         if section.absence == .refused { schema.append(("minProperties", .number("1"))) }
@@ -78,7 +79,12 @@ public struct ConfigurationSchema {
                 let settings: Members = [
                     (
                         "properties",
-                        .object([("settings", .object([("$ref", .text("#/$defs/\(definition(registration))"))]))])
+                        .object([
+                            (
+                                Configuration.App.settingsKey.name,
+                                .object([("$ref", .text("#/$defs/\(definition(registration))"))])
+                            )
+                        ])
                     )
                 ]
                 let isNeeded = registration.settings.contains(where: \.isRequired)
@@ -88,12 +94,18 @@ public struct ConfigurationSchema {
                         .object([
                             (
                                 "properties",
-                                .object([("adapter", .object([("const", .text(registration.name))]))])
+                                .object([
+                                    (Configuration.App.adapterKey.name, .object([("const", .text(registration.name))]))
+                                ])
                             ),
-                            ("required", .texts(["adapter"])),
+                            ("required", .texts([Configuration.App.adapterKey.name])),
                         ])
                     ),
-                    ("then", .object(settings + (isNeeded ? [("required", .texts(["settings"]))] : []))),
+                    (
+                        "then",
+                        .object(
+                            settings + (isNeeded ? [("required", .texts([Configuration.App.settingsKey.name]))] : []))
+                    ),
                 ])
             })
     }

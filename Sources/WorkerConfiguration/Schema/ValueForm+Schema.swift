@@ -1,3 +1,4 @@
+import Formats
 import Yams
 
 extension ValueForm {

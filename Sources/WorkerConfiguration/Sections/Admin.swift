@@ -1,6 +1,6 @@
 extension Configuration {
     /// The admin server.
-    public struct Admin: Sendable {
+    public struct Admin: Sendable, WithDefaults {
         /// The address, without brackets.
         public var host = "127.0.0.1"
         /// The port; 0 for any.
@@ -25,30 +25,26 @@ extension Configuration.Admin {
         The admin server: a page at /, /status, /metrics, /health/live, /health/ready, /apps, /keys/RING/jwks.json. It answers no \
         page but its own. Without this section there is none.
         """,
-        keys: [listenKey, hostsKey, tokenKey, openKey],
-        sections: [
-            SectionDescription(
-                "tls", "Certificate and key. Without them the admin server speaks plain text.",
-                keys: [certificateKey, privateKeyKey], isRare: true, ifAbsent: .nothing)
-        ], ifAbsent: .nothing)
+        keys: [listenKey.description, hostsKey.description, tokenKey.description, open.description],
+        sections: [tls.section], ifAbsent: .nothing)
 
-    static let listenKey = KeyDescription(
-        "listen", .address, standard: "127.0.0.1:9464",
+    static let tls = CertificateKeys(
+        "Certificate and key. Without them the admin server speaks plain text.",
+        examples: ("tls/admin.pem", "tls/admin-key.pem"))
+
+    static let listenKey = DeclaredKey.address(
+        "listen", standard: "\(Configuration.Admin().host):\(Configuration.Admin().port)",
         "The address and the port. Beyond this machine token_file is asked for, or open.")
-    static let hostsKey = KeyDescription(
-        "hosts", .list(of: .text), example: "[remint.internal]",
+    static let hostsKey = DeclaredKey.texts(
+        "hosts", example: "[remint.internal]", orElse: "a list of host names, such as [remint.internal]",
         "Names that requests may ask for besides the address and localhost.")
-    static let tokenKey = KeyDescription(
-        "token_file", .path, example: "secrets/admin-token",
+    static let tokenKey = DeclaredKey.text(
+        "token_file", form: .path, example: "secrets/admin-token",
         """
         A file with a token, 16 bytes or more, mode 600, that everything but /health and the page without its figures asks for: \
         Authorization: Bearer TOKEN.
         """)
-    static let openKey = KeyDescription(
-        "open", .bool, standard: "false",
+    static let open: Setting<Self> = .bool(
+        "open", \.isOpen,
         "Whether other machines may ask without a token, as inside a network where nobody else can reach it.")
-    static let certificateKey = KeyDescription(
-        "certificate", .path, example: "tls/admin.pem", isRequired: true, "The certificate and its chain, in PEM.")
-    static let privateKeyKey = KeyDescription(
-        "key", .path, example: "tls/admin-key.pem", isRequired: true, "The private key, in PEM, mode 600.")
 }

@@ -25,14 +25,19 @@ extension Configuration {
 }
 
 extension Configuration.Admission {
+    static let section = SectionDescription(
+        "admission",
+        """
+        One failure costs one token. An app is suspended when at least suspend_after distinct users, who are suspend_share of \
+        those given tokens within suspend_window, refuse theirs because of the key.
+        """, keys: settings.map(\.description))
+
     static let settings: [Setting<Self>] = [
         .integer(
             "subjects", \.subjects, in: 0...100_000_000,
             "How many recent subjects are remembered, at most 160 bytes each; 0 turns coalescing and the loop guard off."
         ),
-        .duration(
-            "coalesce", \.coalesce, in: .milliseconds(1)...(.seconds(60)), change: .reloads,
-            "For how long after a token reports of the same user are taken for the failure it answers."),
+        coalesce,
         .integer(
             "suspend_after", \.suspendAfter, in: 1...1_000_000, change: .reloads,
             """
@@ -48,12 +53,18 @@ extension Configuration.Admission {
         .duration(
             "suspend_min_age", \.suspendMinimumAge, in: .seconds(1)...(.seconds(3600)), change: .reloads,
             "Minimum age of a user's token for the user to count; at most half of suspend_window."),
-        .duration(
-            "suspend_probe", \.probeWait, in: .seconds(1)...(.seconds(3600)), change: .reloads,
-            """
-            After this long one event of a suspended app is admitted; if its token is not refused for as long again, the app \
-            resumes, else the next wait is twice as long, up to fifteen times the first. A user who refused a token is admitted \
-            only after two waits without another user.
-            """),
+        probe,
     ]
+
+    static let coalesce: Setting<Self> = .duration(
+        "coalesce", \.coalesce, in: .milliseconds(1)...(.seconds(60)), change: .reloads,
+        "For how long after a token reports of the same user are taken for the failure it answers.")
+
+    static let probe: Setting<Self> = .duration(
+        "suspend_probe", \.probeWait, in: .seconds(1)...(.seconds(3600)), change: .reloads,
+        """
+        After this long one event of a suspended app is admitted; if its token is not refused for as long again, the app \
+        resumes, else the next wait is twice as long, up to fifteen times the first. A user who refused a token is admitted \
+        only after two waits without another user.
+        """)
 }

@@ -38,33 +38,34 @@ extension Configuration {
 
 extension Configuration.Kafka {
     static let section = SectionDescription(
-        "kafka", "", keys: [serversKey, groupKey, instanceKey] + settings.map(\.description) + [propertiesKey],
+        "kafka", "", keys: [serversKey.description] + settings.map(\.description) + [propertiesKey.description],
         sections: [Configuration.OAuth.section], ifAbsent: .refused)
 
-    static let serversKey = KeyDescription(
-        "bootstrap_servers", .text, example: "${REMINT_BROKERS:-\(Configuration.Kafka().bootstrapServers)}",
+    static let serversKey = DeclaredKey.text(
+        "bootstrap_servers", example: "${REMINT_BROKERS:-\(Configuration.Kafka().bootstrapServers)}",
         isRequired: true,
         "host:port, the port always written, several separated by commas; \"embedded\" starts librdkafka's mock cluster in this process and logs its address."
     )
 
-    static let groupKey = KeyDescription(
-        "group", .text, standard: Configuration.Kafka().group,
+    static let group: Setting<Self> = .text(
+        "group", \.group,
         """
         The consumer group of the live lane; the retry and bulk lanes have <group>-retries and <group>-bulk. Workers of one group \
         share the partitions.
         """)
 
-    static let instanceKey = KeyDescription(
-        "instance", .text, example: "worker-0",
+    private static let instance: Setting<Self> = .text(
+        "instance", ifPresent: \.instance, example: "worker-0",
         """
         This worker's name among its group's, for its transactional id (<group>-<instance>): unique among live workers, the same \
         after a restart. By default derived from the host, and different for each process on it.
         """)
 
     static let settings: [Setting<Self>] = [
+        group, instance,
         .bool(
             "insecure", \.isInsecure,
-            "Brokers beyond this machine need TLS (below), unless plain text is asked for here in writing.")
+            "Brokers beyond this machine need TLS (below), unless plain text is asked for here in writing."),
     ]
 
     /// The properties that the configuration may not set, by name: those that the delivery guarantees depend on, and
@@ -80,7 +81,7 @@ extension Configuration.Kafka {
         "metadata.broker.list", "partition.assignment.strategy", "transactional.id",
     ]
 
-    static let propertiesKey = KeyDescription(
+    static let propertiesKey = DeclaredKey.mapping(
         "properties", .properties, example: "{ client.id: remint }", isSecret: true,
         """
         Any librdkafka property, such as security.protocol: sasl_ssl. A name with _file behind it (sasl.password_file) reads its \

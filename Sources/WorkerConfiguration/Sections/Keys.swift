@@ -1,4 +1,6 @@
 public import AdapterKit
+import YAMLReading
+import Yams
 
 extension Configuration {
     /// A key ring.
@@ -17,7 +19,7 @@ extension Configuration {
 
     /// The limits on a signer's signatures with a ring: it signs tokens of these terms and nothing else. `remint
     /// signer` enforces them.
-    public struct SigningPolicy: Sendable, Equatable {
+    public struct SigningPolicy: Sendable, Equatable, WithDefaults {
         /// The longest life that a policy may allow, and its default. It is more than a year, which is longer than any
         /// vendor accepts. It is short enough that a stolen token expires.
         public static let longest = Duration.seconds(400 * 86_400)
@@ -43,30 +45,59 @@ extension Configuration.Key {
         """,
         sections: [
             SectionDescription(
-                "*", "", keys: [pathKey, signerKey],
-                sections: [
-                    SectionDescription(
-                        "policy",
-                        """
-                        What remint signer signs with the ring; it stands in the signer's configuration, beside path, and in none of a \
-                        worker's that names a signer.
-                        """, keys: Configuration.SigningPolicy.keys, isRare: true)
-                ])
+                "*", "", keys: [pathKey.description, signerKey.description],
+                sections: [Configuration.SigningPolicy.section])
         ], ifAbsent: .refused)
 
-    static let pathKey = KeyDescription("path", .path, example: "keys/shop-braze", change: .reloads, "The folder.")
-    static let signerKey = KeyDescription(
-        "signer", .path, example: "/run/remint/signer.sock", "The signer's socket, in place of path.")
+    /// Returns the full name of the ring `name`.
+    static func fullName(of name: String) -> String { "\(section.name).\(name)" }
+
+    static let pathKey = DeclaredKey(
+        KeyDescription("path", .path, example: "keys/shop-braze", change: .reloads, "The folder.")
+    ) { section, name in
+        section.requiredText(
+            name, example: "keys/shop-braze, or name a signer's socket with \(section.path(of: signerKey))")?.text
+    }
+    static let signerKey = DeclaredKey.text(
+        "signer", form: .path, example: "/run/remint/signer.sock", "The signer's socket, in place of path.")
 }
 
 extension Configuration.SigningPolicy {
-    static let keys = [algorithmsKey, longestLifeKey, issuerKey]
+    static let section = SectionDescription(
+        "policy",
+        """
+        What remint signer signs with the ring; it stands in the signer's configuration, beside path, and in none of a \
+        worker's that names a signer.
+        """, keys: settings.map(\.description), isRare: true)
 
-    static let algorithmsKey = KeyDescription(
-        "algorithms", .list(of: .choice(Algorithm.allCases.flatMap(\.names))), example: "[RS256]",
-        "The algorithms that are signed with. Default: all that the ring's keys are for.")
-    static let lifeRange: ClosedRange<Duration> = .seconds(1)...longest
-    static let longestLifeKey = KeyDescription(
-        "longest_life", .duration(lifeRange), standard: DurationText.format(longest), "How far ahead exp may lie.")
-    static let issuerKey = KeyDescription("issuer", .text, example: "shop", "What iss must be. Default: anything.")
+    static let settings: [Setting<Self>] = [
+        Setting(algorithmsKey, ifPresent: \.algorithms),
+        .duration("longest_life", \.longestLife, in: .seconds(1)...longest, "How far ahead exp may lie."),
+        .text("issuer", ifPresent: \.issuer, example: "shop", "What iss must be. Default: anything."),
+    ]
+
+    private static let algorithmsKey = DeclaredKey(
+        KeyDescription(
+            "algorithms", .list(of: .choice(Algorithm.allCases.flatMap(\.names))), example: "[RS256]",
+            "The algorithms that are signed with. Default: all that the ring's keys are for."),
+        readAlgorithms)
+
+    /// Returns the algorithms in the key `name` of `section`; nil where it is absent or wrong.
+    private static func readAlgorithms(_ section: Section, _ name: String) -> Set<Algorithm>? {
+        guard let node = section.value(name) else { return nil }
+        guard let names = node.sequence, !names.isEmpty else {
+            section.diagnostics.error(node, "\(section.path(name)) must be a list such as [ES256]")
+            return nil
+        }
+        var algorithms: Set<Algorithm> = []
+        for each in names {
+            guard let algorithm = each.string.flatMap(Algorithm.init(named:)) else {
+                let known = Algorithm.allCases.flatMap(\.names).joined(separator: ", ")
+                section.diagnostics.error(each, "\(section.path(name)) knows \(known)")
+                return nil
+            }
+            algorithms.insert(algorithm)
+        }
+        return algorithms
+    }
 }

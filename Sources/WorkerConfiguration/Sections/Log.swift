@@ -25,13 +25,12 @@ extension Configuration {
 }
 
 extension Configuration.Log {
-    static let section = SectionDescription("log", "", keys: [levelKey] + settings.map(\.description))
+    static let section = SectionDescription("log", "", keys: settings.map(\.description))
 
-    static let levelKey = KeyDescription(
-        "level", .choice(levels), standard: Configuration.Log().level, change: .reloads,
-        "The least level that is logged.")
+    static let level: Setting<Self> = .word(
+        "level", \.level, of: levels, change: .reloads, "The least level that is logged.")
 
-    static let settings: [Setting<Self>] = [
-        .choice("format", \.format, "How lines look; they go to standard error.")
-    ]
+    static let format: Setting<Self> = .choice("format", \.format, "How lines look; they go to standard error.")
+
+    static let settings = [level, format]
 }

@@ -84,6 +84,8 @@ extension Configuration {
 }
 
 extension Configuration.Lookups {
+    static let section = SectionDescription("lookups", "", keys: settings.map(\.description))
+
     static let settings: [Setting<Self>] = [
         .integer(
             "cache", \.cache, in: 100...10_000_000, change: .reloads,
@@ -99,104 +101,9 @@ extension Configuration.Lookup {
         nothing of it is used then, and no file is opened. Apps with one endpoint and the same credentials share the limits, and must \
         agree about them, timeout and certificate_authority.
         """,
-        keys: keys,
-        sections: [
-            SectionDescription(
-                "cache", "How long an answer is believed.",
-                keys: [
-                    KeyDescription(
-                        "exists", .duration(cacheRange), standard: DurationText.format(Standard.existsFor),
-                        change: .reloads,
-                        "That a user exists."),
-                    KeyDescription(
-                        "gone", .duration(cacheRange), standard: DurationText.format(Standard.goneFor),
-                        change: .reloads,
-                        "That a user is gone."),
-                    KeyDescription(
-                        "unknown", .duration(cacheRange), standard: DurationText.format(Standard.unknownFor),
-                        change: .reloads,
-                        "That a user is not known."),
-                ])
-        ])
+        keys: WrittenLookup.settings.map(\.description),
+        sections: [cache])
 
-    private static let keys = [
-        KeyDescription(
-            "mode", .choice(LookupMode.allCases.map(\.rawValue)), standard: LookupMode.off.rawValue, change: .reloads,
-            """
-            verify: whether the user exists; enrich: that, and what tokens may say of the user besides the id, for vendors whose \
-            answers have it. Which vendors can be asked, and what their settings need for it, is in their README.md.
-            """),
-        KeyDescription(
-            "endpoint", .url, example: "https://rest.fra-01.braze.eu", change: .reloads,
-            """
-            The API's address. Required where each account has its own, otherwise the vendor's. https, unless the host is this machine \
-            (127.0.0.0/8, ::1, localhost); no query, no fragment, no user name. A path is put in front of the API's paths.
-            """),
-        KeyDescription(
-            "insecure", .bool, standard: "false", change: .reloads,
-            "true allows http beyond this machine. Credentials and user ids can then be read on their way."),
-        KeyDescription(
-            "certificate_authority", .path, example: "ca.pem", change: .reloads,
-            "Certificate authorities in PEM, where the endpoint's certificate is not from one the system knows."),
-        KeyDescription(
-            "key_file", .path, example: "secrets/braze-rest-key", change: .reloads,
-            """
-            The file of the API key, for vendors that take one, readable by the worker alone. Where a token is the credential, no key \
-            or password is taken.
-            """),
-        KeyDescription(
-            "key", .text, example: "${BRAZE_REST_KEY}", isSecret: true, change: .reloads,
-            "The API key itself, in place of key_file."),
-        KeyDescription(
-            "username", .text, example: "remint", change: .reloads, "The user name, for vendors that take one."),
-        KeyDescription(
-            "password_file", .path, example: "secrets/rest-password", change: .reloads, "The file of its password."),
-        KeyDescription(
-            "password", .text, example: "${REST_PASSWORD}", isSecret: true, change: .reloads,
-            "The password itself, in place of password_file."),
-        KeyDescription(
-            "unknown_user", .choice(LookupTerms.UnknownUser.allCases.map(\.rawValue)), example: "reject",
-            change: .reloads,
-            """
-            What happens for a user whom the vendor does not know: mint a token, or reject. The default is the vendor's: reject for \
-            Braze, which does not tell a deleted user from a new one, mint for the others. A user who is known to be gone gets none \
-            in any case.
-            """),
-        KeyDescription(
-            "on_failure", .choice(OnFailure.allCases.map(\.rawValue)), standard: Standard.onFailure.rawValue,
-            change: .reloads,
-            "What happens where there is no answer: retry in the retry tiers, or mint as if the answer had been good."),
-        KeyDescription(
-            "timeout", .duration(timeoutRange), example: "10s", change: .reloads,
-            "How long an answer may take. The default is the vendor's, mostly 10s."),
-        KeyDescription(
-            "patience", .duration(patienceRange), standard: DurationText.format(Standard.patience),
-            change: .reloads,
-            "How long an event waits in place for its answer before it goes to the retry tiers."),
-        KeyDescription(
-            "rate", .rate, example: "4/s", change: .reloads,
-            """
-            Requests a second or a minute: 4/s, 200/m. By default the vendor's own limit, which this can only lower; for a Braze \
-            account with the faster of its two limits up to 40/s. Each worker counts by itself: with several, write each one's share.
-            """),
-        KeyDescription(
-            "concurrency", .integer(concurrencyRange), standard: "\(Standard.concurrency)",
-            change: .reloads,
-            "Requests under way at once."),
-    ]
-
-    /// The defaults of keys for which the vendor's terms have no value.
-    enum Standard {
-        static let onFailure = OnFailure.retry
-        static let patience = Duration.seconds(1)
-        static let existsFor = Duration.seconds(3600)
-        static let goneFor = Duration.seconds(600)
-        static let unknownFor = Duration.seconds(60)
-        static let concurrency = 4
-    }
-
-    static let timeoutRange: ClosedRange<Duration> = .milliseconds(100)...(.seconds(300))
-    static let patienceRange: ClosedRange<Duration> = .zero...(.seconds(10))
-    static let cacheRange: ClosedRange<Duration> = .seconds(1)...(.seconds(7 * 86_400))
-    static let concurrencyRange = 1...64
+    static let cache = SectionDescription(
+        "cache", "How long an answer is believed.", keys: WrittenLookup.cacheSettings.map(\.description))
 }

@@ -1,3 +1,5 @@
+import YAMLReading
+
 extension Configuration {
     /// The source of the SASL/OAUTHBEARER tokens: `kafka.oauth`. It holds no secret, but the names of files that do.
     public struct OAuth: Sendable, Hashable {
@@ -75,35 +77,68 @@ extension Configuration.OAuth {
         security.protocol: sasl_ssl. A token is replaced after 70 to 80 % of its life, for all clients of the process at once.
         """,
         keys: [
-            KeyDescription(
-                "source", .choice(Kind.allCases.map(\.rawValue)), example: "oidc", isRequired: true,
-                """
-                file: a JWT in a file that something else keeps fresh. oidc: an authorization server, by the client credentials \
-                grant. aws_msk_iam: Amazon MSK, with the credentials that AWS's own tools would find.
-                """),
-            KeyDescription(
-                "token_file", .path, example: "/var/run/secrets/tokens/kafka", "For file: where the token is."),
-            KeyDescription(
-                "token_endpoint", .url, example: "https://login.example.com/oauth2/token",
-                "For oidc: the server's token endpoint, https beyond this machine."),
-            KeyDescription("client_id", .text, example: "remint", "For oidc: the client's name."),
-            KeyDescription(
-                "client_secret_file", .path, example: "secrets/kafka-client",
-                "For oidc: the file of its secret, mode 600. It is read for each token."),
-            authentication.description,
-            KeyDescription("scope", .text, example: "kafka", "For oidc: what is asked for."),
-            KeyDescription("audience", .text, example: "kafka.example.com", "For oidc: whom the token is for."),
-            KeyDescription(
-                "certificate_authority", .path, example: "ca.pem",
-                "For oidc: certificate authorities in PEM, where the endpoint's certificate is not from one the system knows."
-            ),
-            KeyDescription("region", .text, example: "eu-central-1", "For aws_msk_iam: the cluster's region."),
-            KeyDescription(
-                "extensions", .texts, example: "{ logicalCluster: lkc-1, identityPoolId: pool-1 }",
-                "SASL extensions, for brokers that want some (RFC 7628, section 3.1)."),
+            sourceKey.description, tokenFileKey.description, endpointKey.description, clientKey.description,
+            secretKey.description, authentication.description, scope.description, audience.description,
+            authorityKey.description, regionKey.description, extensionsKey.description,
         ], isRare: true, ifAbsent: .nothing)
+
+    static let sourceKey: DeclaredKey<Kind> = .choice(
+        "source", example: "oidc", isRequired: true,
+        """
+        file: a JWT in a file that something else keeps fresh. oidc: an authorization server, by the client credentials \
+        grant. aws_msk_iam: Amazon MSK, with the credentials that AWS's own tools would find.
+        """)
+
+    static let extensionsKey = DeclaredKey.mapping(
+        "extensions", .texts, example: "{ logicalCluster: lkc-1, identityPoolId: pool-1 }",
+        "SASL extensions, for brokers that want some (RFC 7628, section 3.1).")
+
+    /// The keys of a source, which no other source has.
+    static func keys(of kind: Kind) -> [any DeclaredMember] {
+        switch kind {
+        case .file: [tokenFileKey]
+        case .oidc: [endpointKey, clientKey, secretKey, authentication, scope, audience, authorityKey]
+        case .awsMSKIAM: [regionKey]
+        }
+    }
+
+    // MARK: Each source's own
+
+    static let tokenFileKey = sourceText(
+        "token_file", form: .path, example: "/var/run/secrets/tokens/kafka", "For file: where the token is.")
+
+    static let endpointKey = sourceText(
+        "token_endpoint", form: .url, example: "https://login.example.com/oauth2/token",
+        "For oidc: the server's token endpoint, https beyond this machine.")
+
+    static let clientKey = sourceText("client_id", example: "remint", "For oidc: the client's name.")
+
+    static let secretKey = sourceText(
+        "client_secret_file", form: .path, example: "secrets/kafka-client",
+        "For oidc: the file of its secret, mode 600. It is read for each token.")
 
     static let authentication: Setting<ClientCredentials> = .choice(
         "client_authentication", \.authentication,
         "For oidc: how the client says who it is, in the header Authorization or in the request's body.")
+
+    static let scope: Setting<ClientCredentials> = .text(
+        "scope", ifPresent: \.scope, example: "kafka", "For oidc: what is asked for.")
+
+    static let audience: Setting<ClientCredentials> = .text(
+        "audience", ifPresent: \.audience, example: "kafka.example.com", "For oidc: whom the token is for.")
+
+    static let authorityKey = DeclaredKey.text(
+        "certificate_authority", form: .path, example: "ca.pem",
+        "For oidc: certificate authorities in PEM, where the endpoint's certificate is not from one the system knows.")
+
+    static let regionKey = sourceText("region", example: "eu-central-1", "For aws_msk_iam: the cluster's region.")
+
+    /// Returns a key that its source requires, and that no other source has.
+    private static func sourceText(
+        _ name: String, form: ValueForm = .text, example: String, _ summary: String
+    ) -> DeclaredKey<String> {
+        DeclaredKey(KeyDescription(name, form, example: example, summary)) {
+            $0.requiredText($1, example: example)?.text
+        }
+    }
 }

@@ -44,24 +44,24 @@ extension Configuration {
         }
 
         /// A trusted backend.
-        public struct APIKey: Sendable, Equatable {
+        public struct APIKey: Sendable, Equatable, WithDefaults {
             /// The key's name in logs and metrics.
-            public var name: String
+            public var name = ""
             /// The key's SHA-256 in hexadecimal digits.
-            public var hash: String
+            public var hash = ""
             /// The apps it is for; empty for all.
-            public var apps: [String]
+            public var apps: [String] = []
             /// The key's requests a second.
-            public var rate = standardRate
+            public var rate = 1000
 
-            static let standardRate = 1000
-            static let rates = 1...1_000_000
+            /// A key without a name.
+            public init() {}
         }
 
         /// The sessions that open an app, and how they name its user.
-        public struct OpenedApp: Sendable, Equatable {
+        public struct OpenedApp: Sendable, Equatable, WithDefaults {
             /// `iss` of the sessions.
-            public var issuer: String
+            public var issuer = ""
             /// The required audience, as `aud` of the sessions or in its list; nil for the audience of each session's
             /// own section.
             public var audience: String?
@@ -69,6 +69,9 @@ extension Configuration {
             public var claim: String?
             /// The id's name, for vendors that name users by several ids; nil for one that has one.
             public var id: String?
+
+            /// An app that no session opens.
+            public init() {}
         }
 
         /// The section's place in the file.
@@ -144,94 +147,55 @@ extension Configuration.Pickup {
         The HTTP gateway that devices and backends call (remint pickup --config FILE). Without this section there is none.
         """,
         keys: [
-            listenKey,
-            KeyDescription(
-                "public_url", .url, example: "https://tokens.example.com",
-                "How devices reach it, which proofs of possession name (RFC 9449). By default its own address."),
-            KeyDescription(
-                "origins", .list(of: .origin), example: "[https://shop.example.com]",
-                "Origins of the pages that may ask (CORS). By default none."),
-            KeyDescription(
-                "trusted_proxies", .list(of: .text), example: "[10.0.0.0/8]",
-                """
-                Addresses and networks (CIDR) of the proxies in front of it, which name the address that called them. The limits \
-                of an address are then the caller's, not the proxy's. From others such headers are ignored. By default none.
-                """),
-            KeyDescription(
-                "metrics", .address, example: "127.0.0.1:9465",
-                "Where /metrics is served, for monitoring alone. By default nowhere."),
-            KeyDescription(
-                "proof_nonce_secret", .path, example: "secrets/nonces",
-                """
-                A file with 32 bytes or more, mode 600, the same for all instances: each proof of possession must then hold what a \
-                gateway handed out in the last seconds (DPoP-Nonce). By default none, and a proof counts once on each instance.
-                """),
-            KeyDescription(
-                "seal_keys", .list(of: .path), example: "[secrets/recipient.jwk]",
-                "Private JWKs that open the tokens of apps with seal; several while a recipient is replaced."),
+            listenKey.description, publicURLKey.description, originsKey.description, trustedProxiesKey.description,
+            metricsKey.description, nonceSecretKey.description, sealKeysKey.description,
         ] + settings.map(\.description),
         sections: [
-            SectionDescription(
-                "tls", "Certificate and key. Without them the gateway speaks plain text, for a proxy in front of it.",
-                keys: [certificateKey, privateKeyKey], isRare: true, ifAbsent: .nothing),
-            SectionDescription(
-                "session",
-                "The customer's session, a JWT that the device shows: it gets the token of that user and of nobody else.",
-                keys: sessionKeys, ifAbsent: .nothing),
-            SectionDescription(
-                "sessions", "Sessions of further issuers, or for other audiences, each under a name of yours.",
-                sections: [SectionDescription("*", "", keys: sessionKeys)], ifAbsent: .nothing),
-            SectionDescription(
-                "apps",
-                """
-                The apps that devices reach with a session, each with the issuer whose sessions open it. An app that is not \
-                named here is served to backends alone. remint check prints which session opens which app.
-                """,
-                sections: [SectionDescription("*", "", keys: openedAppKeys)], sampleMember: "shop-ios",
-                ifAbsent: .nothing),
-            SectionDescription(
-                "api_keys",
-                "Trusted backends, each under its name: they name the user themselves. remint pickup-key makes a key and its hash.",
-                sections: [
-                    SectionDescription(
-                        "*", "",
-                        keys: [
-                            hashKey,
-                            KeyDescription(
-                                "apps", .list(of: .text), example: "[shop-ios]", "The apps it is for. By default all."),
-                            KeyDescription(
-                                "rate", .integer(APIKey.rates), standard: "\(APIKey.standardRate)",
-                                """
-                                Requests a second with this key, in place of the address's limit. Twice as many may come at once. \
-                                user_rate and total_rate hold besides.
-                                """),
-                        ])
-                ], ifAbsent: .nothing),
-        ], ifAbsent: .nothing
-    ).reloadingInGateway([
-        "public_url", "origins", "seal_keys", "session", "sessions", "apps", "api_keys", "proof", "user_rate",
-        "caller_rate",
-        "address_rate", "refused_rate", "total_rate",
-    ])
+            tls.section, session.reloadingInGateway, sessionsByName.reloadingInGateway, openedApps.reloadingInGateway,
+            keysByName.reloadingInGateway,
+        ], ifAbsent: .nothing)
 
-    static let listenKey = KeyDescription(
-        "listen", .address, example: "127.0.0.1:8080", isRequired: true, "The address and the port.")
-    static let certificateKey = KeyDescription(
-        "certificate", .path, example: "tls/chain.pem", isRequired: true, "The certificate and its chain, in PEM.")
-    static let privateKeyKey = KeyDescription(
-        "key", .path, example: "tls/key.pem", isRequired: true, "The private key, in PEM, mode 600.")
-    static let hashKey = KeyDescription(
-        "hash", .digest, example: "64 hexadecimal digits", isRequired: true,
-        "The key's SHA-256; the key itself is kept nowhere.")
+    static let tls = CertificateKeys(
+        "Certificate and key. Without them the gateway speaks plain text, for a proxy in front of it.",
+        examples: ("tls/chain.pem", "tls/key.pem"))
+
+    static let listenKey = DeclaredKey.address(
+        "listen", example: "127.0.0.1:8080", isRequired: true, "The address and the port.")
+    static let publicURLKey = DeclaredKey.endpoint(
+        "public_url", example: "https://tokens.example.com", change: .reloadsInGateway,
+        "How devices reach it, which proofs of possession name (RFC 9449). By default its own address.")
+    static let originsKey = DeclaredKey.texts(
+        "origins", of: .origin, example: "[https://shop.example.com]", change: .reloadsInGateway,
+        "Origins of the pages that may ask (CORS). By default none.")
+    static let trustedProxiesKey = DeclaredKey.texts(
+        "trusted_proxies", example: "[10.0.0.0/8]",
+        """
+        Addresses and networks (CIDR) of the proxies in front of it, which name the address that called them. The limits \
+        of an address are then the caller's, not the proxy's. From others such headers are ignored. By default none.
+        """)
+    static let metricsKey = DeclaredKey.address(
+        "metrics", example: "127.0.0.1:9465", "Where /metrics is served, for monitoring alone. By default nowhere.")
+    static let nonceSecretKey = DeclaredKey.text(
+        "proof_nonce_secret", form: .path, example: "secrets/nonces",
+        """
+        A file with 32 bytes or more, mode 600, the same for all instances: each proof of possession must then hold what a \
+        gateway handed out in the last seconds (DPoP-Nonce). By default none, and a proof counts once on each instance.
+        """)
+    static let sealKeysKey = DeclaredKey.texts(
+        "seal_keys", of: .path, example: "[secrets/recipient.jwk]", change: .reloadsInGateway,
+        "Private JWKs that open the tokens of apps with seal; several while a recipient is replaced.")
+
+    static let proxyProtocol: Setting<Self> = .bool(
+        "proxy_protocol", \.proxyProtocol,
+        "Whether the trusted proxies begin each connection with a PROXY header, version 2. Needs trusted_proxies.")
 
     static let settings: [Setting<Self>] = [
         .choice(
-            "proof", \.proof, "Whether a session alone does, or a proof of possession (RFC 9449) must come with it."),
+            "proof", \.proof, change: .reloadsInGateway,
+            "Whether a session alone does, or a proof of possession (RFC 9449) must come with it."),
         .choice(
             "proxy_header", \.proxyHeader, "The header by which the trusted proxies name the address that called them."),
-        .bool(
-            "proxy_protocol", \.proxyProtocol,
-            "Whether the trusted proxies begin each connection with a PROXY header, version 2. Needs trusted_proxies."),
+        proxyProtocol,
         .bytes(
             "cache", \.cache, in: (1 << 20)...(256 << 30),
             "The memory of tokens with all that belongs to them. What is not in it is minted anew."),
@@ -241,20 +205,24 @@ extension Configuration.Pickup {
         .integer(
             "cold_rate", \.coldRate, in: 1...1_000_000,
             "Tokens a second asked for, for users whose token is unknown; more calls wait or get 503."),
-        .integer("user_rate", \.userRate, in: 1...100_000, "Requests a second for one user, whoever asks."),
-        .integer("caller_rate", \.callerRate, in: 1...100_000, "Requests a second from one user or device."),
         .integer(
-            "address_rate", \.addressRate, in: 1...10_000_000,
+            "user_rate", \.userRate, in: 1...100_000, change: .reloadsInGateway,
+            "Requests a second for one user, whoever asks."),
+        .integer(
+            "caller_rate", \.callerRate, in: 1...100_000, change: .reloadsInGateway,
+            "Requests a second from one user or device."),
+        .integer(
+            "address_rate", \.addressRate, in: 1...10_000_000, change: .reloadsInGateway,
             "Requests a second from one address, of IPv6 from one /64, which many devices of one network, or a proxy, may share."
         ),
         .integer(
-            "refused_rate", \.refusedRate, in: 1...100_000,
+            "refused_rate", \.refusedRate, in: 1...100_000, change: .reloadsInGateway,
             """
             Refused requests a second from one address. Beyond it the address has to wait, but for sessions that were found good \
             before and API keys.
             """),
         .integer(
-            "total_rate", \.totalRate, in: 1...10_000_000,
+            "total_rate", \.totalRate, in: 1...10_000_000, change: .reloadsInGateway,
             "Requests a second in all, of which a quarter is for API keys and sessions that were found good before."),
         .duration(
             "drain", \.drain, in: .zero...(.seconds(600)),

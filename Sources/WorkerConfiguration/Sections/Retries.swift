@@ -1,3 +1,6 @@
+import YAMLReading
+import Yams
+
 extension Configuration {
     /// The delays and limits of retries.
     public struct Retries: Sendable, WithDefaults {
@@ -25,18 +28,22 @@ extension Configuration {
 }
 
 extension Configuration.Retries {
-    /// Read by itself, for tiers must grow.
     static let tierCount = 1...8
     static let tierRange: ClosedRange<Duration> = .seconds(1)...(.seconds(86_400))
-    static let tiersKey = KeyDescription(
-        "tiers", .list(of: .duration(tierRange), count: tierCount),
-        standard: "[\(Configuration.Retries().tiers.map(\.name).joined(separator: ", "))]",
-        "How long an event waits before each further attempt: one to eight, each longer than the one before. Each is a topic."
-    )
+    private static let tiersKey = DeclaredKey(
+        KeyDescription(
+            "tiers", .list(of: .duration(tierRange), count: tierCount),
+            standard: "[\(Configuration.Retries().tiers.map(\.name).joined(separator: ", "))]",
+            "How long an event waits before each further attempt: one to eight, each longer than the one before. Each is a topic."
+        ), readTiers)
 
-    static let keys = [tiersKey] + settings.map(\.description)
+    static let section = SectionDescription(
+        "retries",
+        "An event whose failure may pass (a key that cannot be used, a look-up that failed) waits in a tier and is tried again.",
+        keys: settings.map(\.description))
 
     static let settings: [Setting<Self>] = [
+        Setting(tiersKey, \.tiers),
         .integer(
             "max_attempts", \.maxAttempts, in: 1...100, change: .reloads,
             "So many attempts in all, the first one included."),
@@ -44,4 +51,29 @@ extension Configuration.Retries {
             "deadline", \.deadline, in: .seconds(1)...(.seconds(30 * 86_400)), change: .reloads,
             "How long after its first failure an event may still be tried."),
     ]
+
+    /// Returns the tiers in the key `name` of `section`; nil where it is absent or wrong.
+    private static func readTiers(_ section: Section, _ name: String) -> [Configuration.Retries.Tier]? {
+        guard let node = section.value(name) else { return nil }
+        let path = section.path(name)
+        guard let entries = node.sequence, Configuration.Retries.tierCount.contains(entries.count) else {
+            section.diagnostics.error(node, "\(path) must be a list of one to eight durations, such as [10s, 1m, 10m]")
+            return nil
+        }
+        var tiers: [Configuration.Retries.Tier] = []
+        for entry in entries {
+            guard let name = entry.scalar?.string, let delay = DurationText.parse(name),
+                Configuration.Retries.tierRange.contains(delay)
+            else {
+                section.diagnostics.error(entry, "a tier of \(path) must be a duration from 1s to 1d")
+                return nil
+            }
+            if let last = tiers.last, delay <= last.delay {
+                section.diagnostics.error(entry, "\(path) must grow from tier to tier; order them, and write each once")
+                return nil
+            }
+            tiers.append(Configuration.Retries.Tier(name: name, delay: delay))
+        }
+        return tiers
+    }
 }

@@ -32,9 +32,10 @@ extension Configuration.Telemetry {
     static let section = SectionDescription(
         "telemetry", "Traces and metrics for a collector. Without otlp nothing is sent, and no event is followed.",
         sections: [
-            SectionDescription("traces", "", keys: settings.map(\.description)),
-            Configuration.Collector.section,
+            traces, Configuration.Collector.section,
         ])
+
+    static let traces = SectionDescription("traces", "", keys: settings.map(\.description))
 
     static let settings: [Setting<Self>] = [
         .share(
@@ -49,18 +50,19 @@ extension Configuration.Telemetry {
 extension Configuration.Collector {
     static let section = SectionDescription(
         "otlp", "The collector: OTLP over HTTP, as JSON.",
-        keys: [endpointKey, headersKey, authorityKey] + settings.map(\.description), isRare: true, ifAbsent: .nothing)
+        keys: [endpointKey.description, headersKey.description, authorityKey.description] + settings.map(\.description),
+        isRare: true, ifAbsent: .nothing)
 
-    static let endpointKey = KeyDescription(
-        "endpoint", .url, example: "http://127.0.0.1:4318", isRequired: true,
+    static let endpointKey = DeclaredKey.endpoint(
+        "endpoint", example: "http://127.0.0.1:4318", isRequired: true,
         "Its base URL; /v1/traces and /v1/metrics are put behind it. https where headers go beyond this machine.")
 
-    static let headersKey = KeyDescription(
+    static let headersKey = DeclaredKey.mapping(
         "headers", .texts, example: "{ authorization_file: secrets/otlp-authorization }", isSecret: true,
         "What goes with each request. A name with _file behind it reads its value from that file, mode 600.")
 
-    static let authorityKey = KeyDescription(
-        "certificate_authority", .path, example: "ca.pem",
+    static let authorityKey = DeclaredKey.text(
+        "certificate_authority", form: .path, example: "ca.pem",
         "Certificate authorities in PEM, where the endpoint's certificate is not from one the system knows.")
 
     static let settings: [Setting<Self>] = [

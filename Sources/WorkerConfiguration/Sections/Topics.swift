@@ -26,6 +26,11 @@ extension Configuration.Topics {
     static let section = SectionDescription(
         "topics", "Names of the topics, where yours differ.", keys: settings.map(\.description))
 
+    /// The setting whose value is a prefix of topics' names, and no topic's name.
+    static let retries: Setting<Self> = .text(
+        "retries", \.retries, form: .topic,
+        "What the retry tiers' topics begin with: remint.retries.10s, remint.retries.1m, …")
+
     static let settings: [Setting<Self>] = [
         .text("invalidations", \.invalidations, form: .topic, "Events of the live lane."),
         .text(
@@ -33,9 +38,7 @@ extension Configuration.Topics {
             "Events of the bulk lane: re-issue jobs and campaigns."),
         .text("tokens", \.tokens, form: .topic, "The token topic: the latest token of each subject; compacted."),
         .text("dead_letters", \.deadLetters, form: .topic, "What could not be answered, byte for byte, with a code."),
-        .text(
-            "retries", \.retries, form: .topic,
-            "What the retry tiers' topics begin with: remint.retries.10s, remint.retries.1m, …"),
+        retries,
         .text(
             "control", \.control, form: .topic,
             "Which apps and lanes are suspended or paused, for every worker; compacted, one partition."),

@@ -1,8 +1,8 @@
 extension Configuration {
     /// The worker's batches, limits, retries and look-ups.
     public struct Worker: Sendable, WithDefaults {
-        /// The most events that the worker reads ahead from a lane; 1 counts as 2. It processes half of them at once.
-        public var batchEvents = 2000
+        /// The most events that the worker reads ahead from a lane, `worker.batch.events`: two batches. 1 counts as 2.
+        public var readAheadEvents = 2000
         /// The longest time that a batch waits to fill: never longer than a commit takes.
         public var batchLinger = Duration.milliseconds(20)
         /// The longest value that is read, in bytes.
@@ -30,19 +30,10 @@ extension Configuration.Worker {
     static let section = SectionDescription(
         "worker", "How the worker works.", keys: settings.map(\.description),
         sections: [
-            SectionDescription("batch", "", keys: batchSettings.map(\.description)),
-            SectionDescription(
-                "retries",
-                "An event whose failure may pass (a key that cannot be used, a look-up that failed) waits in a tier and is tried again.",
-                keys: Configuration.Retries.keys),
-            SectionDescription(
-                "admission",
-                """
-                One failure costs one token. An app is suspended when at least suspend_after distinct users, who are suspend_share of \
-                those given tokens within suspend_window, refuse theirs because of the key.
-                """, keys: Configuration.Admission.settings.map(\.description)),
-            SectionDescription("lookups", "", keys: Configuration.Lookups.settings.map(\.description)),
+            batch, Configuration.Retries.section, Configuration.Admission.section, Configuration.Lookups.section,
         ])
+
+    static let batch = SectionDescription("batch", "", keys: batchSettings.map(\.description))
 
     static let settings: [Setting<Self>] = [
         .number(
@@ -64,7 +55,7 @@ extension Configuration.Worker {
 
     static let batchSettings: [Setting<Self>] = [
         .integer(
-            "events", \.batchEvents, in: 1...100_000, change: .reloads,
+            "events", \.readAheadEvents, in: 1...100_000, change: .reloads,
             """
             Events taken ahead, half of which make a batch. More are faster in a backlog where signatures are cheap, for some 10 to \
             20 kB of memory each.

@@ -8,6 +8,8 @@ import Yams
 
 /// Reads the event of a test: a report or a request of an app's, or a record as it is.
 struct EventReader {
+    private typealias Keys = Configuration.Tests
+
     private let section: Section
     private let configuration: Configuration
     private let source: ConfigurationSource
@@ -19,26 +21,31 @@ struct EventReader {
         self.source = source
     }
 
-    private static let sources = ["report", "report_text", "reissue", "value", "value_file"]
+    /// The keys that hold an event; a test has one of them.
+    private static let enveloped = [Keys.report.description, Keys.reportText.description, Keys.reissue.description]
+    private static let plain = [Keys.value.description, Keys.valueFile.description]
     /// The members that go into an envelope. A record as it is has them in its own bytes.
-    private static let envelope = ["app", "vouched", "device", "id", "observed_at"]
+    private static let envelope: [any DeclaredMember] = [
+        Keys.app, Keys.vouched, Keys.device, Keys.id, Keys.observedAt,
+    ]
 
     /// Returns the record, produced at `time`; nil where it has errors.
     func read(at time: UnixTime) -> InputRecord? {
-        let named = Self.sources.filter { section.value($0) != nil }
+        let named = (Self.enveloped + Self.plain).filter { section.value(of: $0) != nil }
         let parts = Parts(
-            key: section.text("key").map { Array($0.text.utf8) }, headers: headers(), topic: topic())
+            key: section.read(Keys.key).map { Array($0.utf8) }, headers: headers(), topic: topic())
         guard named.count == 1 else {
             diagnostics.error(
-                named.dropFirst().first.flatMap { section.key($0) } ?? section.node,
+                named.dropFirst().first.flatMap { section.key(of: $0) } ?? section.node,
                 named.isEmpty
                     ? "\(section.name) has no event; write app and report, or value: the record as it is"
-                    : "\(section.path(named[0])) stands here too; keep one of them")
+                    : "\(section.path(of: named[0])) stands here too; keep one of them")
             // Known, so that nothing more is said of them.
-            for name in Self.envelope { _ = section.value(name) }
+            for key in Self.envelope { _ = section.value(of: key) }
             return nil
         }
-        return named[0].hasPrefix("value") ? asItIs(parts, time) : enveloped(named[0], parts, time)
+        let isPlain = Self.plain.contains { $0.name == named[0].name }
+        return isPlain ? asItIs(parts, time) : enveloped(parts, time)
     }
 
     private struct Parts {
@@ -57,7 +64,7 @@ struct EventReader {
     }
 
     private func topic() -> String? {
-        guard let (topic, node) = section.requiredTextIfPresent("topic") else { return nil }
+        guard let (topic, node) = section.placed(Keys.topic) else { return nil }
         let known = configuration.inputTopics
         guard !known.contains(topic) else { return topic }
         let meant = Spelling.nearest(to: topic, among: known).map { "did you mean \($0)?" }
@@ -67,27 +74,27 @@ struct EventReader {
     }
 
     private func headers() -> [RecordHeader] {
-        guard section.value("headers") != nil else { return [] }
-        let headers = section.section("headers")
+        guard let headers = section.read(Keys.headers) else { return [] }
         return headers.all.compactMap { _, name, _ in headers.text(name).map { RecordHeader(name, $0.text) } }
     }
 
     // MARK: A record as it is
 
     private func asItIs(_ parts: Parts, _ time: UnixTime) -> InputRecord? {
-        for name in Self.envelope where section.value(name) != nil {
+        for key in Self.envelope where section.value(of: key) != nil {
             diagnostics.error(
-                section.key(name),
-                "\(section.path(name)) goes with report or reissue; a record as it is says it by itself: remove it")
+                section.key(of: key),
+                "\(section.path(of: key)) goes with report or reissue; a record as it is says it by itself: remove it")
         }
-        guard let (path, node) = section.requiredTextIfPresent("value_file") else {
+        guard let (path, node) = section.placed(Keys.valueFile) else {
             // A text is the value itself, anything else is JSON.
-            let value = section.value("value")?.scalar.map { Array($0.string.utf8) } ?? section.json("value")
+            let value = section.value(of: Keys.value)?.scalar.map { Array($0.string.utf8) } ?? section.read(Keys.value)
             return value.map { record($0, parts, of: nil, time) }
         }
         guard let text = source.file(diagnostics.resolve(path)) else {
             diagnostics.error(
-                node, "the file of \(section.path("value_file")) cannot be read; mend the path or put the file there")
+                node,
+                "the file of \(section.path(of: Keys.valueFile)) cannot be read; mend the path or put the file there")
             return nil
         }
         return record(Array(text.utf8), parts, of: nil, time)
@@ -95,12 +102,12 @@ struct EventReader {
 
     // MARK: An app's event
 
-    private func enveloped(_ kind: String, _ parts: Parts, _ time: UnixTime) -> InputRecord? {
+    private func enveloped(_ parts: Parts, _ time: UnixTime) -> InputRecord? {
         let app = app()
-        let vouched = section.json("vouched"), device = section.text("device")?.text, id = section.text("id")?.text
-        let observedAt = section.time("observed_at")
+        let vouched = section.read(Keys.vouched), device = section.read(Keys.device), id = section.read(Keys.id)
+        let observedAt = section.read(Keys.observedAt)
         guard let app else { return nil }
-        if kind == "report_text" {
+        if let text = section.read(Keys.reportText) {
             var parts = parts
             parts.headers.append(RecordHeader("remint-app", app.name))
             let more = [
@@ -108,13 +115,14 @@ struct EventReader {
                 ("remint-vouched", vouched.map { String(decoding: $0, as: UTF8.self) }),
             ]
             parts.headers += more.compactMap { name, text in text.map { RecordHeader(name, $0) } }
-            return section.text(kind).map { record(Array($0.text.utf8), parts, of: app, time) }
+            return record(Array(text.utf8), parts, of: app, time)
         }
-        guard let body = section.json(kind) else { return nil }
+        let kind = section.value(of: Keys.report) != nil ? Keys.report : Keys.reissue
+        guard let body = section.read(kind) else { return nil }
         var json = JSONWriter()
         json.beginObject()
         json.member("app", app.name)
-        json.name(kind)
+        json.name(kind.name)
         json.raw(body)
         if let vouched {
             json.name("vouched")
@@ -128,7 +136,7 @@ struct EventReader {
     }
 
     private func app() -> Configuration.App? {
-        guard let (name, node) = section.requiredText("app", example: configuration.apps.first?.name) else {
+        guard let (name, node) = section.requiredText(Keys.app.name, example: configuration.apps.first?.name) else {
             return nil
         }
         if let app = configuration.apps.first(where: { $0.name == name }) { return app }

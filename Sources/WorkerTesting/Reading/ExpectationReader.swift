@@ -7,6 +7,8 @@ import Yams
 
 /// Reads `expect`.
 struct ExpectationReader {
+    private typealias Keys = Configuration.Tests.Expectation
+
     private let parent: Section
     private let section: Section
     private var diagnostics: Diagnostics { section.diagnostics }
@@ -14,10 +16,10 @@ struct ExpectationReader {
     /// A reader of the expectations of `test`.
     init(_ test: Section) {
         parent = test
-        section = test.section("expect")
+        section = test.section(Keys.section)
     }
 
-    /// The names of outcomes.
+    /// The names of the outcomes that there are.
     private static let outcomes = [
         Outcome.minted, .superseded(.burst), .skipped(""), .deferred(tier: 0, .appSuspended),
         .deadLettered(.malformedEvent),
@@ -25,16 +27,17 @@ struct ExpectationReader {
 
     func read() -> Expectation? {
         defer { section.finish() }
-        guard parent.value("expect") != nil else {
-            diagnostics.error(parent.node, "\(parent.path("expect")) is missing; write it, as in { outcome: minted }")
+        guard parent.value(of: Keys.section) != nil else {
+            diagnostics.error(
+                parent.node, "\(parent.path(of: Keys.section)) is missing; write it, as in { outcome: minted }")
             return nil
         }
-        let node = section.value("outcome")
-        if node == nil { _ = section.requiredText("outcome", example: "minted") }
-        let outcome = section.word("outcome", of: Self.outcomes)
+        let node = section.value(of: Keys.outcome)
+        if node == nil { _ = section.requiredText(Keys.outcome.name, example: Keys.outcome.description.example) }
+        let outcome = section.word(Keys.outcome.name, of: Self.outcomes)
         let code = code(of: outcome)
         let token = token(of: outcome)
-        let rest = (text("reason"), text("because"), text("topic"), text("key"), headers())
+        let rest = (text(Keys.reason), text(Keys.because), text(Keys.topic), text(Keys.key), headers())
         guard let outcome, let node else { return nil }
         return Expectation(
             place: diagnostics.place(of: section.node),
@@ -42,13 +45,12 @@ struct ExpectationReader {
             because: rest.1, topic: rest.2, key: rest.3, headers: rest.4, token: token)
     }
 
-    private func text(_ name: String) -> Placed<String>? {
-        section.text(name).map { Placed(value: $0.text, place: diagnostics.place(of: $0.node)) }
+    private func text(_ key: DeclaredKey<String>) -> Placed<String>? {
+        section.placed(key).map { Placed(value: $0.value, place: diagnostics.place(of: $0.node)) }
     }
 
     private func headers() -> [(name: String, value: Placed<String>)] {
-        guard section.value("headers") != nil else { return [] }
-        let headers = section.section("headers")
+        guard let headers = section.read(Keys.headers) else { return [] }
         return headers.all.compactMap { _, name, _ in
             headers.text(name).map { (name, Placed(value: $0.text, place: diagnostics.place(of: $0.node))) }
         }
@@ -56,7 +58,7 @@ struct ExpectationReader {
 
     /// - Parameter outcome: the outcome's name; nil where it is none.
     private func code(of outcome: String?) -> Placed<String>? {
-        guard let node = section.value("code") else { return nil }
+        guard let node = section.value(of: Keys.code) else { return nil }
         let codes = ErrorCode.allCases.map(\.rawValue)
         let known: [String]? =
             switch outcome {
@@ -66,47 +68,45 @@ struct ExpectationReader {
             default: nil
             }
         if let known {
-            return section.word("code", of: known).map { Placed(value: $0, place: diagnostics.place(of: node)) }
+            return section.word(Keys.code.name, of: known).map { Placed(value: $0, place: diagnostics.place(of: node)) }
         }
         if outcome != nil {
             diagnostics.error(
-                section.key("code"), "\(section.path("code")) goes with dead_lettered, deferred or superseded")
+                section.key(of: Keys.code),
+                "\(section.path(of: Keys.code)) goes with dead_lettered, deferred or superseded")
         }
         return nil
     }
 
     // MARK: The token
 
-    private static let tokenNames = ["user", "ids", "challenge", "lives", "sealed_for"]
-    private static let partNames = ["header", "payload"].flatMap { [$0, "\($0)_has", "\($0)_lacks"] }
+    private static let tokenKeys: [any DeclaredMember] =
+        [Keys.user, Keys.ids, Keys.challenge, Keys.lives, Keys.sealedFor] + Keys.header.all + Keys.payload.all
 
     private func token(of outcome: String?) -> Expectation.Token {
-        for name in Self.tokenNames + Self.partNames {
-            guard section.value(name) != nil, let outcome, outcome != Outcome.minted.name else { continue }
-            diagnostics.error(section.key(name), "\(section.path(name)) goes with outcome: minted")
+        for key in Self.tokenKeys {
+            guard section.value(of: key) != nil, let outcome, outcome != Outcome.minted.name else { continue }
+            diagnostics.error(section.key(of: key), "\(section.path(of: key)) goes with outcome: minted")
         }
-        if section.value("user") != nil, section.value("ids") != nil {
-            diagnostics.error(section.key("ids"), "\(section.path("user")) stands here too; keep one of them")
+        if section.value(of: Keys.user) != nil, section.value(of: Keys.ids) != nil {
+            diagnostics.error(
+                section.key(of: Keys.ids), "\(section.path(of: Keys.user)) stands here too; keep one of them")
         }
-        let lives = section.duration("lives", in: Configuration.Tests.lives).map {
-            Placed(value: $0.components.seconds, place: diagnostics.place(of: section.value("lives")))
+        let lives = section.placed(Keys.lives).map {
+            Placed(value: $0.value.components.seconds, place: diagnostics.place(of: $0.node))
         }
         return Expectation.Token(
-            user: text("user"), ids: json("ids"), challenge: text("challenge"), lives: lives,
-            sealedFor: text("sealed_for"), header: part("header"), payload: part("payload"))
+            user: text(Keys.user), ids: json(Keys.ids), challenge: text(Keys.challenge), lives: lives,
+            sealedFor: text(Keys.sealedFor), header: part(Keys.header), payload: part(Keys.payload))
     }
 
-    private func part(_ name: String) -> Expectation.Part {
-        Expectation.Part(exact: json(name), has: json("\(name)_has"), lacks: names("\(name)_lacks"))
+    private func part(_ keys: Keys.Part) -> Expectation.Part {
+        Expectation.Part(exact: json(keys.exact), has: json(keys.has), lacks: names(keys.lacks))
     }
 
-    private func json(_ name: String) -> PlacedJSON? {
-        guard let node = section.value(name) else { return nil }
-        guard node.mapping != nil else {
-            diagnostics.error(node, "\(section.path(name)) must be a mapping of names to values")
-            return nil
-        }
-        return section.json(name).map { PlacedJSON(json: $0, places: places(of: node)) }
+    private func json(_ key: DeclaredKey<Node>) -> PlacedJSON? {
+        guard let node = section.read(key) else { return nil }
+        return section.json(key.name).map { PlacedJSON(json: $0, places: places(of: node)) }
     }
 
     private func places(of node: Node) -> PlacedJSON.Places {
@@ -120,13 +120,8 @@ struct ExpectationReader {
         return places
     }
 
-    private func names(_ name: String) -> [Placed<String>] {
-        guard let node = section.value(name) else { return [] }
-        guard let nodes = node.sequence, !nodes.isEmpty, nodes.allSatisfy({ $0.scalar != nil }) else {
-            diagnostics.error(node, "\(section.path(name)) must be a list of names, as in [aud]")
-            return []
-        }
-        return nodes.compactMap { node in
+    private func names(_ key: DeclaredKey<[Node]>) -> [Placed<String>] {
+        (section.read(key) ?? []).compactMap { node in
             node.scalar.map { Placed(value: $0.string, place: diagnostics.place(of: node)) }
         }
     }

@@ -7,6 +7,8 @@ import Yams
 
 /// Reads `tests`: the words are those of the tests in a vendor's file.
 package struct TestCaseReader {
+    private typealias Keys = Configuration.Tests
+
     private let configuration: Configuration
     private let source: ConfigurationSource
 
@@ -26,33 +28,37 @@ package struct TestCaseReader {
     }
 
     private func read(_ section: Section, _ name: String, at place: FileLocation) -> TestCase? {
-        let at = section.time("at") ?? FileTests.standardTime
-        let uuid = section.text("uuid")
-        if let uuid, UUIDText.words(of: uuid.text) == nil {
-            section.diagnostics.error(uuid.node, "\(section.path("uuid")) is no UUID")
+        let at = section.read(Keys.at) ?? FileTests.standardTime
+        let uuid = section.placed(Keys.uuid)
+        if let uuid, UUIDText.words(of: uuid.value) == nil {
+            section.diagnostics.error(uuid.node, "\(section.path(of: Keys.uuid)) is no UUID")
         }
         let lookup = lookup(section)
         let record = EventReader(section, configuration, source: source).read(at: at)
         let expectation = ExpectationReader(section).read()
         guard let record, let expectation else { return nil }
         return TestCase(
-            name: name, place: place, at: at, record: record, uuid: uuid?.text, lookup: lookup,
+            name: name, place: place, at: at, record: record, uuid: uuid?.value, lookup: lookup,
             expectation: expectation)
     }
 
     private func lookup(_ section: Section) -> LookupResponse? {
-        guard section.value("lookup") != nil else { return nil }
-        let lookup = section.section("lookup")
+        guard section.value(of: Keys.LookupAnswer.section) != nil else { return nil }
+        let lookup = section.section(Keys.LookupAnswer.section)
         defer { lookup.finish() }
-        let status = lookup.integer("status", in: 100...599)
-        if lookup.value("status") == nil {
-            lookup.diagnostics.error(lookup.node, "\(lookup.path("status")) is missing; write it, as in status: 200")
-        }
-        if lookup.value("body") != nil, lookup.value("body_text") != nil {
+        let (statusKey, bodyKey, textKey) = (
+            Keys.LookupAnswer.status, Keys.LookupAnswer.body, Keys.LookupAnswer.bodyText
+        )
+        let status = lookup.read(statusKey)
+        if lookup.value(of: statusKey) == nil {
             lookup.diagnostics.error(
-                lookup.key("body_text"), "\(lookup.path("body")) stands here too; keep one of them")
+                lookup.node, "\(lookup.path(of: statusKey)) is missing; write it, as in \(statusKey.name): 200")
         }
-        let body = lookup.json("body") ?? lookup.text("body_text").map { Array($0.text.utf8) } ?? []
+        if lookup.value(of: bodyKey) != nil, lookup.value(of: textKey) != nil {
+            lookup.diagnostics.error(
+                lookup.key(of: textKey), "\(lookup.path(of: bodyKey)) stands here too; keep one of them")
+        }
+        let body = lookup.read(bodyKey) ?? lookup.read(textKey).map { Array($0.utf8) } ?? []
         return status.map { LookupResponse(status: $0, body: body) }
     }
 }

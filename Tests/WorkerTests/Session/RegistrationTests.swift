@@ -50,7 +50,7 @@ import WorkerTestSupport
                 var committed = CommittedOffsets()
                 var lanePauses = LanePauses()
                 switch try await session.run(&processor, &committed, &lanePauses) {
-                case .stopped, .renewed, .reopened: return nil
+                case .stopped, .renewed, .reopened, .broken: return nil
                 case .unusable(let error): return .unusable("\(error.code)")
                 case .fenced: return .fenced
                 }

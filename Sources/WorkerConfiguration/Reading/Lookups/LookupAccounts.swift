@@ -1,4 +1,5 @@
 import AdapterKit
+import YAMLReading
 
 /// Finds the apps that ask one endpoint with the same credentials. To the vendor they are one account with one limit,
 /// so they share connections and limits, and must agree about them.
@@ -7,6 +8,8 @@ struct LookupAccounts {
     struct Member {
         var app: Configuration.App
         let written: WrittenLookup
+        /// The look-up's section of the file.
+        let section: Section
     }
 
     private struct Identity: Hashable {
@@ -56,16 +59,16 @@ struct LookupAccounts {
     private static func compare(_ member: Member, to first: Member) {
         guard let own = member.app.lookup, let other = first.app.lookup else { return }
         let isSame = [
-            ("certificate_authority", own.certificateAuthority == other.certificateAuthority),
-            ("timeout", own.timeout == other.timeout),
-            ("rate", member.written.rate == first.written.rate),
-            ("concurrency", own.concurrency == other.concurrency),
+            (WrittenLookup.certificateAuthority, own.certificateAuthority == other.certificateAuthority),
+            (WrittenLookup.timeout, own.timeout == other.timeout),
+            (WrittenLookup.rate, member.written.rate == first.written.rate),
+            (WrittenLookup.concurrency, own.concurrency == other.concurrency),
         ]
-        let section = member.written.section
-        for (name, isSame) in isSame where !isSame {
+        let section = member.section
+        for (setting, isSame) in isSame where !isSame {
             section.diagnostics.error(
-                section.value(name) ?? section.node,
-                "\(section.path(name)) differs from that of apps.\(first.app.name): both ask one endpoint with the same credentials; write the same in both"
+                section.value(of: setting) ?? section.node,
+                "\(section.path(of: setting)) differs from that of apps.\(first.app.name): both ask one endpoint with the same credentials; write the same in both"
             )
         }
     }

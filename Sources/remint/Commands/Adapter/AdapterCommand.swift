@@ -76,5 +76,5 @@ struct AdapterSchema: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Prints the JSON Schema of vendors' files, for editors.")
 
-    func run() { Terminal.print(FileSchema.text) }
+    func run() { Terminal.print(String(FileSchema.text.dropLast())) }
 }

@@ -1,17 +1,17 @@
 import Foundation
-import ProgramTestSupport
-import Testing
+package import Testing
 
-/// Python's jsonschema and PyYAML as a second opinion on the schema: they share no code with ours.
-enum JSONSchemaModule {
+/// Python's jsonschema and PyYAML as a second opinion on the schemas: they share no code with ours.
+package enum JSONSchemaModule {
     /// Why a test that needs them is skipped.
-    static let isMissing: Comment = "python3 lacks the modules jsonschema and yaml; pip install jsonschema PyYAML"
+    package static let isMissing: Comment =
+        "python3 lacks the modules jsonschema and yaml; pip install jsonschema PyYAML"
 
     /// Whether they can be asked.
-    static let isInstalled = PythonModules.areInstalled("jsonschema, yaml")
+    package static let isInstalled = PythonModules.areInstalled("jsonschema, yaml")
 
     /// `accepts`, `refuses` or `cannot read` for each file.
-    static func validate(_ files: [String], by schema: String) async throws -> [String: String] {
+    package static func validate(_ files: [String], by schema: String) async throws -> [String: String] {
         let program = try await Program.run("python3", ["-c", script, schema] + files)
         guard program.status == 0 else { throw Failure(text: program.errorText) }
         return try JSONDecoder().decode([String: String].self, from: program.standardOutput)

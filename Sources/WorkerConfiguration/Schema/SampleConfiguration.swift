@@ -54,13 +54,13 @@ public struct SampleConfiguration {
             for key in section.keys { add(key, indent: 0) }
             return
         }
-        if section.isRare, let each = section.sections.first, each.name == "*" {
+        if section.isRare, let each = section.each {
             return addNamed(section, each, indent: 0)
         }
         add(comment: section.summary, indent: 0)
         lines.append("\(section.name):")
-        if let each = section.sections.first, each.name == "*" {
-            section.name == "apps" ? addApps(each) : addRings(each)
+        if let each = section.each {
+            section.name == Configuration.App.section.name ? addApps(each) : addRings(each)
         } else {
             add(membersOf: section, indent: 2)
         }
@@ -69,7 +69,7 @@ public struct SampleConfiguration {
     private mutating func add(membersOf section: SectionDescription, indent: Int) {
         for key in section.keys { add(key, indent: indent) }
         for inner in section.sections {
-            if let each = inner.sections.first, each.name == "*" {
+            if let each = inner.each {
                 addNamed(inner, each, indent: indent)
                 continue
             }
@@ -118,7 +118,7 @@ public struct SampleConfiguration {
             if index > 0 { lines.append("") }
             lines.append("  \(app.name):")
             if index == 0 {
-                for key in each.keys where key.name != "settings" { add(key, indent: 4) }
+                for key in each.keys where key.name != Configuration.App.settingsKey.name { add(key, indent: 4) }
                 add(membersOf: SectionDescription("", "", sections: each.sections), indent: 4)
             } else {
                 lines.append("    adapter: \(app.adapter)")

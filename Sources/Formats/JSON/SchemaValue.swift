@@ -1,7 +1,5 @@
-import Formats
-
 /// A JSON value whose members keep their order, written so that people can read it too: the schema is a page of the repository.
-enum SchemaValue: Sendable {
+package enum SchemaValue: Sendable {
     case object([(name: String, value: SchemaValue)])
     case array([SchemaValue])
     case text(String)
@@ -9,10 +7,10 @@ enum SchemaValue: Sendable {
     case number(String)
     case bool(Bool)
 
-    static func texts(_ texts: [String]) -> SchemaValue { .array(texts.map { .text($0) }) }
+    package static func texts(_ texts: [String]) -> SchemaValue { .array(texts.map { .text($0) }) }
 
     /// The value on lines, two spaces deeper for each level; plain values that stand alone or in a list stay on one.
-    var lines: String {
+    package var lines: String {
         var text = ""
         write(to: &text, indent: 0)
         return text + "\n"

@@ -1,3 +1,4 @@
+import YAMLReading
 import Yams
 
 /// The file's values of the keys that need a restart, and of the keys that concern all apps. They are enough to tell
@@ -29,9 +30,9 @@ struct WrittenKeys: Sendable, CustomReflectable {
     /// A file without keys.
     init() {}
 
-    /// The written keys of the tree `root` of a file, completed from the environment.
-    init(_ root: Node) {
-        for section in Configuration.sections {
+    /// The keys of `sections` in the tree `root` of a file, completed from the environment.
+    init(_ root: Node, of sections: [SectionDescription]) {
+        for section in sections {
             section.name.isEmpty
                 ? add(section.keys, of: root, "") : add(section, root.mapping?[section.name], section.name)
         }
@@ -39,6 +40,9 @@ struct WrittenKeys: Sendable, CustomReflectable {
 
     /// An empty mirror, which shows none of the values.
     var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// Returns the full name of the last member of `path`, which leads to it through the sections around it.
+    static func name(of path: any DeclaredMember...) -> String { path.map(\.name).joined(separator: ".") }
 
     /// Returns the keys whose values differ from those of `other`, or that are in one of them alone, in order.
     func changes(to other: WrittenKeys) -> [Change] {
@@ -54,7 +58,7 @@ struct WrittenKeys: Sendable, CustomReflectable {
         if section.absence == .nothing, isThere {
             entries.append(Entry(name: path, value: Fingerprint(), change: section.change))
         }
-        if let each = section.sections.first, each.name == "*" {
+        if let each = section.each {
             for (name, member) in node?.mapping ?? [:] { addMembers(of: each, member, "\(path).\(name.string ?? "")") }
         } else {
             addMembers(of: section, node, path)

@@ -1,0 +1,104 @@
+import AdapterKit
+import YAMLReading
+import Yams
+
+extension FileKeys {
+    /// The keys of the tests in the file.
+    enum Tests {
+        static let now = FileKey.time("now")
+        static let key = FileKey.node("key", TestKey.form)
+        static let apps = FileKey.mapping("apps", of: .section(TestApp.all), isRequired: true)
+        static let reports = FileKey.node("reports", .list(of: .section(TestReport.all)))
+        static let tokens = FileKey.node("tokens", .list(of: .section(TestToken.all)), isRequired: true)
+        static let verdicts = FileKey.mapping("verdicts", of: .text())
+        static let refused = FileKey.node("refused", .list(of: .section(Refusal.all)))
+
+        static let all = [
+            now.description, key.description, apps.description, reports.description, tokens.description,
+            verdicts.description, refused.description,
+        ]
+    }
+
+    /// The keys of a test's key.
+    enum TestKey {
+        static let id = FileKey.text("id")
+        static let secret = FileKey.text("secret")
+        static let encoding: FileKey<SecretEncoding> = .choice("encoding")
+        static let pem = FileKey.text("pem")
+
+        static let form = FileForm.shared(
+            "key", .section([id.description, secret.description, encoding.description, pem.description]))
+    }
+
+    /// The keys of a test's app.
+    enum TestApp {
+        static let settings = FileKey.json("settings", .object)
+        static let reissue = FileKey.json("reissue")
+
+        static let all = [settings.description, reissue.description]
+    }
+
+    /// The keys of a recorded report.
+    enum TestReport {
+        static let name = FileKey.text("name")
+        static let sdk = FileKey.text("sdk", isRequired: true)
+        static let app = FileKey.text("app", isRequired: true)
+        static let reported = FileKey.text("reported", .scalar, isRequired: true)
+        static let report = FileKey.json("report")
+        static let reportText = FileKey.text("report_text")
+        static let origin = FileKey.text("origin")
+        static let expect = FileKey.section("expect", Expectation.all, isRequired: true)
+
+        static let all = [
+            name.description, sdk.description, app.description, reported.description, report.description,
+            reportText.description, origin.description, expect.description,
+        ]
+    }
+
+    /// The keys of the outcome that a report must have.
+    enum Expectation {
+        static let rejected = FileKey.text("rejected")
+        // Required unless the report is rejected.
+        static let remedy = FileKey("remedy", .words(Remedy.allWords)) {
+            $0.requiredText($1)?.text
+        }
+        static let reason = FileKey("reason", .text()) { $0.requiredText($1)?.text }
+        static let user = FileKey.text("user")
+        static let challenge = FileKey.text("challenge")
+        static let failedToken = FileKey.bool("failed_token")
+
+        static let all = [
+            rejected.description, remedy.description, reason.description, user.description, challenge.description,
+            failedToken.description,
+        ]
+    }
+
+    /// The keys of a token's test.
+    enum TestToken {
+        static let app = FileKey.text("app", isRequired: true)
+        static let user = FileKey.text("user", isRequired: true)
+        static let challenge = FileKey.text("challenge")
+        static let vouched = FileKey.json("vouched", .object)
+        static let at = FileKey.time("at")
+        static let lives = FileKey.seconds("lives", in: .zero...(.seconds(31_536_000)))
+        static let uuid = FileKey.text("uuid")
+        static let key = FileKey.node("key", TestKey.form)
+        static let header = FileKey.json("header", .object)
+        static let payload = FileKey.json("payload", .object)
+        static let token = FileKey.text("token")
+
+        static let all = [
+            app.description, user.description, challenge.description, vouched.description, at.description,
+            lives.description, uuid.description, key.description, header.description, payload.description,
+            token.description,
+        ]
+    }
+
+    /// The keys of settings that the adapter must refuse.
+    enum Refusal {
+        static let settings = FileKey.json("settings", .object, isRequired: true)
+        static let because = FileKey.text("because")
+
+        static let all = [settings.description, because.description]
+    }
+}

@@ -1,0 +1,62 @@
+import AdapterKit
+import YAMLReading
+import Yams
+
+extension FileKeys {
+    /// The keys of a token.
+    enum Token {
+        static let algorithm = FileKey.text("algorithm", isRequired: true)
+        static let header = FileKey.node("header", .object)
+        static let claims = FileKey.node(
+            "claims", .object, isRequired: true, "The payload as it stands in a token, placeholders in double braces.")
+        static let lifetime = FileKey.section("lifetime", Lifetime.all, isRequired: true)
+
+        static let all = [
+            algorithm.description, header.description, claims.description, lifetime.description,
+        ]
+    }
+
+    /// The keys of a token's lifetime.
+    enum Lifetime {
+        private static let range: ClosedRange<Duration> = .seconds(1)...(.seconds(31_536_000))
+
+        static let standard = FileKey.seconds("standard", in: range, isRequired: true)
+        static let from = FileKey.seconds("from", in: range, isRequired: true)
+        static let to = FileKey.seconds("to", in: range, isRequired: true)
+
+        static let all = [standard.description, from.description, to.description]
+    }
+
+    /// The keys of the functions of claims. A schema cannot tell a function from a claim, so it has none of them.
+    enum Function {
+        private static let range: ClosedRange<Duration> = .seconds(1)...(.seconds(315_360_000))
+
+        static let by = FileKey.text("by", isRequired: true, "$one_of: the setting that selects.")
+        static let granted = FileKey.text("is", isRequired: true, "$vouched: the member of the edge.")
+        static let otherwise = FileKey.node("otherwise", .any, isRequired: true, "$vouched: the value without it.")
+        static let plus = FileKey.seconds("plus", in: range, "$now, $expires: the time after it.")
+        static let minus = FileKey.seconds("minus", in: range, "$now, $expires: the time before it.")
+        static let unit = FileKey.text("unit", .words(["seconds", "milliseconds"]), "$now, $expires: the unit.")
+        static let with = FileKey.text("with", .text(), "$join: the text between the parts.")
+        static let of = FileKey.node("of", .any, isRequired: true, "$join: the parts.")
+    }
+
+    /// The keys of the key's handover.
+    enum Key {
+        static let encoding: FileKey<SecretEncoding> = .choice("encoding")
+        static let derived = FileKey.section("derived", [hmac.description])
+        static let hmac = FileKey.text("hmac", .words(["{{date}}"]), isRequired: true)
+        static let madeBy = FileKey<KeyHandover.Origin>.word(
+            "made_by", ["ours": .ours, "vendor": .vendor, "shared": .shared])
+        static let olderTokens = FileKey<KeyHandover.Overlap>.word(
+            "older_tokens", ["stay_good": .several, "are_refused": .none])
+        static let beforePromotion = FileKey.texts("before_promotion", isRequired: true)
+        static let afterPromotion = FileKey.texts("after_promotion")
+        static let afterRetirement = FileKey.texts("after_retirement")
+
+        static let all = [
+            encoding.description, derived.description, madeBy.description, olderTokens.description,
+            beforePromotion.description, afterPromotion.description, afterRetirement.description,
+        ]
+    }
+}

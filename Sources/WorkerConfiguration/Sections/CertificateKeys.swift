@@ -1,0 +1,16 @@
+/// The section `tls` of a server: the PEM files of its certificate chain and its key.
+struct CertificateKeys: Sendable {
+    let section: SectionDescription
+    let chain: DeclaredKey<String>
+    let key: DeclaredKey<String>
+
+    init(_ summary: String, examples: (chain: String, key: String)) {
+        chain = .text(
+            "certificate", form: .path, example: examples.chain, isRequired: true,
+            "The certificate and its chain, in PEM.")
+        key = .text(
+            "key", form: .path, example: examples.key, isRequired: true, "The private key, in PEM, mode 600.")
+        section = SectionDescription(
+            "tls", summary, keys: [chain.description, key.description], isRare: true, ifAbsent: .nothing)
+    }
+}
