@@ -25,6 +25,20 @@ let declaredVendors = [
     "pusher-beams", "salesforce-miaw", "sinch", "stream", "talkjs", "tiptap", "twilio", "zendesk",
 ]
 
+/// The layers of `Sources`, from the lowest up. A module imports from its own layer and from lower ones. The tests of a module
+/// are in the folder of its layer in `Tests`.
+let layers: KeyValuePairs = [
+    "Base": ["COpenSSL", "Formats", "JOSE", "Records", "Spans", "YAMLReading"],
+    "Rules": ["Access", "AdapterKit", "DeclaredAdapters", "Keyring", "Pipeline"],
+    "Infrastructure": [
+        "BrokerTokens", "CRdKafka", "HTTPTransport", "Kafka", "OTLP", "Serving", "Signing", "Telemetry", "VendorLookup",
+        "Wiring", "WorkerConfiguration",
+    ],
+    "Services": ["Operations", "Pickup", "Preflight", "Worker"],
+    "Testing": ["AdapterTestKit", "DeclaredTesting", "StubServer", "WorkerTesting"],
+    "Programs": ["Bench", "CommandKit", "Demonstration", "Instructions", "Vendors", "remint", "remint-bench"],
+]
+
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -129,7 +143,7 @@ let package = Package(
         module("Kafka", ["Records", "CRdKafka", logging], settings: borderSettings),
         module("YAMLReading", ["Yams"]),
         module("DeclaredTesting", ["DeclaredAdapters", "YAMLReading", "AdapterKit", "AdapterTestKit"]),
-        module("DeclaredAdapters", ["AdapterKit", "JOSE", "Formats", "YAMLReading", "Yams"]),
+        module("DeclaredAdapters", ["AdapterKit", "Formats", "YAMLReading", "Yams"]),
         module("WorkerConfiguration", ["AdapterKit", "Formats", "YAMLReading", "DeclaredAdapters", "Yams"]),
         module("Telemetry", ["Spans", "Formats", logging, tracing]),
         module(
@@ -227,19 +241,21 @@ let package = Package(
                 "WorkerConfiguration", "Telemetry", "CommandKit", "Demonstration", "Vendors", "DeclaredAdapters",
                 "DeclaredTesting", "WorkerTesting", "YAMLReading",
                 logging, lifecycle, signals, argumentParser, tracing,
-            ] + adapterDependencies,
+            ],
             swiftSettings: settings, linkerSettings: distribution),
 
         // The measurements. They are in this package, because the modules that they measure are no products of it.
         .target(
             name: "Bench",
-            dependencies: ["Pipeline", "AdapterKit", "AdapterTestKit", "Vendors", "JOSE", "Keyring"]
-                + adapterDependencies,
-            path: "Sources/Bench/Bench", swiftSettings: settings),
+            dependencies: [
+                "Pipeline", "AdapterKit", "AdapterTestKit", "Vendors", "JOSE", "Keyring", "BrazeAdapter",
+                "OneSignalAdapter", "InfobipAdapter",
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "Instructions",
             dependencies: ["Bench", "Vendors", "AdapterKit", "DeclaredAdapters", "DeclaredTesting"],
-            path: "Sources/Bench/Instructions", swiftSettings: settings),
+            swiftSettings: settings),
         .executableTarget(
             name: "remint-bench",
             dependencies: [
@@ -247,18 +263,18 @@ let package = Package(
                 "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Vendors", "DeclaredAdapters",
                 "DeclaredTesting", logging, argumentParser, nio, sockets, http,
             ],
-            path: "Sources/Bench/remint-bench", swiftSettings: settings),
+            swiftSettings: settings),
 
         // What tests share that wait: for a line in a log, for a turn, for something to come true.
         .target(
-            name: "AsyncTestSupport", dependencies: [logging], path: "Tests/AsyncTestSupport", swiftSettings: settings),
+            name: "AsyncTestSupport", dependencies: [logging], swiftSettings: settings),
         tests("JOSETests", ["JOSE", "Formats", "ProgramTestSupport"], resources: [.copy("Vectors")]),
         // What the adapters' tests share.
         .target(
             name: "AdapterTestSupport", dependencies: ["AdapterKit", "JOSE", "ProgramTestSupport"],
-            path: "Tests/AdapterTestSupport", swiftSettings: settings),
+            swiftSettings: settings),
         // What the tests share that speak TLS.
-        .target(name: "CertificateTestSupport", path: "Tests/CertificateTestSupport", swiftSettings: settings),
+        .target(name: "CertificateTestSupport", swiftSettings: settings),
         tests("AdapterKitTests", ["AdapterKit", "JOSE"]),
         .testTarget(
             name: "DeclaredAdaptersTests",
@@ -297,7 +313,7 @@ let package = Package(
                 "WorkerConfiguration", "Pipeline", "AdapterKit", "Keyring", "JOSE", "BrazeAdapter", "DotdigitalAdapter",
                 logging,
             ],
-            path: "Tests/WorkerTestSupport", swiftSettings: settings),
+            swiftSettings: settings),
         tests("RecordsTests", ["Records", "Formats"]),
         tests(
             "SigningTests",
@@ -356,7 +372,7 @@ let package = Package(
             // Read where they are, as a file's own folder is where its paths begin.
             exclude: ["Fixtures"]),
         // What the tests share that run the built program.
-        .target(name: "ProgramTestSupport", path: "Tests/ProgramTestSupport", swiftSettings: settings),
+        .target(name: "ProgramTestSupport", swiftSettings: settings),
         tests(
             "ScenarioTests",
             [
@@ -374,3 +390,16 @@ let package = Package(
             ]),
     ] + adapterTargets
 )
+
+/// The folder of a target that names none.
+func folder(of target: Target) -> String? {
+    if target.name.hasSuffix("TestSupport") { return "Tests/Support/\(target.name)" }
+    guard target.type == .test else {
+        return layers.first { $0.value.contains(target.name) }.map { "Sources/\($0.key)/\(target.name)" }
+    }
+    // The scenarios and the tests on a real broker run the programs.
+    let layer = layers.first { $0.value.contains(String(target.name.dropLast("Tests".count))) }?.key ?? "Programs"
+    return "Tests/\(layer)/\(target.name)"
+}
+
+for target in package.targets where target.path == nil { target.path = folder(of: target) }

@@ -3,134 +3,43 @@ import ProgramTestSupport
 import Testing
 
 extension Scenarios {
-    /// The arrows of Sources/README.md, checked over the import lines; the manifest's list, checked against the folders.
+    /// The layers and arrows of Sources/README.md: the manifest's, checked against the import lines and the folders.
     @Suite struct ArchitectureTests {
-        /// What each module may import of ours; anything else outside may be imported by those named below.
-        private static let allowed: [String: Set<String>] = [
-            "Formats": [],
-            "JOSE": ["COpenSSL", "Formats"],
-            "Records": ["Formats"],
-            "Spans": ["Formats"],
-            "AdapterKit": ["JOSE"],
-            "AdapterTestKit": ["AdapterKit", "JOSE"],
-            "StubServer": ["AdapterKit"],
-            "Keyring": ["JOSE"],
-            "Pipeline": ["AdapterKit", "Records", "Spans"],
-            "Kafka": ["CRdKafka", "Records"],
-            "Access": ["JOSE"],
-            "YAMLReading": [],
-            "DeclaredAdapters": ["AdapterKit", "Formats", "JOSE", "YAMLReading"],
-            "DeclaredTesting": ["AdapterKit", "AdapterTestKit", "DeclaredAdapters", "YAMLReading"],
-            "WorkerConfiguration": ["AdapterKit", "DeclaredAdapters", "Formats", "YAMLReading"],
-            "Telemetry": ["Formats", "Spans"],
-            "HTTPTransport": ["Formats", "JOSE"],
-            "OTLP": ["Formats", "HTTPTransport", "Spans", "Telemetry"],
-            "Signing": ["Pipeline", "AdapterKit", "Keyring", "JOSE", "Telemetry"],
-            "VendorLookup": ["HTTPTransport", "Pipeline", "AdapterKit", "JOSE", "Telemetry", "Formats"],
-            "BrokerTokens": ["Formats", "HTTPTransport", "JOSE", "Kafka", "Telemetry", "WorkerConfiguration"],
-            "Serving": ["JOSE", "Wiring"],
-            "Wiring": [
-                "Pipeline", "AdapterKit", "BrokerTokens", "HTTPTransport", "Kafka", "VendorLookup", "Keyring", "JOSE",
-                "WorkerConfiguration", "OTLP", "Spans", "Telemetry",
-            ],
-            "Preflight": ["AdapterKit", "JOSE", "Keyring", "Serving", "Signing", "Wiring", "WorkerConfiguration"],
-            "Worker": [
-                "Pipeline", "AdapterKit", "BrokerTokens", "HTTPTransport", "Kafka", "Signing", "VendorLookup",
-                "Keyring", "JOSE", "WorkerConfiguration", "OTLP", "Spans", "Telemetry", "Preflight", "Serving",
-                "Wiring",
-            ],
-            "Pickup": [
-                "Access", "Formats", "HTTPTransport", "Serving", "Wiring", "Pipeline", "AdapterKit", "Kafka", "JOSE",
-                "OTLP", "Spans",
-                "WorkerConfiguration", "Telemetry",
-            ],
-            "WorkerTesting": [
-                "Preflight", "Wiring", "Pipeline", "Records", "AdapterKit", "Signing", "Keyring", "JOSE",
-                "WorkerConfiguration",
-                "DeclaredAdapters", "DeclaredTesting", "YAMLReading",
-            ],
-            "Operations": ["Wiring", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration"],
-            "remint": [
-                "Worker", "Preflight", "Wiring", "Serving", "Pickup", "Access", "Formats", "HTTPTransport", "Signing",
-                "Operations", "Pipeline",
-                "AdapterKit", "AdapterTestKit",
-                "Kafka",
-                "Keyring",
-                "JOSE", "WorkerConfiguration",
-                "Telemetry", "CommandKit", "Demonstration", "Vendors", "DeclaredAdapters", "DeclaredTesting",
-                "WorkerTesting", "YAMLReading",
-            ],
-            "Demonstration": [
-                "Worker", "Preflight", "Wiring", "Pickup", "Access", "HTTPTransport", "Pipeline", "AdapterKit",
-                "AdapterTestKit", "Kafka",
-                "Keyring", "JOSE", "WorkerConfiguration", "StubServer", "Vendors",
-            ],
-            "Vendors": ["AdapterKit", "AdapterTestKit", "DeclaredAdapters", "DeclaredTesting", "ShippedVendors"],
-            "CommandKit": [
-                "AdapterKit", "DeclaredAdapters", "Kafka", "Operations", "WorkerConfiguration", "YAMLReading",
-            ],
-            "Bench": ["Pipeline", "AdapterKit", "AdapterTestKit", "Vendors", "JOSE", "Keyring"],
-            "Instructions": ["AdapterKit", "Bench", "DeclaredAdapters", "DeclaredTesting", "Vendors"],
-            "remint-bench": [
-                "Bench", "CommandKit", "Demonstration", "Serving", "Wiring", "Operations", "Pipeline", "AdapterKit",
-                "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Vendors", "DeclaredAdapters",
-                "DeclaredTesting",
-            ],
-        ]
-
-        /// Everything from outside that a module may use.
-        private static let outside: [String: Set<String>] = [
-            "Formats": ["Synchronization"], "Records": [], "Spans": [], "JOSE": ["Glibc", "Synchronization"],
-            "AdapterKit": [],
+        /// The modules of the system that a module imports, which the manifest cannot say.
+        private static let system: [String: Set<String>] = [
+            "JOSE": ["Glibc", "Synchronization"],
             "AdapterTestKit": ["Foundation"],
-            "Keyring": ["Glibc", "Synchronization"], "Access": ["Synchronization"],
-            "StubServer": ["Glibc", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization"],
-            "Pipeline": ["DequeModule"],
-            "Kafka": ["Dispatch", "Glibc", "Logging", "Synchronization"],
-            "WorkerConfiguration": ["Glibc", "Synchronization", "Yams"],
-            "YAMLReading": ["Yams"], "DeclaredAdapters": ["Yams"], "DeclaredTesting": ["Foundation"],
-            "Telemetry": ["Foundation", "Logging", "Synchronization", "Tracing"],
-            "HTTPTransport": [
-                "AsyncHTTPClient", "Glibc", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization",
-            ],
-            "OTLP": ["Logging"], "Vendors": ["Foundation"], "CommandKit": ["ArgumentParser", "Foundation"],
-            "Instructions": ["Foundation", "Synchronization"],
-            "Demonstration": ["Foundation", "Logging", "Synchronization"],
+            "StubServer": ["Glibc", "Synchronization"],
+            "Keyring": ["Glibc", "Synchronization"],
+            "Access": ["Synchronization"],
+            "Kafka": ["Dispatch", "Glibc", "Synchronization"],
+            "DeclaredTesting": ["Foundation"],
+            "WorkerConfiguration": ["Glibc", "Synchronization"],
+            "Telemetry": ["Foundation", "Synchronization"],
+            "Signing": ["Dispatch", "Glibc", "Synchronization"],
+            "HTTPTransport": ["Glibc", "Synchronization"],
+            "VendorLookup": ["Synchronization"],
+            "BrokerTokens": ["Foundation", "Synchronization"],
+            "Serving": ["Foundation", "Glibc", "Synchronization"],
+            "Wiring": ["Glibc", "Synchronization"],
+            "Worker": ["Glibc", "Synchronization"],
+            "Pickup": ["Foundation", "Synchronization"],
+            "Operations": ["Foundation", "Glibc", "Synchronization"],
+            "WorkerTesting": ["Synchronization"],
+            "Vendors": ["Foundation"],
+            "CommandKit": ["Foundation"],
+            "Demonstration": ["Foundation", "Synchronization"],
+            "remint": ["Dispatch", "Foundation", "Synchronization"],
             "Bench": ["Dispatch", "Foundation", "Synchronization"],
-            "remint-bench": ["ArgumentParser", "Foundation", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix"],
-            "Signing": [
-                "Dispatch", "Glibc", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle", "Synchronization",
-            ],
-            "VendorLookup": ["Logging", "Synchronization"],
-            "BrokerTokens": ["Foundation", "Logging", "Synchronization"],
-            "Serving": [
-                "Foundation", "Glibc", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOSSL",
-                "Synchronization",
-            ],
-            "Wiring": ["Glibc", "Logging", "NIOSSL", "Synchronization"], "Preflight": [],
-            "Worker": [
-                "Glibc", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore",
-                "NIOSSL", "ServiceLifecycle", "Synchronization",
-            ],
-            "Pickup": [
-                "DequeModule", "Foundation", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS",
-                "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOSSL", "ServiceLifecycle",
-                "Synchronization",
-            ],
-            "WorkerTesting": ["Synchronization", "Yams"],
-            "Operations": ["Foundation", "Glibc", "Logging", "Synchronization"],
-            "remint": [
-                "ArgumentParser", "Dispatch", "Foundation", "Logging", "ServiceLifecycle", "Synchronization", "Tracing",
-                "UnixSignals",
-            ],
+            "Instructions": ["Foundation", "Synchronization"],
+            "remint-bench": ["Foundation"],
         ]
 
-        /// The measurements, which share a folder.
-        private static let measurements = ["Bench", "Instructions", "remint-bench"]
+        /// The folders of `Sources`, from the lowest layer up.
+        private static let layers = ["Base", "Rules", "Infrastructure", "Services", "Testing", "Programs"]
 
-        private static func folder(of module: String) -> String {
-            measurements.contains(module) ? "Sources/Bench/\(module)" : "Sources/\(module)"
-        }
+        /// The measurements: two programs and what they share.
+        private static let measurements = ["Bench", "Instructions", "remint-bench"]
 
         private func imports(of file: URL) throws -> Set<String> {
             let text = try String(contentsOf: file, encoding: .utf8)
@@ -139,20 +48,43 @@ extension Scenarios {
             return Set(text.split(separator: "\n").compactMap { $0.firstMatch(of: pattern).map { String($0.1) } })
         }
 
-        @Test(arguments: allowed.keys.sorted())
-        func `a module imports only what the map allows`(module: String) throws {
-            let adapters = ["Vendors", "Bench"].contains(module) ? try vendors().map { "\($0)Adapter" } : []
-            let permitted = (Self.allowed[module] ?? []).union(Self.outside[module] ?? []).union(adapters)
-            let files = Repository.files(under: Self.folder(of: module), ending: "swift")
-            #expect(!files.isEmpty)
-            for file in files {
-                let extra = try imports(of: file).subtracting(permitted)
-                #expect(extra.isEmpty, "\(module)/\(file.lastPathComponent) imports \(extra.sorted())")
+        @Test func `a module imports what the manifest names, no more and no less`() async throws {
+            for module in try await Manifest.current.modules {
+                let files = Repository.files(under: module.path, ending: "swift")
+                #expect(!files.isEmpty)
+                let all = try files.reduce(into: Set<String>()) { $0.formUnion(try imports(of: $1)) }
+                let extra = all.subtracting(module.uses).subtracting(Self.system[module.name] ?? [])
+                #expect(extra.isEmpty, "\(module.name) imports \(extra.sorted())")
+                let unused = module.uses.subtracting(all)
+                #expect(unused.isEmpty, "\(module.name) imports no \(unused.sorted())")
+            }
+        }
+
+        @Test func `a module rests on its own layer and on lower ones, and each layer has a page`() async throws {
+            let manifest = try await Manifest.current
+            let layers = Dictionary(uniqueKeysWithValues: Self.layers.enumerated().map { ($1, $0) })
+            let homes = manifest.targets.reduce(into: [String: Int]()) { homes, target in
+                homes[target.name] = target.layer.flatMap { layers[$0] }
+            }
+            for module in manifest.modules {
+                let layer = try #require(homes[module.name], "\(module.name) is on no layer")
+                let above = module.uses.filter { homes[$0].map { $0 > layer } ?? false }
+                #expect(above.isEmpty, "\(module.name) imports \(above.sorted()) from above")
+            }
+            let root = Repository.root.appending(path: "Sources")
+            let folders = try FileManager.default.contentsOfDirectory(atPath: root.path).filter { !$0.hasSuffix(".md") }
+            #expect(Set(folders) == Set(Self.layers))
+            for layer in Self.layers {
+                let page = try String(contentsOf: root.appending(path: "\(layer)/README.md"), encoding: .utf8)
+                let modules = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: layer).path)
+                    .filter { !$0.hasSuffix(".md") }
+                for module in modules { #expect(page.contains("`\(module)`"), "\(layer)/README.md lacks \(module)") }
+                #expect(Set(modules) == Set(manifest.targets.filter { $0.layer == layer }.map(\.name)))
             }
         }
 
         @Test func `the settler alone makes settlements`() throws {
-            for file in Repository.files(under: "Sources/Pipeline", ending: "swift")
+            for file in Repository.files(under: "Sources/Rules/Pipeline", ending: "swift")
             where file.lastPathComponent != "Settler.swift" {
                 let text = try String(contentsOf: file, encoding: .utf8).replacing(/\/\/[^\n]*/, with: "")
                 #expect(!text.contains(/\bSettlement\(/), "\(file.path) makes a settlement")
@@ -165,7 +97,9 @@ extension Scenarios {
                 try String(contentsOf: $0, encoding: .utf8).contains("@_spi(Signing) import")
             }
             let modules = Set(
-                signers.map { $0.path.split(separator: "/Sources/").last?.split(separator: "/").first ?? "" })
+                signers.map {
+                    $0.path.split(separator: "/Sources/").last?.split(separator: "/").dropFirst().first ?? ""
+                })
             #expect(
                 modules.isSubset(of: [
                     "Signing", "AdapterTestKit", "Bench", "BrokerTokens", "Demonstration", "Operations", "remint",
@@ -181,7 +115,7 @@ extension Scenarios {
         @Test func `nothing but the gateway and inspect decrypts`() throws {
             for folder in ["Sources", "adapters"] {
                 for file in Repository.files(under: folder, ending: "swift")
-                where !file.path.contains("/Tests/") && !file.path.contains("/Sources/Pickup/")
+                where !file.path.contains("/Tests/") && !file.path.contains("/Sources/Services/Pickup/")
                     && !file.path.hasSuffix("/Commands/InspectCommand.swift")
                 {
                     let text = try String(contentsOf: file, encoding: .utf8)
@@ -195,7 +129,7 @@ extension Scenarios {
             let forbidden = /\.execute\(|HTTPClient[.(]|HTTPClientRequest\b|import AsyncHTTPClient|URLSession/
             for folder in ["Sources", "adapters"] {
                 for file in Repository.files(under: folder, ending: "swift")
-                where !file.path.contains("/Sources/HTTPTransport/") && !file.path.contains("/Tests/") {
+                where !file.path.contains("/Sources/Infrastructure/HTTPTransport/") && !file.path.contains("/Tests/") {
                     let text = try String(contentsOf: file, encoding: .utf8)
                     #expect(text.firstMatch(of: forbidden) == nil, "\(file.path): use HTTPTransport")
                 }
@@ -228,37 +162,26 @@ extension Scenarios {
             #expect(servers == 2)
         }
 
-        /// The modules that `module` rests on, itself among them.
-        private func reach(of module: String) -> Set<String> {
-            var found: Set<String> = [module]
-            var open = [module]
-            while let next = open.popLast() {
-                for used in Self.allowed[next] ?? [] where found.insert(used).inserted { open.append(used) }
-            }
-            return found
-        }
-
         /// The gateway faces the internet, telemetry is below the mint, and a reader of files is a large surface beside keys.
-        @Test func `the gateway cannot reach private keys, telemetry not the pipeline, signing no YAML`() {
-            #expect(reach(of: "Worker").contains("Signing") && reach(of: "Worker").contains("Pipeline"))
-            #expect(!reach(of: "Pickup").contains("Signing") && !reach(of: "Pickup").contains("Worker"))
-            #expect(!reach(of: "Operations").contains("Worker"))
-            #expect(!reach(of: "OTLP").contains("Pipeline"))
-            #expect(reach(of: "Preflight").isSuperset(of: ["WorkerConfiguration", "YAMLReading"]))
-            #expect(reach(of: "Signing").isDisjoint(with: ["WorkerConfiguration", "YAMLReading", "DeclaredAdapters"]))
+        @Test func `the gateway cannot reach private keys, telemetry not the pipeline, signing no YAML`() async throws {
+            let manifest = try await Manifest.current
+            #expect(
+                manifest.reach(of: "Worker").contains("Signing") && manifest.reach(of: "Worker").contains("Pipeline"))
+            #expect(
+                !manifest.reach(of: "Pickup").contains("Signing") && !manifest.reach(of: "Pickup").contains("Worker"))
+            #expect(!manifest.reach(of: "Operations").contains("Worker"))
+            #expect(!manifest.reach(of: "OTLP").contains("Pipeline"))
+            #expect(manifest.reach(of: "Preflight").isSuperset(of: ["WorkerConfiguration", "YAMLReading"]))
+            #expect(
+                manifest.reach(of: "Signing").isDisjoint(with: [
+                    "WorkerConfiguration", "YAMLReading", "DeclaredAdapters",
+                ]))
         }
 
-        @Test func `the program contains no measurement`() {
-            #expect(reach(of: "remint-bench").contains("Bench"))
-            #expect(reach(of: "remint").isDisjoint(with: Self.measurements))
-        }
-
-        @Test func `every folder of Sources is on the map`() throws {
-            let folders = try ["Sources", "Sources/Bench"].flatMap {
-                try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: $0).path)
-            }
-            .filter { !$0.hasSuffix(".md") && !["COpenSSL", "CRdKafka"].contains($0) }
-            #expect(Set(folders) == Set(Self.allowed.keys))
+        @Test func `the program contains no measurement`() async throws {
+            let manifest = try await Manifest.current
+            #expect(manifest.reach(of: "remint-bench").contains("Bench"))
+            #expect(manifest.reach(of: "remint").isDisjoint(with: Self.measurements))
         }
 
         @Test func `an adapter imports AdapterKit and nothing else of ours`() throws {
@@ -284,9 +207,10 @@ extension Scenarios {
         }
 
         /// A folder may use another, or be used by it.
-        @Test(arguments: allowed.keys.sorted()) func `folders form no circle`(module: String) throws {
-            let folders = try FolderGraph(of: Self.folder(of: module))
-            #expect(folders.circle == [], "\(module)")
+        @Test func `folders form no circle`() async throws {
+            for module in try await Manifest.current.modules {
+                #expect(try FolderGraph(of: module.path).circle == [], "\(module.name)")
+            }
         }
 
         @Test func `a circle of folders is found`() {
@@ -308,11 +232,12 @@ extension Scenarios {
             #expect(graph.circle == ["A", "Two.swift"])
         }
 
-        @Test func `only the program and the worker touch process-wide state`() throws {
+        @Test func `only the program and the worker touch process-wide state`() async throws {
             let forbidden =
                 /LoggingSystem\.bootstrap|InstrumentationSystem\.bootstrap|MetricsSystem\.bootstrap|ProcessInfo\.processInfo\.environment|getenv\(/
-            for module in Self.allowed.keys where !["Wiring", "Worker", "remint"].contains(module) {
-                for file in Repository.files(under: Self.folder(of: module), ending: "swift") {
+            for module in try await Manifest.current.modules
+            where !["Wiring", "Worker", "remint"].contains(module.name) {
+                for file in Repository.files(under: module.path, ending: "swift") {
                     let text = try String(contentsOf: file, encoding: .utf8)
                     #expect(text.firstMatch(of: forbidden) == nil, "\(file.path)")
                 }

@@ -3,7 +3,7 @@ package import Foundation
 /// Where the sources and the built program are.
 package enum Repository {
     package static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
 
     /// The folder the tests were built into, which holds the program as well.
     package static var products: URL {

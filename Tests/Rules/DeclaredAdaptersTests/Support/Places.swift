@@ -5,7 +5,7 @@ import YAMLReading
 /// Files of the repository that these tests read.
 enum Places {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// The names of the shipped files.
     static let shipped: [String] = ((try? FileManager.default.contentsOfDirectory(atPath: declared.path)) ?? [])

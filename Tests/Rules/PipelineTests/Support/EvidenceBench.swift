@@ -53,7 +53,8 @@ struct EvidenceBench {
         .filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }.sorted()
 
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "adapters/declared")
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "adapters/declared")
 
     mutating func pass(_ seconds: Int64) { clock.now = clock.now.advanced(bySeconds: seconds) }
 
