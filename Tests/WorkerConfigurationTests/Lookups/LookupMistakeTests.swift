@@ -16,7 +16,7 @@ struct LookupMistakeTests {
         Mistake(
             "a key far from every other", keyed("unrelated-thing: 1"),
             says:
-                "12:7 unknown key apps.shop.lookup.unrelated-thing; known here: mode, endpoint, insecure, certificate_authority, key, key_file, username, password, password_file, unknown_user, on_failure, timeout, patience, cache, rate, concurrency"
+                "12:7 unknown key apps.shop.lookup.unrelated-thing; known here: mode, endpoint, insecure, certificate_authority, key_file, key, username, password_file, password, unknown_user, on_failure, timeout, patience, rate, concurrency, cache"
         ),
         Mistake(
             "a misspelt key", keyed("on_failur: mint"),
