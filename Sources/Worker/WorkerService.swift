@@ -271,7 +271,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             switch end {
             case .stopped: return
             case .renewed:
-                context.status.set(.worker, "its Kafka clients are made anew: the files of their certificates changed")
+                context.status.set(.worker, "its Kafka clients are replaced: the files of their certificates changed")
                 if Task.isShuttingDownGracefully { return }
             case .reopened:
                 if .now - start > .seconds(60) { backoff.reset() }
@@ -281,7 +281,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                     "fenced: a transaction outlived its timeout, or another worker has the transactional id \(session.instance); let this one be restarted, and give each its own kafka.instance: \(error)"
                 )
             case .unusable(let error):
-                context.status.set(.worker, "its Kafka clients are made anew: \(error)")
+                context.status.set(.worker, "its Kafka clients are replaced: \(error)")
                 logger.error(
                     "the Kafka clients are of no further use; new ones start from the committed offsets",
                     metadata: [LogKey.kafkaError: "\(error)"])

@@ -22,7 +22,7 @@ package final class Section {
         members = node?.mapping?.map { ($0.key, $0.key.string ?? "", $0.value) } ?? []
         var names: Set<String> = []
         for member in members where !names.insert(member.name).inserted {
-            diagnostics.error(member.key, "\(path(member.name)) stands twice; keep one of them")
+            diagnostics.error(member.key, "\(path(member.name)) is a duplicate; keep one of them")
         }
     }
 

@@ -14,7 +14,7 @@ struct TokenReader {
         let header = header(section)
         let lifetime = lifetime(section.section("lifetime"), section)
         guard let node = section.value("claims") else {
-            diagnostics.error(section.node, "token.claims is missing: the payload, as it stands in a token")
+            diagnostics.error(section.node, "token.claims is missing: the payload, as it is in a token")
             return nil
         }
         let claims = claims(of: node, "token.claims", isTop: true)
@@ -86,7 +86,7 @@ struct TokenReader {
             let inside = node.mapping?.first?.value,
             let (setting, words, section) = choice(inside, "token.header.\(name)")
         else {
-            diagnostics.error(node, "token.header.\(name) must be a text, or { $one_of: … }")
+            diagnostics.error(node, "token.header.\(name) must be a string, or { $one_of: … }")
             return nil
         }
         var choices: [String: ValueRule] = [:]

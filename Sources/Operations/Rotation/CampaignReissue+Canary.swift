@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import Keyring
 import Pipeline
 import WorkerConfiguration
@@ -194,7 +195,7 @@ extension CampaignReissue {
         let detail = strata.map(\.description).joined(separator: "; ")
         note("the canary is made: \(detail)")
         try campaign.step(
-            "rotate canary", detail: "\(count) users behind row \(progress.rows): \(detail)", of: rotation.id
+            "rotate canary", detail: "\(count.of("user")) behind row \(progress.rows): \(detail)", of: rotation.id
         ) { $1.began(canary) }
         return canary
     }
@@ -216,7 +217,7 @@ extension CampaignReissue {
         let few = choices.filter { $0.choice.rows.count < $0.need }
         if !few.isEmpty {
             let apps = few.map {
-                "of the app \($0.app) \($0.choice.rows.count) \($0.choice.rows.count == 1 ? "user" : "users") of at least \($0.need)"
+                "of the app \($0.app) \($0.choice.rows.count.of("user")) of at least \($0.need)"
             }.joined(separator: ", ")
             throw try stop(
                 rotation,

@@ -1,4 +1,5 @@
 package import AdapterKit
+import Formats
 package import Keyring
 package import Logging
 import Pipeline

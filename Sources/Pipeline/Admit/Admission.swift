@@ -171,7 +171,7 @@ struct Admission: Sendable {
         "the vendor refuses our unexpired token for this user, and its code does not blame the key; look up the reason at the vendor"
 
     private var revokedAgain: String {
-        "the vendor revokes this user's tokens as soon as they are minted, and the user got \(rules.tokensPerWindow) within the last minute; find out at the vendor who revokes them, the key is not the cause"
+        "the vendor revokes this user's tokens as soon as they are minted, and the user got \(rules.tokensPerWindow) within the last minute; the key is not the cause; ask the vendor which system revokes them"
     }
 
     /// More challenges than a device's. Nobody refused a token, so it is no evidence.

@@ -77,7 +77,7 @@ extension SessionLoop {
     private func tellEqualAborts(_ error: KafkaError) {
         context.status.set(.publishing, "every transaction is aborted: \(error)")
         context.logger.error(
-            "transaction after transaction is aborted for the same reason; nothing is answered until that is mended",
+            "every transaction is aborted for the same reason; no event is answered until it is fixed",
             metadata: [LogKey.kafkaError: "\(error)"])
     }
 }

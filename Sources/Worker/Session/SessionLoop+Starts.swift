@@ -144,9 +144,9 @@ extension SessionLoop {
         guard !isReopening else { return }
         isReopening = true
         context.logger.error(
-            "a partition's log is not the one that was read; the worker decides anew where to read from",
+            "a partition's log is not the one that was read; the worker decides again where to start",
             metadata: [LogKey.detail: "\(why)"])
-        context.status.set(.worker, "it decides anew where to read from: \(why)")
+        context.status.set(.worker, "it decides again where to start: \(why)")
         beginRenewal()
     }
 }

@@ -154,7 +154,7 @@ struct SessionLoop {
             context.status.set(.worker, "it is stopping")
         } else if context.status.takeRenewal() {
             beginRenewal()
-            context.status.set(.worker, "its Kafka clients are made anew: the files of their certificates changed")
+            context.status.set(.worker, "its Kafka clients are replaced: the files of their certificates changed")
         } else if renewal == nil, context.status.isQuiet != machine.isQuiet {
             let isQuiet = context.status.isQuiet
             machine.isQuiet = isQuiet

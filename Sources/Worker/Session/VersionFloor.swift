@@ -51,7 +51,7 @@ struct VersionFloor: Sendable {
             return found.version
         } catch {
             logger.warning(
-                "the versions on the token topic could not be read; this worker goes by its clock",
+                "the versions on the token topic could not be read; this worker uses its clock",
                 metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(error)"])
             return nil
         }

@@ -51,6 +51,10 @@ struct Prose {
                 spaces = 0
             case UInt8(ascii: "\n"): open = nil
             case UInt8(ascii: " "): spaces += 1
+            // The keys of a YAML file are no prose.
+            case UInt8(ascii: ":") where path.hasSuffix(".yaml"):
+                let key = source[..<index].lastIndex { !SwiftScanner.isWord($0) }.map { $0 + 1 } ?? 0
+                blank(key..<index, with: UInt8(ascii: "|"))
             default: break
             }
         }

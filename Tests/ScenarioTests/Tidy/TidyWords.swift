@@ -22,7 +22,7 @@ enum TidyWords {
         TidyRule("who waits?|those who wait", "write: waiting callers"),
         TidyRule("patience", "write: timeout, max wait, window"),
         TidyRule("setbacks?", "write: regression"),
-        TidyRule("desks?|seats?|rooms?|shel(?:f|ves)|keepers?", "name the thing, not a piece of furniture"),
+        TidyRule("desks?|seats?|shel(?:f|ves)|keepers?", "name the thing, not a piece of furniture"),
         TidyRule("(?<!in )flights?", "write: in flight, or name what is pending"),
         TidyRule("a text", "write: a string"),
         TidyRule("anew", "write: again"),

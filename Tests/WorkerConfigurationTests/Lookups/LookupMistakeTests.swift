@@ -233,7 +233,7 @@ struct LookupMistakeTests {
         Mistake(
             "authorities that are not there", authority(nil),
             says:
-                "12:30 the file of apps.shop.lookup.certificate_authority cannot be read; mend the path or put the file there"
+                "12:30 the file of apps.shop.lookup.certificate_authority cannot be read; fix the path or create the file"
         ),
         Mistake(
             "a key in place of authorities", authority("-----BEGIN PRIVATE KEY-----\nhunter2\n"),

@@ -41,7 +41,7 @@ import Testing
         Sample(IgnoresRefusals.self, "not refused as misconfigured"),
         Sample(ShowsUsers.self, "a failure's detail shows a user"),
         Sample(KeepsTheRevoked.self, "is evidence that the token was revoked, but does not mint"),
-        Sample(BlamesTheAbsent.self, "says that there was no token, but is evidence of key, not none"),
+        Sample(BlamesTheAbsent.self, "means that there was no token, but is evidence of key, not none"),
     ]
 
     private func violations(_ registration: AdapterRegistry.Registration) throws -> [String] {

@@ -11,7 +11,7 @@ struct LanesCommand: AsyncParsableCommand {
         commandName: "lanes", abstract: "Shows which lanes are paused, pauses and resumes them.",
         discussion: """
             The control topic holds it for every worker of the fleet, also for those that start later. Nothing of a paused lane is
-            taken and its offsets stay, so that its lag grows; what is in work ends.
+            consumed and its offsets stay, so that its lag grows; events in work are finished.
             """, subcommands: [LanesList.self, LanesPause.self, LanesResume.self], defaultSubcommand: LanesList.self)
 }
 
@@ -68,7 +68,7 @@ struct LanesList: AsyncParsableCommand {
 /// `remint lanes pause LANE...`.
 struct LanesPause: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Makes lanes rest, on every worker, until `lanes resume`.",
+        commandName: "pause", abstract: "Pauses lanes, on every worker, until `lanes resume`.",
         discussion: "Exit code 1 where one of the lanes is paused already; the others are paused all the same.")
 
     @OptionGroup var fleet: FleetOptions
@@ -95,7 +95,7 @@ struct LanesPause: AsyncParsableCommand {
 /// `remint lanes resume LANE...`.
 struct LanesResume: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Lets lanes go on, on every worker.",
+        commandName: "resume", abstract: "Resumes lanes, on every worker.",
         discussion: "Exit code 1 where one of the lanes is not paused; the others are resumed all the same.")
 
     @OptionGroup var fleet: FleetOptions
