@@ -50,7 +50,7 @@ package final class Section {
     package func text(_ name: String) -> (text: String, node: Node)? {
         guard let node = value(name) else { return nil }
         guard let scalar = node.scalar else {
-            diagnostics.error(node, "\(path(name)) must be a text")
+            diagnostics.error(node, "\(path(name)) must be a string")
             return nil
         }
         return (scalar.string, node)
@@ -186,7 +186,7 @@ package final class Section {
                     member.key,
                     member.name == "<<"
                         ? "\(place) has a merge key, which is not read; write out what it stands for"
-                        : "a name in \(place) must be a text; known here: \(known.joined(separator: ", "))")
+                        : "a name in \(place) must be a string; known here: \(known.joined(separator: ", "))")
                 continue
             }
             let list = known.isEmpty ? "" : "; known here: \(known.joined(separator: ", "))"

@@ -181,7 +181,7 @@ struct CodesReader {
         case "mint_once"?: return .mintOnce
         case "not_fixable"?, "not_for_us"?:
             section.diagnostics.error(
-                node, "\(section.path(name)) says why: { \(node.scalar?.string ?? ""): the reason }")
+                node, "\(section.path(name)) needs its reason: { \(node.scalar?.string ?? ""): the reason }")
             return nil
         case let text?:
             let known = ["mint", "mint_once", "not_fixable", "not_for_us"]

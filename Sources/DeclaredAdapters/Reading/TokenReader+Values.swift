@@ -223,7 +223,7 @@ extension TokenReader {
             choices[word] = value(node, section.path(word))
         }
         if !mayBeAbsent, let word = words.first(where: { choices[$0] == nil }) {
-            diagnostics.error(place, "\(name) does not say what becomes of \(setting): \(word)")
+            diagnostics.error(place, "\(name) has no result for \(setting): \(word)")
         }
         return .oneOf(setting: setting, choices)
     }

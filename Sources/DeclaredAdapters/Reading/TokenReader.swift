@@ -99,7 +99,7 @@ struct TokenReader {
 
     private func text(of value: Node, _ name: String) -> [TextRule]? {
         guard let text = value.scalar?.string, let parts = placeholders.parts(of: text, at: value) else {
-            if value.scalar == nil { diagnostics.error(value, "\(name) must be a text") }
+            if value.scalar == nil { diagnostics.error(value, "\(name) must be a string") }
             return nil
         }
         for case .placeholder(let placeholder) in parts {
@@ -168,7 +168,7 @@ struct TokenReader {
             choices[word] = value.null != nil ? [] : claims(of: value, section.path(word), isChoice: true)
         }
         for word in words where choices[word] == nil {
-            diagnostics.error(node, "\(name) does not say what becomes of \(setting): \(word); write {} for nothing")
+            diagnostics.error(node, "\(name) has no result for \(setting): \(word); write {} for nothing")
         }
         return .oneOf(setting: setting, choices)
     }

@@ -257,7 +257,7 @@ extension CampaignReissue {
         let end = UnixTime(seconds: last).advanced(bySeconds: ClockTolerance.standard.seconds + 1)
         return try stop(
             rotation,
-            "no user left for a canary holds a live token (\(apps), whose tokens ended, or end within \(tolerance), by this machine's clock, which may be behind), so silence would prove nothing",
+            "no user left for a canary holds a live token (\(apps), whose tokens expired, or expire within \(tolerance), by this machine's clock, which may be behind), so silence would prove nothing",
             wait:
                 "From \(end) on these tokens no longer count: \(RemintCommand("rotate resume")), and \(RemintCommand("rotate reissue"))"
         )

@@ -7,8 +7,13 @@ enum TidyCeilings {
     /// Doc comments that begin with a question word.
     static let questions = 443
     /// Files of more than 300 lines.
-    static let longFiles = 10
+    static let longFiles = 0
 
     /// Lines that may break a rule: at most 20, each with its reason.
-    static let exceptions: [(rule: String, line: String, reason: String)] = []
+    static let exceptions: [(rule: String, line: String, reason: String)] = [
+        ("says?|said|tells?|told", "\"says\"", "a key of vendors' files"),
+        ("says?|said|tells?|told", "says: accepted", "the verdict is the vendor's word"),
+        ("says?|said|tells?|told", ") says: ", "the verdict is the vendor's word"),
+        ("(?<!in )flights?", "calls in flight", "a line break is between the two words"),
+    ]
 }

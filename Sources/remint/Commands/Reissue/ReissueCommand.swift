@@ -19,7 +19,7 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
             it when the same command is run again: of the last batch, what is not on the bulk lane is sent again, with the same event
             ids and the header remint-resent. A finished job on the ledger reads it again when it is run again, and one that finds nobody
             leaves no checkpoint. A version that neither a ring nor the ledger knows is refused with those that the ledger holds; after
-            one that is revoked the command prints how to check that nobody is left. Rows that cannot be used are listed with line and reason in the checkpoint's neighbour …rejects.jsonl. Exit code 75 where the brokers
+            one that is revoked the command prints how to check that nobody is left. Rows that cannot be used are listed with line and reason in the checkpoint's sibling …rejects.jsonl. Exit code 75 where the brokers
             failed, and where another process is at work on the checkpoint.
             """)
 
