@@ -35,7 +35,7 @@ import Testing
         Sample(TrustsTwoHundred.self, "confirms a user"),
         Sample(IgnoresStatuses.self, "with a good body is taken for an answer"),
         Sample(CallsNoiseGone.self, "taken for an answer"),
-        Sample(ConfirmsTheMissing.self, "not gone or unknown"),
+        Sample(ConfirmsTheMissing.self, "neither gone nor unknown"),
         Sample(ConfirmsOthers.self, "an answer about another user confirms one"),
         Sample(RefusesAll.self, "does not confirm every user"),
         Sample(IgnoresRefusals.self, "not refused as misconfigured"),
