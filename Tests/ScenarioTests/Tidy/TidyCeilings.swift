@@ -14,6 +14,5 @@ enum TidyCeilings {
         ("says?|said|tells?|told", "\"says\"", "a key of vendors' files"),
         ("says?|said|tells?|told", "says: accepted", "the verdict is the vendor's word"),
         ("says?|said|tells?|told", ") says: ", "the verdict is the vendor's word"),
-        ("(?<!in )flights?", "calls in flight", "a line break is between the two words"),
     ]
 }

@@ -48,7 +48,7 @@ extension Scenarios {
             }
         }
 
-        @Test func `the exceptions are few, have reasons, and are needed`() {
+        @Test func `the exceptions are few and have reasons`() {
             #expect(TidyCeilings.exceptions.count <= 20)
             #expect(TidyCeilings.exceptions.allSatisfy { !$0.reason.isEmpty })
         }
