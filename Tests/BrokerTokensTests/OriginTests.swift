@@ -26,7 +26,7 @@ import Testing
 
     @Test(arguments: [
         ("no token", 0o600, "holds no JWT with an exp"), ("e30.e30.", 0o600, "holds no JWT with an exp"),
-        (unsecuredJWT(expiry: now.seconds), 0o600, "ended at 2027-01-15T08:00:00Z"),
+        (unsecuredJWT(expiry: now.seconds), 0o600, "expired at 2027-01-15T08:00:00Z"),
         (unsecuredJWT(expiry: now.seconds + 9), 0o666, "chmod 644"),
     ])
     func `a file without a live token, or open to others, is refused`(text: String, mode: Int, says: String)

@@ -31,13 +31,15 @@ extension Scenarios {
             "Serving": ["JOSE", "Wiring"],
             "Wiring": [
                 "Pipeline", "AdapterKit", "BrokerTokens", "HTTPTransport", "Kafka", "VendorLookup", "Keyring", "JOSE",
-                "WorkerConfiguration", "OTLP", "Spans", "Telemetry",
+                "Formats", "WorkerConfiguration", "OTLP", "Spans", "Telemetry",
             ],
-            "Preflight": ["AdapterKit", "JOSE", "Keyring", "Serving", "Signing", "Wiring", "WorkerConfiguration"],
+            "Preflight": [
+                "AdapterKit", "Formats", "JOSE", "Keyring", "Serving", "Signing", "Wiring", "WorkerConfiguration",
+            ],
             "Worker": [
                 "Pipeline", "AdapterKit", "BrokerTokens", "HTTPTransport", "Kafka", "Signing", "VendorLookup",
-                "Keyring", "JOSE", "WorkerConfiguration", "OTLP", "Spans", "Telemetry", "Preflight", "Serving",
-                "Wiring",
+                "Keyring", "JOSE", "Formats", "WorkerConfiguration", "OTLP", "Spans", "Telemetry", "Preflight",
+                "Serving", "Wiring",
             ],
             "Pickup": [
                 "Access", "Formats", "HTTPTransport", "Serving", "Wiring", "Pipeline", "AdapterKit", "Kafka", "JOSE",
@@ -45,11 +47,13 @@ extension Scenarios {
                 "WorkerConfiguration", "Telemetry",
             ],
             "WorkerTesting": [
-                "Preflight", "Wiring", "Pipeline", "Records", "AdapterKit", "Signing", "Keyring", "JOSE",
+                "Preflight", "Wiring", "Pipeline", "Records", "AdapterKit", "Signing", "Keyring", "JOSE", "Formats",
                 "WorkerConfiguration",
                 "DeclaredAdapters", "DeclaredTesting", "YAMLReading",
             ],
-            "Operations": ["Wiring", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration"],
+            "Operations": [
+                "Formats", "Wiring", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
+            ],
             "remint": [
                 "Worker", "Preflight", "Wiring", "Serving", "Pickup", "Access", "Formats", "HTTPTransport", "Signing",
                 "Operations", "Pipeline",

@@ -87,7 +87,7 @@ extension OperatorScenarios {
             let written = try rows(of: "Sources/Pipeline/README.md", from: "").filter { row in
                 codes.contains { row.hasPrefix($0) }
             }
-            #expect(written == ErrorCode.table, "write it anew with what this prints: remint codes")
+            #expect(written == ErrorCode.table, "replace it with the output of: remint codes")
         }
 
         @Test func `the table of metrics is the one that remint metrics prints`() async throws {
@@ -96,7 +96,7 @@ extension OperatorScenarios {
             #expect(table.count > 30)
             #expect(
                 try rows(of: "config/OPERATION.md", from: "remint_") == table,
-                "write it anew with what this prints: remint metrics")
+                "replace it with the output of: remint metrics")
         }
 
         @Test func `the table of commands has every command and no other`() async throws {

@@ -61,11 +61,12 @@ struct SealTests {
         Mistake(
             "no such file", app(nil),
             says:
-                "10:11 the file of apps.ios.seal cannot be read; put the recipient's public JWK there or mend the path"),
+                "10:11 the file of apps.ios.seal cannot be read; write the recipient's public JWK to it or fix the path"
+        ),
         Mistake("an empty path", SampleText.with("    seal: ''\n"), says: "10:11 apps.ios.seal is empty"),
         Mistake(
             "a variable that is empty", SampleText.with("    seal: ${SEAL:-}\n"), says: "10:11 apps.ios.seal is empty"),
-        Mistake("a list", SampleText.with("    seal: [a.jwk]\n"), says: "10:11 apps.ios.seal must be a text"),
+        Mistake("a list", SampleText.with("    seal: [a.jwk]\n"), says: "10:11 apps.ios.seal must be a string"),
         Mistake(
             "a switch", SampleText.with("    seal: true\n"), says: "10:11 the file of apps.ios.seal cannot be read"),
         Mistake(

@@ -14,7 +14,7 @@ package enum FileSchema {
             "name": { "type": "string", "pattern": "^[a-z0-9][a-z0-9-]*$", "description": "What apps.*.adapter calls it." },
             "about": { "type": "string", "description": "What the tokens are for, in a line." },
             "sources": { "$ref": "#/$defs/texts", "description": "Where the rules were read." },
-            "ours": { "$ref": "#/$defs/texts", "description": "What the vendor never said and was chosen here." },
+            "ours": { "$ref": "#/$defs/texts", "description": "Facts that the vendor does not document, as chosen here." },
             "missing": { "$ref": "#/$defs/texts", "description": "Facts that are not known; each is a warning of remint check." },
             "settings": {
               "type": "object", "description": "What apps.*.settings may hold.",
@@ -31,7 +31,7 @@ package enum FileSchema {
               }
             },
             "vouched": {
-              "type": "object", "description": "What the edge may vouch for beside the user; no report can say any of it.",
+              "type": "object", "description": "Values that the edge may vouch for beside the user; no report can set them.",
               "additionalProperties": {
                 "type": "object", "additionalProperties": false, "required": ["about"],
                 "properties": {
@@ -96,7 +96,7 @@ package enum FileSchema {
               "properties": {
                 "algorithm": { "type": "string" },
                 "header": { "type": "object" },
-                "claims": { "type": "object", "description": "The payload as it stands in a token, placeholders in double braces." },
+                "claims": { "type": "object", "description": "The payload as it is in a token, placeholders in double braces." },
                 "lifetime": {
                   "type": "object", "additionalProperties": false, "required": ["standard", "from", "to"],
                   "properties": {

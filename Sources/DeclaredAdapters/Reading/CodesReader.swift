@@ -60,7 +60,7 @@ struct CodesReader {
         let signed = signerRemedies(section)
         let own = section.value("if_token_names_user") == nil ? nil : self.remedy(section, "if_token_names_user")
         if !report.holdsToken, let node = section.value("signed_by") ?? section.value("if_token_names_user") {
-            section.diagnostics.error(node, "reports hold no token to look at; say where it stands: report.token")
+            section.diagnostics.error(node, "reports have no token to check; name its member: report.token")
         }
         let evidence = evidence(section, title, remedy)
         let about = section.text("about")?.text ?? ""
@@ -97,7 +97,7 @@ struct CodesReader {
         }
         let message = match.text("message")?.text.lowercased() ?? ""
         if let (_, node) = match.text("message"), report.shapes.allSatisfy({ $0.message.isEmpty }) {
-            section.diagnostics.error(node, "reports have no message to look at; say where it stands: report.message")
+            section.diagnostics.error(node, "reports have no message to check; name its member: report.message")
         }
         let conditions = ReportReader(settings: settings).conditions(match, "where")
         if value == .any, message.isEmpty, conditions.isEmpty {
@@ -122,7 +122,7 @@ struct CodesReader {
             return .numbers(low...high)
         }
         guard !text.isEmpty, text.utf8.count <= 256 else {
-            section.diagnostics.error(node, "a code is a number, a range such as 10..16, or a text")
+            section.diagnostics.error(node, "a code is an integer, a range such as 10..16, or a string")
             return nil
         }
         return .text(text)
@@ -136,7 +136,7 @@ struct CodesReader {
         guard let node = section.value("evidence") else {
             section.diagnostics.error(
                 section.node,
-                "\(name) does not say what it is evidence of; add evidence: \(Evidence.choices)")
+                "\(name) has no evidence; add evidence: \(Evidence.choices)")
             return nil
         }
         guard let evidence = node.scalar.flatMap({ Evidence(rawValue: $0.string) }) else {
@@ -181,7 +181,7 @@ struct CodesReader {
         case "mint_once"?: return .mintOnce
         case "not_fixable"?, "not_for_us"?:
             section.diagnostics.error(
-                node, "\(section.path(name)) says why: { \(node.scalar?.string ?? ""): the reason }")
+                node, "\(section.path(name)) needs its reason: { \(node.scalar?.string ?? ""): the reason }")
             return nil
         case let text?:
             let known = ["mint", "mint_once", "not_fixable", "not_for_us"]

@@ -1,3 +1,4 @@
+import Formats
 import Keyring
 
 /// Reading of the ledger, again and again, until it shows the expected end.

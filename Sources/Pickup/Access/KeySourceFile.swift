@@ -103,7 +103,7 @@ struct KeySourceFile: Sendable {
         let document = try await fetch(session, trusting: nil, within: min(limit, timeout))
         do throws(KeySetError) {
             let set = try KeySet(parsing: document.bytes, algorithms: session.algorithms)
-            return "\(set.count) \(set.count == 1 ? "key" : "keys")"
+            return set.count.of("key")
         } catch { throw PickupError(error == .noUsableKey ? flaw(of: session) : error.description) }
     }
 

@@ -1,5 +1,6 @@
 import Access
 import AdapterKit
+import Formats
 import HTTPTransport
 import Pipeline
 
@@ -94,8 +95,7 @@ struct Readiness: Sendable, Equatable {
         guard let behind = tail.behind else { return "the token topic is not followed" }
         switch behind {
         case 0: return tail.followed.isEmpty ? "no partition of the token topic has a leader" : nil
-        case 1: return "1 partition is not followed yet"
-        default: return "\(behind) partitions are not followed yet"
+        default: return behind.of("partition is", "partitions are") + " not followed yet"
         }
     }
 

@@ -28,6 +28,6 @@ extension SignerProcess {
         let texts = signer.state.withLock { $0.troubles.values.sorted() }
         if !texts.isEmpty { return texts.joined(separator: "; ") }
         return wanted.keys.allSatisfy { signer.activeKey(of: $0) != nil }
-            ? nil : "did not tell its keys within \(limit)"
+            ? nil : "did not list its keys within \(limit)"
     }
 }

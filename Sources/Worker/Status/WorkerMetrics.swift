@@ -64,7 +64,7 @@ final class WorkerMetrics: Sendable {
             labels: ["topic", "partition"])
         logRegressions = registry.counter(
             "remint_log_regressions_total",
-            "Partitions whose log ended before the committed offset (truncated), or that were created again (replaced).",
+            "Partitions whose log is shorter than the committed offset (truncated), or that were created again (replaced).",
             labels: ["topic", "partition", "reason"])
         transactionTime = registry.histogram(
             "remint_transaction_duration_seconds", "From the beginning of a commit to its end.", buckets: seconds)
@@ -76,10 +76,10 @@ final class WorkerMetrics: Sendable {
             "remint_publish_latency_seconds", "From the production of an event to its visible outcome.",
             labels: ["lane"], buckets: seconds + [60, 300, 900, 3600])
         lag = registry.gauge(
-            "remint_consumer_lag_records", "Records of a partition that have not ended.",
+            "remint_consumer_lag_records", "Records of a partition that are not finished.",
             labels: ["lane", "topic", "partition"])
         oldest = registry.gauge(
-            "remint_oldest_unfinished_event_seconds", "Age of the oldest event that was taken and has not ended.",
+            "remint_oldest_unfinished_event_seconds", "Age of the oldest event that was consumed and is not finished.",
             labels: ["lane"])
         queued = registry.gauge("remint_queued_events", "Events taken and not in work.", labels: ["lane"])
         suspended = registry.gauge(

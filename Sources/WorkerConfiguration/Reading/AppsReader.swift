@@ -116,13 +116,14 @@ struct AppsReader {
         let file = app.diagnostics.resolve(path)
         guard let text = source.file(file) else {
             app.diagnostics.error(
-                node, "the file of \(app.path("adapter")) cannot be read; mend the path or put the file there")
+                node, "the file of \(app.path("adapter")) cannot be read; fix the path or create the file")
             return nil
         }
         let (vendor, found) = DeclaredVendor.load(text, file: file)
         for diagnostic in found where diagnostic.severity == .error { app.diagnostics.append(diagnostic) }
         guard let vendor else {
-            app.diagnostics.error(node, "the file of \(app.path("adapter")) cannot be used; see what is said of it")
+            app.diagnostics.error(
+                node, "the file of \(app.path("adapter")) cannot be used; fix the errors that are reported in it")
             return nil
         }
         return vendor.registration

@@ -37,7 +37,8 @@ struct PickupReader {
         pickup.apiKeys = apiKeys(section.section("api_keys"))
         if section.value("session") == nil, section.value("sessions") == nil, section.value("api_keys") == nil {
             section.diagnostics.error(
-                section.node, "pickup has neither session nor api_keys, so nobody may ask; say whose sessions count")
+                section.node,
+                "pickup has neither session nor api_keys, so every call is refused; add session or api_keys")
         }
         return pickup
     }

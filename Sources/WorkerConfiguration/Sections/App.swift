@@ -79,14 +79,14 @@ extension Configuration.App {
         "identity", .choice(IdentitySource.allCases.map(\.rawValue)), standard: IdentitySource.reported.rawValue,
         change: .reloads,
         """
-        Whose word says whom a token is for. reported: the report's, where the event vouches for nobody; vouched: an event must say \
-        whom your edge has authenticated ("vouched" beside the report), else it is dead-lettered.
+        The source of the token's user. reported: the report, if the event vouches for nobody; vouched: an event must name the user \
+        that your edge has authenticated ("vouched" beside the report), else it is dead-lettered.
         """)
     static let proofKey = KeyDescription(
         "proof", .choice(ProofDemand.allCases.map(\.rawValue)), standard: ProofDemand.none.rawValue, change: .reloads,
         """
         own_token: a report must hold the failed token, signed by a version of this ring for the report's user, unless the vendor's \
-        code says that there was none. For vendors whose SDKs report the token (Braze). none: nothing.
+        code shows that there was none. For vendors whose SDKs report the token (Braze). none: nothing.
         """)
     static let topicCount = 1...16
     static let topicsKey = KeyDescription(

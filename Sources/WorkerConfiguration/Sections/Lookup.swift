@@ -123,7 +123,7 @@ extension Configuration.Lookup {
         KeyDescription(
             "mode", .choice(LookupMode.allCases.map(\.rawValue)), standard: LookupMode.off.rawValue, change: .reloads,
             """
-            verify: whether the user exists; enrich: that, and what tokens may say of the user besides the id, for vendors whose \
+            verify: whether the user exists; enrich: that, and what tokens may contain of the user besides the id, for vendors whose \
             answers have it. Which vendors can be asked, and what their settings need for it, is in their README.md.
             """),
         KeyDescription(
@@ -158,8 +158,8 @@ extension Configuration.Lookup {
             "unknown_user", .choice(LookupTerms.UnknownUser.allCases.map(\.rawValue)), example: "reject",
             change: .reloads,
             """
-            What happens for a user whom the vendor does not know: mint a token, or reject. The default is the vendor's: reject for \
-            Braze, which does not tell a deleted user from a new one, mint for the others. A user who is known to be gone gets none \
+            What happens for a user that the vendor does not know: mint a token, or reject. The default is the vendor's: reject for \
+            Braze, which does not distinguish a deleted user from a new one, mint for all other vendors. A user who is known to be gone gets none \
             in any case.
             """),
         KeyDescription(

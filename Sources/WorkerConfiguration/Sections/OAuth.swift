@@ -92,7 +92,7 @@ extension Configuration.OAuth {
                 "For oidc: the file of its secret, mode 600. It is read for each token."),
             authentication.description,
             KeyDescription("scope", .text, example: "kafka", "For oidc: what is asked for."),
-            KeyDescription("audience", .text, example: "kafka.example.com", "For oidc: whom the token is for."),
+            KeyDescription("audience", .text, example: "kafka.example.com", "For oidc: the token's audience."),
             KeyDescription(
                 "certificate_authority", .path, example: "ca.pem",
                 "For oidc: certificate authorities in PEM, where the endpoint's certificate is not from one the system knows."
@@ -105,5 +105,5 @@ extension Configuration.OAuth {
 
     static let authentication: Setting<ClientCredentials> = .choice(
         "client_authentication", \.authentication,
-        "For oidc: how the client says who it is, in the header Authorization or in the request's body.")
+        "For oidc: how the client authenticates, in the header Authorization or in the request's body.")
 }

@@ -234,7 +234,7 @@ extension Configuration.Pickup {
             "Whether the trusted proxies begin each connection with a PROXY header, version 2. Needs trusted_proxies."),
         .bytes(
             "cache", \.cache, in: (1 << 20)...(256 << 30),
-            "The memory of tokens with all that belongs to them. What is not in it is minted anew."),
+            "The memory of tokens with all that belongs to them. A token that is not in it is minted again."),
         .duration(
             "follow", \.follow, in: .seconds(60)...(.seconds(400 * 86_400)),
             "The age up to which the token topic's past is read, newest first, beside serving."),

@@ -9,7 +9,7 @@ extension Configuration.Tests {
         "tests",
         """
         Tests of this configuration, each under its name: an event, and what must come of it (remint test --config FILE). They may \
-        also stand in files beside this one whose names end in _test.yaml. A worker passes them over.
+        also be in files beside this one whose names end in _test.yaml. A worker passes them over.
         """,
         sections: [SectionDescription("*", "", keys: keys.map(\.passedOver), sections: [lookup, expectation])],
         isRare: true, ifAbsent: .nothing)
@@ -18,8 +18,9 @@ extension Configuration.Tests {
         KeyDescription("app", .text, example: "shop-ios", "The app that report, report_text or reissue is for."),
         KeyDescription("report", .json, example: "{ errorCode: 22, userId: u-42 }", "What the SDK reported, as JSON."),
         KeyDescription("report_text", .text, example: "Unauthorized", "The same where it is no JSON."),
-        KeyDescription("reissue", .json, example: "{ user: u-42 }", "In place of a report: whom a new token is for."),
-        KeyDescription("vouched", .json, example: "{ user: u-42 }", "Whom the edge vouches for."),
+        KeyDescription(
+            "reissue", .json, example: "{ user: u-42 }", "In place of a report: the user who gets a new token."),
+        KeyDescription("vouched", .json, example: "{ user: u-42 }", "The user that the edge vouches for."),
         KeyDescription("device", .text, example: "phone-7", "The device that the report is from."),
         KeyDescription("id", .text, example: "event-1", "The event's id."),
         KeyDescription(
@@ -35,7 +36,7 @@ extension Configuration.Tests {
             "The topic that the record stands on. Default: the app's first, or topics.invalidations."),
         KeyDescription(
             "at", .text, example: "2027-01-15T08:00:00Z",
-            "What the clock says: a date-time, or seconds since 1970. Default: 2027-01-15T08:00:00Z."),
+            "The clock's time: a date-time, or seconds since 1970. Default: 2027-01-15T08:00:00Z."),
         KeyDescription(
             "uuid", .text, example: "0f0f0f0f-1111-4222-8333-444444444444", "The random ids of the token, such as jti."),
     ]
@@ -59,11 +60,11 @@ extension Configuration.Tests {
                 "A dead letter's code, or why the event is deferred or superseded; see remint codes."),
             KeyDescription("reason", .text, example: "EXPIRED", "The vendor's name of the failure."),
             KeyDescription(
-                "because", .text, example: "no app", "What the dead letter's detail must say, among others."),
+                "because", .text, example: "no app", "Strings that the dead letter's detail must contain."),
             KeyDescription("topic", .topic, example: "remint.tokens", "The topic that the outcome is published to."),
             KeyDescription("key", .text, example: "shop-ios/u-42", "The key of the record that is published."),
             KeyDescription("headers", .texts, example: "{ remint-error-stage: decode }", "Headers that it has."),
-            KeyDescription("user", .text, example: "u-42", "Whom the token is for."),
+            KeyDescription("user", .text, example: "u-42", "The token's user."),
             KeyDescription(
                 "ids", .texts, example: "{ registered: ann@example.com }",
                 "The same, where the vendor knows several ids."),
@@ -77,7 +78,7 @@ extension Configuration.Tests {
             KeyDescription("payload_has", .json, example: "{ sub: u-42 }", "Claims that the token has."),
             KeyDescription("payload_lacks", .list(of: .text), example: "[aud]", "Claims that it has not."),
             KeyDescription(
-                "sealed_for", .text, example: "pickup-1", "The kid of the recipient whom the token is sealed for."),
+                "sealed_for", .text, example: "pickup-1", "The kid of the recipient that the token is sealed for."),
         ].map(\.passedOver), ifAbsent: .nothing)
 
     /// The range of token lifetimes that a test may give.

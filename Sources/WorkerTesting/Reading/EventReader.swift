@@ -78,7 +78,7 @@ struct EventReader {
         for name in Self.envelope where section.value(name) != nil {
             diagnostics.error(
                 section.key(name),
-                "\(section.path(name)) goes with report or reissue; a record as it is says it by itself: remove it")
+                "\(section.path(name)) belongs to report or reissue; a raw record has its own: remove it")
         }
         guard let (path, node) = section.requiredTextIfPresent("value_file") else {
             // A text is the value itself, anything else is JSON.
@@ -87,7 +87,7 @@ struct EventReader {
         }
         guard let text = source.file(diagnostics.resolve(path)) else {
             diagnostics.error(
-                node, "the file of \(section.path("value_file")) cannot be read; mend the path or put the file there")
+                node, "the file of \(section.path("value_file")) cannot be read; fix the path or create the file")
             return nil
         }
         return record(Array(text.utf8), parts, of: nil, time)

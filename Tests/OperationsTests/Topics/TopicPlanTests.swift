@@ -129,7 +129,7 @@ import WorkerTestSupport
         // Nothing is deleted by age, so that the age says nothing.
         Fault(
             "remint.tokens", ["cleanup.policy": "compact", "retention.ms": "1"], .warning,
-            "tokens that ended stay for ever"),
+            "expired tokens stay forever"),
         Fault("remint.tokens", ["min.compaction.lag.ms": "\(20 * day + 1)"], .error, "dead tokens are kept for longer"),
         Fault(
             "remint.tokens", ["max.compaction.lag.ms": "\(Int64.max)"], .warning, "dead tokens may be kept for longer"),

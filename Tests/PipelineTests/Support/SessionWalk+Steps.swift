@@ -98,7 +98,7 @@ extension SessionWalk {
     }
 
     /// Somebody looks whether the topic can be written.
-    private mutating func check() throws(WalkFailure) {
+    mutating func check() throws(WalkFailure) {
         guard isBlocked, !isStopping else { throw WalkFailure("it looks at a topic at the wrong time") }
         note(.checked)
         if isFixed {
@@ -166,7 +166,7 @@ extension SessionWalk {
         }
     }
 
-    private mutating func rollBack() throws(WalkFailure) {
+    mutating func rollBack() throws(WalkFailure) {
         guard committing == nil else { throw WalkFailure("tokens are taken back while they are published") }
         if let processing { late.append(processing) }
         (processing, owesRollBack) = (nil, false)
@@ -200,7 +200,7 @@ extension SessionWalk {
     }
 
     /// The longest pause after an abort, in microseconds.
-    private static let longestPause: Int64 = 16_000
+    static let longestPause: Int64 = 16_000
 
     /// It waits only where there is a reason to, and no longer than that lasts.
     private func wait(until moment: UnixTime?) throws(WalkFailure) {
@@ -249,82 +249,12 @@ extension SessionWalk {
     }
 
     /// The next event of `partition` that was fetched and is not begun.
-    private func head(_ partition: TopicPartition) -> InputRecord? {
+    func head(_ partition: TopicPartition) -> InputRecord? {
         guard let index = begun[partition], let end = fetched[partition], index < end else { return nil }
         return broker.log(partition).records[index..<end].first { parked[$0.origin] == nil }
     }
 
-    private func due(_ record: InputRecord) -> UnixTime {
+    func due(_ record: InputRecord) -> UnixTime {
         UnixTime(milliseconds: record.headers.text("remint-not-before").flatMap { Int64($0) } ?? 0)
-    }
-}
-
-// MARK: How it ends
-
-extension SessionWalk {
-    /// The commit under way ends in one of the ways it can.
-    mutating func finishCommit() throws(WalkFailure) {
-        guard let (transaction, isVisible) = committing else { return }
-        if isVisible { return try succeed() }
-        switch Int.random(in: 0..<20, using: &random) {
-        case 0..<15 where broker.accepts(transaction): try succeed()
-        case 15: abort(isBlocked: true)
-        default: abort(isBlocked: false)
-        }
-    }
-
-    mutating func succeed() throws(WalkFailure) {
-        guard let (transaction, isVisible) = committing else { return }
-        if !isVisible {
-            guard broker.accepts(transaction) else { return abort(isBlocked: false) }
-            try broker.commit(transaction, at: now)
-        }
-        committing = nil
-        lastEnd = now
-        flow.committed(at: now)
-        remembered = remembered.filter { $0.key > transaction.lastBatch }
-        note(.committed)
-    }
-
-    private mutating func abort(isBlocked: Bool) {
-        committing = nil
-        self.isBlocked = isBlocked
-        owesRollBack = true
-        (parked, resumed) = ([:], [:])
-        lastAbort = now
-        if isBlocked { isFixed = false }
-        flow.aborted(at: now, isBlocked: isBlocked)
-        note(isBlocked ? .blocked : processing == nil ? .aborted : .abortedInProcess)
-    }
-
-    /// Some end for each event of `batch`, or none yet where it may wait; one that is deferred comes back, three times at
-    /// most.
-    mutating func settle(_ batch: Batch) -> [Progress] {
-        var stuck: Set<TopicPartition> = []
-        return batch.records.map { record in
-            let isStuck = batch.waiting == .resumed && stuck.contains(TopicPartition(record.origin))
-            guard batch.waiting != .over, isStuck || Int.random(in: 0..<6, using: &random) == 0 else {
-                return .ended(settle(record))
-            }
-            stuck.insert(TopicPartition(record.origin))
-            return .waits(until: now.advanced(byMicroseconds: .random(in: 1...20_000, using: &random)))
-        }
-    }
-
-    private mutating func settle(_ record: InputRecord) -> Settlement {
-        let hops = record.value?.first ?? 0
-        let kind = Int.random(in: 0..<5, using: &random)
-        guard kind == 0, hops < 3 else {
-            return Settlement(
-                origin: record.origin, eventID: nil, app: nil,
-                outcome: kind == 1 ? .deadLettered(.mintFailed) : .minted, output: nil)
-        }
-        let tier = min(Int(hops), Self.delays.count - 1)
-        let due = UnixTime(milliseconds: now.milliseconds + Self.delays[tier])
-        return Settlement(
-            origin: record.origin, eventID: nil, app: nil, outcome: .deferred(tier: tier, .failed(.mintFailed)),
-            output: OutputRecord(
-                destination: .retries(tier: tier), key: nil, value: [hops + 1],
-                headers: [RecordHeader("remint-not-before", String(due.milliseconds))]))
     }
 }
