@@ -48,7 +48,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(10))) struct AWSCredentialTests {
-    /// What a stub was asked, and what it answers.
+    /// A stub that keeps its requests, and always returns the same JSON.
     private final class Agent: VendorStub {
         private let asked = Mutex<[StubRequest]>([])
         let json: String

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import YAMLReading
 
-/// What a file may not say, and where it is told so.
+/// The mistakes that a file may not have, and the places that the linter names.
 @Suite struct LintTests {
     /// The mistakes in stream's file after `passage` became `replacement`.
     private func mistakes(_ passage: String, _ replacement: String, in name: String = "stream") throws -> [Diagnostic] {

@@ -7,8 +7,8 @@ import Synchronization
 import Testing
 
 extension DeviceScenarios {
-    /// What callers try at the door: with sessions that are not theirs, headers that lie, and floods. Nobody gets a byte of somebody
-    /// else's token, and nobody honest is refused.
+    /// The attacks of callers on the gateway: with sessions of other users, headers that lie, and floods. Nobody gets a
+    /// byte of another user's token, and no honest caller is refused.
     @Suite(.timeLimit(.minutes(10))) struct GatewayAttackTests {
         static let entries = [
             "braze-ios: { issuer: https://login.example, audience: shop }",

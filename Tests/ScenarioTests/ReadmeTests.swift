@@ -4,7 +4,7 @@ import ProgramTestSupport
 import Testing
 
 extension OperatorScenarios {
-    /// What README.md tells people to type.
+    /// Tests of the commands in README.md.
     @Suite(.timeLimit(.minutes(10))) struct ReadmeTests {
         @Test func `README.md's minute by hand works as written`() async throws {
             let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)

@@ -119,7 +119,7 @@ struct SignerPeer {
     /// The next frame; nil where the connection has ended.
     mutating func next() async -> SignerFrame? { await incoming.next(isolation: #isolation) }
 
-    /// What is answered to `frame`.
+    /// Returns the answer to `frame`.
     mutating func ask(_ frame: SignerFrame) async throws -> SignerFrame? {
         try await send(frame)
         return await next()
@@ -187,7 +187,7 @@ final class ScriptedSigner: Sendable {
         case hangUp
     }
 
-    /// What came, in its order.
+    /// The received frames, in order.
     private let frames = Mutex<[SignerFrame]>([])
     private let script: Mutex<@Sendable (SignerFrame) -> Reply>
     private let server = Mutex<(any Channel)?>(nil)

@@ -9,7 +9,7 @@ import WorkerTestSupport
 
 @testable import Signing
 
-/// What a worker does with a signer that is broken or taken over.
+/// Tests of a worker whose signer is broken or compromised.
 @Suite(.timeLimit(.minutes(10))) struct SignerDistrustTests {
     /// Wrong answers to one request, and how they end.
     enum Fault: CaseIterable {
@@ -136,7 +136,7 @@ import WorkerTestSupport
         }
     }
 
-    /// What a signer may say of the ring `RS256`, and what is said about that.
+    /// A signer's claim about the ring `RS256`, and the worker's message about it.
     struct Claim: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let versions: [PublishedRing.Version]?

@@ -14,7 +14,7 @@ struct SealTests {
         + "zs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0L"
         + #"s1jF44-csFCur-kEgU8awapJzKnqDKgw""#
     private static let named = #","kid":"pickup-1","alg":"ECDH-ES+A256KW""#
-    /// What must not be repeated.
+    /// The secret that no message may repeat.
     private static let secret = "870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE"
 
     /// An app whose `seal` names a file with `jwk`, in line 10 from column 11; nil for no file.

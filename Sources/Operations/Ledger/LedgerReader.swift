@@ -232,7 +232,7 @@ private struct LedgerTurns {
     ///
     /// - Parameters:
     ///   - read: reads a record, several at a time.
-    ///   - each: takes the records in their order.
+    ///   - each: called with each record, in their order.
     mutating func read<Read: Sendable>(
         _ partition: TopicPartition, _ read: @escaping @Sendable (ConsumedRecord) -> Read,
         each: (ConsumedRecord, Read) -> Void

@@ -96,7 +96,7 @@ package struct TopicReader {
     /// - Parameters:
     ///   - cores: the number of records that are read at once.
     ///   - read: reads a record; it must depend on that alone.
-    ///   - each: takes the records in their order, with what was read of them.
+    ///   - each: called with each record, in their order, and with the part of it that was read.
     package func readVisible<Read: Sendable>(
         _ partitions: [TopicPartition], within patience: Duration? = nil, on cores: Int = Self.standardCores,
         _ read: @escaping @Sendable (ConsumedRecord) -> Read,

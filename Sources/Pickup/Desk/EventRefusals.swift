@@ -7,7 +7,7 @@ import AdapterKit
 /// Therefore the topic is on trial a minute after its last refusal: the gateway is ready again. The next refusal ends
 /// the trial at once; an accepted event ends the outage.
 struct EventRefusals: Sendable {
-    /// A topic that takes no events.
+    /// A topic that accepts no events.
     struct Outage: Sendable, Equatable {
         let topic: String
         /// The brokers' code.

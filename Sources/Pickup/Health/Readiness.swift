@@ -34,7 +34,7 @@ struct Readiness: Sendable, Equatable {
         var isStopping = false
         /// The partitions of the token topic that are followed, and the time since which no broker answers.
         var tail = TailState()
-        /// The topic that takes no events, where none of them does; nil while one does or it is unknown.
+        /// The topic that accepts no events, if none of them does; nil while one does or it is unknown.
         var eventOutage: EventRefusals.Outage?
         /// The moment from which no worker is in the group; nil while one is, or while it is unknown.
         var workersAbsentSince: UnixTime?

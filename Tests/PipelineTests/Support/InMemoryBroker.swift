@@ -2,7 +2,7 @@ import AdapterKit
 
 @testable import Pipeline
 
-/// What a walk found wrong.
+/// A rule that a walk found violated.
 struct WalkFailure: Error, CustomStringConvertible {
     let description: String
 
@@ -20,7 +20,7 @@ struct InMemoryBroker {
         let tier: Int?
         var records: [InputRecord] = []
         var nextOffset: Int64 = 0
-        /// How many records, counted from the first, have an end.
+        /// The number of records, counted from the first, that have an outcome.
         var ended = 0
         var committed: Int64 = 0
         var owner = Owner.nobody

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pipeline
 
-/// What happens to a flow, and what it names next whenever it is asked, written out.
+/// The events of a session, and the machine's next step wherever it is asked, written out.
 struct SessionStory: CustomTestStringConvertible, Sendable {
     enum Act: Sendable {
         /// Records with these offsets come in, of partition 0 unless said otherwise.
@@ -19,7 +19,7 @@ struct SessionStory: CustomTestStringConvertible, Sendable {
         /// The end of a batch comes in that is not in work any more.
         case processedLate(Int)
         case committed
-        /// What the flow named to be added to the transaction under way was.
+        /// The step that the machine named was added to the open transaction.
         case added
         /// It was too late to add it.
         case addedLate
@@ -54,7 +54,7 @@ struct SessionStory: CustomTestStringConvertible, Sendable {
         self.acts = acts
     }
 
-    /// What the flow is to name, in order.
+    /// The steps that the machine must name, in order.
     var expected: [String] { acts.compactMap { if case .next(let step) = $0 { step } else { nil } } }
 
     static func revoked(_ partitions: [Int32] = [0], of topic: String = "live") -> SessionStateMachine.Rebalance {
@@ -80,7 +80,7 @@ struct SessionTeller {
                 retries: .standard, backoff: Backoff(from: story.pause, atMost: story.pause * 4)))
     }
 
-    /// What the flow named, act by act, where it was asked.
+    /// Returns the steps that the machine named, act by act, wherever it was asked.
     mutating func tell(_ acts: [SessionStory.Act]) -> [String] {
         acts.compactMap { act in
             if case .next = act { return step() }

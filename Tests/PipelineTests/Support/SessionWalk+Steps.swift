@@ -138,7 +138,7 @@ extension SessionWalk {
         flow.added(isOpen ? addition : nil)
     }
 
-    /// What is ready is committed, with the offsets behind it and what is committed already.
+    /// Checks that every finished batch is in the unit, with the offsets behind the batches and the committed ones.
     private func check(_ transaction: CommitUnit, behind batches: [Batch]) throws(WalkFailure) {
         guard transaction.batches.map(\.number) == ready.map(\.number), !transaction.batches.isEmpty else {
             throw WalkFailure("not what is ready is committed: \(transaction.batches.map(\.number))")

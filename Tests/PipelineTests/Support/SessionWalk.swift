@@ -7,7 +7,7 @@ import AdapterKit
 /// It stands in for the shell: it carries out what the flow names, and checks each step by what it knows itself.
 struct SessionWalk {
 
-    /// How often something happened, so that a walk that met nothing is not taken for one that found nothing.
+    /// The events that a walk counts: a walk that met none of a kind proves nothing about it.
     enum Event: CaseIterable {
         case committed, added, addedLate, aborted, abortedInProcess, blocked, crashed, committedBeforeCrash, revoked,
             lost, lostInCommit,
@@ -24,7 +24,7 @@ struct SessionWalk {
     /// Of our partitions, how many records were fetched and how many were begun, counted from the log's first.
     var fetched: [TopicPartition: Int] = [:]
     var begun: [TopicPartition: Int] = [:]
-    /// What the group asks, and which partitions that is about.
+    /// The group's open requests, and the partitions of each.
     var asked: [Lane: (rebalance: SessionStateMachine.Rebalance, partitions: [TopicPartition])] = [:]
     /// Batches whose tokens are remembered and not confirmed: ready, in work or in a commit.
     var remembered: [Int: Batch] = [:]
@@ -32,7 +32,7 @@ struct SessionWalk {
     var committing: (transaction: CommitUnit, isVisible: Bool)?
     /// Whether the commit under way may be added to.
     var isOpen = false
-    /// When the last commit began.
+    /// The start of the last commit.
     var lastBegin: UnixTime?
     var lastEnd: UnixTime?
     /// Events that wait in their places, and until when; and those of them that are looked at again.
@@ -45,7 +45,7 @@ struct SessionWalk {
     var isBlocked = false
     /// Whether the topics can be written.
     var isFixed = true
-    /// When the last unit was aborted.
+    /// The time at which the last unit was aborted.
     var lastAbort: UnixTime?
     /// Whether offsets are still to be committed, so that no partition is given up.
     var hasOpenOffsets = false

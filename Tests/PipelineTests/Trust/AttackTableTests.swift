@@ -2,8 +2,8 @@ import AdapterKit
 import Pipeline
 import Testing
 
-/// What devices, and producers that may write their own topic alone, can send; and that none of it gets a token for anybody
-/// but the one who sent it.
+/// The events that devices can send, and producers that may write only their own topic. None of them gets a token for
+/// anybody but its sender.
 @Suite("Attacks")
 struct AttackTableTests {
     // MARK: Every vendor in every form
@@ -22,7 +22,7 @@ struct AttackTableTests {
             .refused(.identityMissing))
     }
 
-    /// Where the SDK names nobody, or cannot, the vouched user is the user.
+    /// The cases in which the SDK names no user: the vouched user is the user.
     private static let supplied = TrustBench.vendors.flatMap { vendor in
         Attack.inEveryForm(
             "\(vendor.app): the edge supplies the user", "\(vendor.app)-v", vendor.report(nil),

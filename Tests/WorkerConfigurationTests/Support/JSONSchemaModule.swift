@@ -4,10 +4,10 @@ import Testing
 
 /// Python's jsonschema and PyYAML as a second opinion on the schema: they share no code with ours.
 enum JSONSchemaModule {
-    /// Why a test that needs them is skipped.
+    /// The reason for skipping a test that needs the modules.
     static let isMissing: Comment = "python3 lacks the modules jsonschema and yaml; pip install jsonschema PyYAML"
 
-    /// Whether they can be asked.
+    /// Whether the modules are installed.
     static let isInstalled = PythonModules.areInstalled("jsonschema, yaml")
 
     /// `accepts`, `refuses` or `cannot read` for each file.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Worker
 
-/// What becomes part of a transaction while its records are on their way.
+/// Tests of the events that join a transaction while its records are in flight.
 @Suite(.timeLimit(.minutes(10))) struct AdditionsTests {
     @Test func `additions are taken in their order until none is left`() async throws {
         try await CommitBench.with { bench in
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// What was committed; afterwards nothing is taken any more.
+    /// Returns the committed unit; nothing is added afterwards.
     private func commit(
         _ transaction: CommitUnit, with addition: CommitUnit, by committer: some Committer
     ) async throws -> CommitUnit {

@@ -8,7 +8,7 @@ import WorkerTestSupport
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(10))) struct AtLeastOnceTests {
-    /// What the committer says of blockages, to wait for: a topic, or nil once there is none.
+    /// The committer's reports of blockages, to wait for: a topic, or nil once there is none.
     private struct Blockages: Sendable {
         private let stream: AsyncStream<String?>
         private let continuation: AsyncStream<String?>.Continuation

@@ -8,7 +8,7 @@ import WorkerTestSupport
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(10))) struct LargeRecordTests {
-    /// What the client itself refuses.
+    /// Tests records that the client itself refuses.
     @Test func `only the large ones of many records become smaller`() async throws {
         try await CommitBench.with(kafka: ["message.max.bytes: 2000"]) { bench in
             try await bench.withProducer { producer in
@@ -41,7 +41,7 @@ import WorkerTestSupport
         }
     }
 
-    /// What the broker refuses: librdkafka lets the transaction after each refusal fail once more.
+    /// Tests records that the broker refuses: librdkafka makes the transaction after each refusal fail once more.
     @Test(arguments: [
         (refusals: 1, isReference: false), (refusals: 2, isReference: true),
     ])
