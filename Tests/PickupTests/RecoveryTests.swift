@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `a token fetched later than the limit counts as no recovery`() {
-        let last = Self.published.advanced(byMicroseconds: Recovery.patience)
+        let last = Self.published.advanced(byMicroseconds: Recovery.window)
         #expect(token().recovery?.end(at: last.advanced(byMicroseconds: 1)) == nil)
         #expect(token().recovery?.end(at: last) == 300.25)
         // However long the token took.

@@ -147,10 +147,10 @@ struct ClientBench {
 
     /// Runs a client of the signer on `socket` while `body` runs.
     static func with(
-        _ socket: String, _ wanted: [String: Set<Algorithm>], patience: Duration = WorkerTestSupport.patience,
+        _ socket: String, _ wanted: [String: Set<Algorithm>], timeout: Duration = WorkerTestSupport.patience,
         _ body: (ClientBench) async throws -> Void
     ) async throws {
-        let bench = ClientBench(socket, wanted, patience)
+        let bench = ClientBench(socket, wanted, timeout)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await bench.signer.run() }
             try await body(bench)
@@ -158,10 +158,10 @@ struct ClientBench {
         }
     }
 
-    private init(_ socket: String, _ wanted: [String: Set<Algorithm>], _ patience: Duration) {
+    private init(_ socket: String, _ wanted: [String: Set<Algorithm>], _ timeout: Duration) {
         signer = SignerProcess(
             socket: socket, wanted: wanted, problems: problems.report, lanes: 2,
-            times: .init(patience: patience, patienceForKeys: WorkerTestSupport.patience, interval: .milliseconds(20)),
+            times: .init(timeout: timeout, keyTimeout: WorkerTestSupport.patience, interval: .milliseconds(20)),
             logger: log.logger())
     }
 

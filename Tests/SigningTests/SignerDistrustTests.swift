@@ -100,16 +100,16 @@ import WorkerTestSupport
         let keys = try Keys(bench)
         let signer = ScriptedSigner { keys.faulty(fault, $0) }
         try await signer.listening(bench.socket) {
-            let patience: Duration = fault == .silent ? .milliseconds(200) : WorkerTestSupport.patience
+            let timeout: Duration = fault == .silent ? .milliseconds(200) : WorkerTestSupport.patience
             let wanted: [String: Set<Algorithm>] = ["RS256": [.rs256], "HS512": [.hs512]]
-            try await ClientBench.with(bench.socket, wanted, patience: patience) { client in
+            try await ClientBench.with(bench.socket, wanted, timeout: timeout) { client in
                 await client.signer.waitForKeys(within: WorkerTestSupport.patience)
                 guard case .failure(let rejection) = try await client.signOne(fault.ring) else {
                     Issue.record("the signature was believed")
                     return
                 }
                 #expect(rejection.code == fault.code, "\(rejection)")
-                // On a busy machine the client's patience may end before the request arrives.
+                // On a busy machine the client may give up before the request arrives.
                 try await eventually("the request") { signer.signRequests >= 1 }
                 #expect(signer.signRequests == 1, "nothing is sent twice")
                 if fault.isTrouble {

@@ -46,7 +46,7 @@ package struct CampaignReissue {
         self.init(
             campaign: campaign, terms: terms,
             topics: KafkaCampaignTopics(
-                campaign.ring.configuration, brokers: brokers, patience: terms.answerWithin,
+                campaign.ring.configuration, brokers: brokers, maxWait: terms.answerWithin,
                 remembers: (try? campaign.load().kind) == .rotation, logger: logger, display: display),
             display: display, note: note)
     }

@@ -15,7 +15,7 @@ extension SignerProcess {
         let (troubles, continuation) = AsyncStream<Void>.makeStream()
         let signer = SignerProcess(
             socket: socket, wanted: wanted, problems: { text, _ in if text != nil { continuation.finish() } },
-            lanes: 1, times: Times(patienceForKeys: limit), logger: logger)
+            lanes: 1, times: Times(keyTimeout: limit), logger: logger)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await signer.run() }
             group.addTask { await signer.waitForKeys(within: limit) }

@@ -15,7 +15,7 @@ final class WorkerMetrics: Sendable {
     private let signatures: CounterFamily
     private let transactions: CounterFamily
     private let sessions: CounterFamily
-    private let setbacks: CounterFamily
+    private let offsetRegressions: CounterFamily
     let unreadable: CounterFamily
     private let lostRecords: CounterFamily
     private let logRegressions: CounterFamily
@@ -54,7 +54,7 @@ final class WorkerMetrics: Sendable {
             "remint_transactions_total", "Commits by result: committed, aborted, blocked, unusable, fenced.",
             labels: ["result"])
         sessions = registry.counter("remint_sessions_total", "Times the Kafka clients were made.")
-        setbacks = registry.counter(
+        offsetRegressions = registry.counter(
             "remint_offset_setbacks_total",
             "Partitions that the group handed back at an offset before what this worker committed.",
             labels: ["topic", "partition"])
@@ -123,7 +123,7 @@ final class WorkerMetrics: Sendable {
     func opened() { sessions.add() }
 
     func wentBack(topic: String, partition: Int32) {
-        setbacks.add(1, topic, String(partition))
+        offsetRegressions.add(1, topic, String(partition))
     }
 
     /// The reason why a log does not continue at the committed offset.
@@ -158,12 +158,12 @@ final class WorkerMetrics: Sendable {
         transactions.add(1, result.name)
     }
 
-    func committed(_ transaction: CommitUnit, at now: UnixTime) {
-        let settlements = transaction.batches.lazy.flatMap(\.settlements)
+    func committed(_ unit: CommitUnit, at now: UnixTime) {
+        let settlements = unit.batches.lazy.flatMap(\.settlements)
         ends.count(settlements)
         answers.count(settlements, at: now)
         var unkeyed: [String: Int] = [:]
-        for batch in transaction.batches {
+        for batch in unit.batches {
             for (record, settlement) in zip(batch.records, batch.settlements)
             where record.lane != .retries && record.body.keyLength < 0 {
                 unkeyed[settlement.app ?? "", default: 0] += 1
@@ -171,7 +171,7 @@ final class WorkerMetrics: Sendable {
         }
         for (app, count) in unkeyed { ends.countUnkeyed(app, count) }
         var ages = PerLane { _ in [Double]() }
-        for record in transaction.batches.lazy.flatMap(\.records) {
+        for record in unit.batches.lazy.flatMap(\.records) {
             guard let produced = record.timestamp else { continue }
             ages[record.lane].append(Double(max(0, now.microseconds(since: produced))) / 1e6)
         }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pipeline
 
-@Suite("The flow's steps")
+@Suite("The session state machine: steps")
 struct SessionStepTests {
     static let taken: [SessionStory.Act] = [.take(.live, 0...1), .next("process 1: live/0 0 1")]
     static let ready = taken + [.processed]

@@ -24,7 +24,7 @@ extension SessionWalk {
         }
         committing = nil
         lastEnd = now
-        flow.committed(at: now)
+        machine.committed(at: now)
         remembered = remembered.filter { $0.key > transaction.lastBatch }
         note(.committed)
     }
@@ -36,7 +36,7 @@ extension SessionWalk {
         (parked, resumed) = ([:], [:])
         lastAbort = now
         if isBlocked { isFixed = false }
-        flow.aborted(at: now, isBlocked: isBlocked)
+        machine.aborted(at: now, isBlocked: isBlocked)
         note(isBlocked ? .blocked : processing == nil ? .aborted : .abortedInProcess)
     }
 

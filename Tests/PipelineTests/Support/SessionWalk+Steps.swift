@@ -2,12 +2,12 @@ import AdapterKit
 
 @testable import Pipeline
 
-// MARK: What the flow wants
+// MARK: What the machine wants
 
 extension SessionWalk {
-    /// Asks the flow for its next step, checks it, and carries it out.
+    /// Asks the machine for its next step, checks it, and carries it out.
     mutating func carryOut() throws(WalkFailure) {
-        let step = flow.next(at: now)
+        let step = machine.next(at: now)
         if owesRollBack {
             guard case .rollBack = step else { throw WalkFailure("tokens that were not published are not forgotten") }
         }
@@ -51,7 +51,7 @@ extension SessionWalk {
             guard log.owner == .us, log.records.indices.contains(index), log.records[index].origin == record.origin,
                 index < fetched[partition] ?? 0
             else { throw WalkFailure("\(record.origin) is out of its turn, which is number \(index)") }
-            guard !flow.pausedLanes.contains(record.lane) else {
+            guard !machine.pausedLanes.contains(record.lane) else {
                 throw WalkFailure("\(record.origin) is of a lane that rests")
             }
             guard record.lane != .retries || due(record) <= now else { throw WalkFailure("\(record.origin) is early") }
@@ -103,10 +103,10 @@ extension SessionWalk {
         note(.checked)
         if isFixed {
             isBlocked = false
-            flow.unblocked()
+            machine.unblocked()
         } else {
             lastAbort = now
-            flow.stillBlocked(at: now)
+            machine.stillBlocked(at: now)
         }
     }
 
@@ -135,7 +135,7 @@ extension SessionWalk {
         isOpen = !isVisible && Bool.random(using: &random)
         if isOpen { committing?.transaction.add(addition) }
         note(isOpen ? .added : .addedLate)
-        flow.added(isOpen ? addition : nil)
+        machine.added(isOpen ? addition : nil)
     }
 
     /// Checks that every finished batch is in the unit, with the offsets behind the batches and the committed ones.
@@ -182,7 +182,7 @@ extension SessionWalk {
             throw WalkFailure("\(lane) is answered in the midst of work")
         }
         if !rebalance.isAssignment, !remembered.isEmpty { throw WalkFailure("what is given up is in hand") }
-        flow.answered(lane)
+        machine.answered(lane)
         asked[lane] = nil
         for partition in partitions {
             switch rebalance {
@@ -217,7 +217,7 @@ extension SessionWalk {
         let room = settings.shares.batchEvents * 3 - ready.reduce(0) { $0 + $1.records.count }
         if committing != nil, room <= 0 { return }
         let held = try heldBack()
-        let lanes = [Lane.live, .bulk, .retries].filter { !flow.pausedLanes.contains($0) }
+        let lanes = [Lane.live, .bulk, .retries].filter { !machine.pausedLanes.contains($0) }
         let heads = lanes.flatMap { broker.partitions(of: $0, .us) }.compactMap(head)
         let fresh = heads.contains { $0.lane != .retries }
         let isBackgroundFull = ready.contains { $0.urgency == .background } && heads.allSatisfy { $0.lane != .live }
