@@ -131,7 +131,7 @@ struct SessionTeller {
             case .over: manner += " to the end"
             }
             return "process \(batch.number)\(manner): \(Self.list(batch.records))"
-        case .commit(let transaction): return "commit \(Self.list(transaction))"
+        case .commit(let unit): return "commit \(Self.list(unit))"
         case .add(let addition):
             self.addition = addition
             return "add \(Self.list(addition))"
@@ -149,10 +149,10 @@ struct SessionTeller {
     }
 
     /// `2+3: live/0=7 bulk/1=4`: the batches, and the offsets.
-    private static func list(_ transaction: CommitUnit) -> String {
-        let batches = transaction.batches.map { String($0.number) }.joined(separator: "+")
+    private static func list(_ unit: CommitUnit) -> String {
+        let batches = unit.batches.map { String($0.number) }.joined(separator: "+")
         let offsets = Lane.allCases.flatMap { lane in
-            transaction.offsets[lane].map { "\($0.topic)/\($0.partition)=\($1)" }.sorted()
+            unit.offsets[lane].map { "\($0.topic)/\($0.partition)=\($1)" }.sorted()
         }
         return "\(batches): \(offsets.joined(separator: " "))"
     }

@@ -7,25 +7,25 @@ import AdapterKit
 extension SessionWalk {
     /// The commit under way ends in one of the ways it can.
     mutating func finishCommit() throws(WalkFailure) {
-        guard let (transaction, isVisible) = committing else { return }
+        guard let (unit, isVisible) = committing else { return }
         if isVisible { return try succeed() }
         switch Int.random(in: 0..<20, using: &random) {
-        case 0..<15 where broker.accepts(transaction): try succeed()
+        case 0..<15 where broker.accepts(unit): try succeed()
         case 15: abort(isBlocked: true)
         default: abort(isBlocked: false)
         }
     }
 
     mutating func succeed() throws(WalkFailure) {
-        guard let (transaction, isVisible) = committing else { return }
+        guard let (unit, isVisible) = committing else { return }
         if !isVisible {
-            guard broker.accepts(transaction) else { return abort(isBlocked: false) }
-            try broker.commit(transaction, at: now)
+            guard broker.accepts(unit) else { return abort(isBlocked: false) }
+            try broker.commit(unit, at: now)
         }
         committing = nil
         lastEnd = now
         machine.committed(at: now)
-        remembered = remembered.filter { $0.key > transaction.lastBatch }
+        remembered = remembered.filter { $0.key > unit.lastBatch }
         note(.committed)
     }
 

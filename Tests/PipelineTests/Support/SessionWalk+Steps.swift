@@ -13,7 +13,7 @@ extension SessionWalk {
         }
         switch step {
         case .process(let batch): try begin(batch)
-        case .commit(let transaction): try begin(transaction)
+        case .commit(let unit): try begin(unit)
         case .add(let addition): try add(addition)
         case .rollBack: try rollBack()
         case .answer(let lane, let rebalance):
@@ -110,41 +110,41 @@ extension SessionWalk {
         }
     }
 
-    private mutating func begin(_ transaction: CommitUnit) throws(WalkFailure) {
+    private mutating func begin(_ unit: CommitUnit) throws(WalkFailure) {
         guard committing == nil, !isBlocked else { throw WalkFailure("a commit at the wrong time") }
-        try check(transaction, behind: [])
+        try check(unit, behind: [])
         for (_, (rebalance, partitions)) in asked {
             guard case .lost = rebalance else { continue }
             guard
                 partitions.allSatisfy({ partition in
-                    !transaction.batches.contains { $0.records.contains { TopicPartition($0.origin) == partition } }
+                    !unit.batches.contains { $0.records.contains { TopicPartition($0.origin) == partition } }
                 })
             else { throw WalkFailure("a commit of what is lost") }
         }
-        committing = (transaction, false)
+        committing = (unit, false)
         isOpen = true
         lastBegin = now
     }
 
     /// Something is added to the commit under way, or comes too late for it.
     private mutating func add(_ addition: CommitUnit) throws(WalkFailure) {
-        guard let (transaction, isVisible) = committing, isOpen, asked.isEmpty, !isStopping, !isBlocked else {
+        guard let (unit, isVisible) = committing, isOpen, asked.isEmpty, !isStopping, !isBlocked else {
             throw WalkFailure("something is added at the wrong time")
         }
-        try check(addition, behind: transaction.batches)
+        try check(addition, behind: unit.batches)
         isOpen = !isVisible && Bool.random(using: &random)
-        if isOpen { committing?.transaction.add(addition) }
+        if isOpen { committing?.unit.add(addition) }
         note(isOpen ? .added : .addedLate)
         machine.added(isOpen ? addition : nil)
     }
 
     /// Checks that every finished batch is in the unit, with the offsets behind the batches and the committed ones.
-    private func check(_ transaction: CommitUnit, behind batches: [Batch]) throws(WalkFailure) {
-        guard transaction.batches.map(\.number) == ready.map(\.number), !transaction.batches.isEmpty else {
-            throw WalkFailure("not what is ready is committed: \(transaction.batches.map(\.number))")
+    private func check(_ unit: CommitUnit, behind batches: [Batch]) throws(WalkFailure) {
+        guard unit.batches.map(\.number) == ready.map(\.number), !unit.batches.isEmpty else {
+            throw WalkFailure("not what is ready is committed: \(unit.batches.map(\.number))")
         }
         var expected: [TopicPartition: Int64] = [:]
-        for record in (batches + transaction.batches).flatMap(\.records) {
+        for record in (batches + unit.batches).flatMap(\.records) {
             let partition = TopicPartition(record.origin)
             expected[partition] = max(expected[partition] ?? 0, record.origin.offset + 1)
         }
@@ -152,7 +152,7 @@ extension SessionWalk {
             throw WalkFailure("a commit past an event that waits")
         }
         let offsets = Lane.allCases.reduce(into: [TopicPartition: Int64]()) { all, lane in
-            all.merge(transaction.offsets[lane]) { first, _ in first }
+            all.merge(unit.offsets[lane]) { first, _ in first }
         }
         guard offsets == expected else { throw WalkFailure("offsets \(offsets), expected \(expected)") }
     }
@@ -161,7 +161,7 @@ extension SessionWalk {
     private var ready: [Batch] {
         remembered.keys.sorted().compactMap { number in
             if number == processing?.number { return nil }
-            if let last = committing?.transaction.lastBatch, number <= last { return nil }
+            if let last = committing?.unit.lastBatch, number <= last { return nil }
             return remembered[number]
         }
     }

@@ -29,7 +29,7 @@ struct SessionWalk {
     /// Batches whose tokens are remembered and not confirmed: ready, in work or in a commit.
     var remembered: [Int: Batch] = [:]
     var processing: Batch?
-    var committing: (transaction: CommitUnit, isVisible: Bool)?
+    var committing: (unit: CommitUnit, isVisible: Bool)?
     /// Whether the commit under way may be added to.
     var isOpen = false
     /// The start of the last commit.
@@ -208,10 +208,10 @@ struct SessionWalk {
 
     /// The process dies, and another one starts from what the broker knows.
     private mutating func crash() throws(WalkFailure) {
-        if let (transaction, isVisible) = committing, !isVisible, broker.accepts(transaction),
+        if let (unit, isVisible) = committing, !isVisible, broker.accepts(unit),
             Bool.random(using: &random)
         {
-            try broker.commit(transaction, at: now)
+            try broker.commit(unit, at: now)
             note(.committedBeforeCrash)
         }
         note(.crashed)
@@ -265,11 +265,11 @@ struct SessionWalk {
     }
 
     private mutating func lose(_ lane: Lane, _ partitions: [TopicPartition]) throws(WalkFailure) {
-        if let (transaction, isVisible) = committing, !isVisible, Bool.random(using: &random) {
+        if let (unit, isVisible) = committing, !isVisible, Bool.random(using: &random) {
             // The commit was faster; the news of it is not.
-            if broker.accepts(transaction) {
-                try broker.commit(transaction, at: now)
-                committing = (transaction, true)
+            if broker.accepts(unit) {
+                try broker.commit(unit, at: now)
+                committing = (unit, true)
             }
         }
         if committing != nil { note(.lostInCommit) }
