@@ -45,7 +45,7 @@ enum TidyCeilings {
             "whom": 12,
         ],
         .pages: [
-            "desks?|seats?|shel(?:f|ves)|keepers?": 1,
+            "desks?|seats?|shel(?:f|ves)|keepers?": 1
         ],
     ]
 
