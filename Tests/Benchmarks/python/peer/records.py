@@ -1,4 +1,4 @@
-"""What is published: the members and headers of Sources/Pipeline/Records and DeadLetters, in the same order."""
+"""What is published: the members and headers of Sources/Rules/Pipeline/Records and DeadLetters, in the same order."""
 
 import time
 from urllib.parse import quote

@@ -86,7 +86,7 @@ import Testing
     @Test func `a session writes no log, status or metric itself`() throws {
         let writing = /[lL]ogger\.(?:trace|debug|info|notice|warning|error|critical)\(|\bstatus\.set|\bmetrics\./
         for folder in ["Session", "Control", "Committing"] {
-            let files = Repository.files(under: "Sources/Worker/\(folder)", ending: "swift")
+            let files = Repository.files(under: "Sources/Services/Worker/\(folder)", ending: "swift")
             #expect(!files.isEmpty)
             for file in files {
                 let text = try String(contentsOf: file, encoding: .utf8)

@@ -14,7 +14,7 @@ private let hasNode = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(
     @Test func `no report and no stream is lost to refusals, cuts and an outage`() async throws {
         let program = try await Program.run(
             "node",
-            ["Tests/PickupTests/Pages/retries.mjs", "Sources/Pickup/Resources/remint.js"].map {
+            ["Tests/Services/PickupTests/Pages/retries.mjs", "Sources/Services/Pickup/Resources/remint.js"].map {
                 Repository.root.appending(path: $0).path
             })
         #expect(program.status == 0, "\(program.errorText)")

@@ -23,7 +23,7 @@ extension DeviceScenarios {
         @Test(arguments: [false, true])
         func `every vendor's web SDK is handed its token`(byStream: Bool) async throws {
             let page = Page(
-                try Data(contentsOf: Repository.root.appending(path: "Tests/PickupTests/Pages/vendors.html")))
+                try Data(contentsOf: Repository.root.appending(path: "Tests/Services/PickupTests/Pages/vendors.html")))
             let site = try await StubServer.start(page, now: { Self.now })
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()

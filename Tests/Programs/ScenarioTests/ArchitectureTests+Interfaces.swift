@@ -6,7 +6,7 @@ import Testing
 
 extension Scenarios.ArchitectureTests {
     @Test func `the settler alone makes settlements`() throws {
-        for file in Repository.files(under: "Sources/Pipeline", ending: "swift")
+        for file in Repository.files(under: "Sources/Rules/Pipeline", ending: "swift")
         where file.lastPathComponent != "Settler.swift" {
             let text = try String(contentsOf: file, encoding: .utf8).replacing(/\/\/[^\n]*/, with: "")
             #expect(!text.contains(/\bSettlement\(/), "\(file.path) makes a settlement")

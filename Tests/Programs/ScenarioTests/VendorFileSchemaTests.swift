@@ -4,7 +4,7 @@ import Testing
 
 /// The schema of vendors' files, which is made of the keys' declarations.
 @Suite struct VendorFileSchemaTests {
-    private static let folder = "Sources/DeclaredAdapters"
+    private static let folder = "Sources/Rules/DeclaredAdapters"
 
     /// The keys that the declarations in `Keys` have, each with the name of its table.
     private func declarations() throws -> [(table: String, key: String, text: String)] {
@@ -43,7 +43,7 @@ import Testing
         try printed.standardOutput.write(to: schema)
         let good =
             (Repository.files(under: "adapters/declared", ending: "yaml")
-            + Repository.files(under: "Tests/DeclaredAdaptersTests/Rules", ending: "yaml")).map(\.path)
+            + Repository.files(under: "Tests/Rules/DeclaredAdaptersTests/Rules", ending: "yaml")).map(\.path)
         let rules = try String(
             contentsOf: Repository.root.appending(path: "adapters/declared/ably.yaml"), encoding: .utf8)
         let mistakes = [

@@ -27,8 +27,8 @@ extension OperatorScenarios {
 
         /// The pages that people read, by their places in the repository.
         private static let pages = [
-            "README.md", "Sources/README.md", "Sources/Pipeline/README.md", "Sources/Keyring/README.md",
-            "Sources/Signing/README.md", "Sources/Pickup/README.md", "config/pushpin/README.md",
+            "README.md", "Sources/README.md", "Sources/Rules/Pipeline/README.md", "Sources/Rules/Keyring/README.md",
+            "Sources/Infrastructure/Signing/README.md", "Sources/Services/Pickup/README.md", "config/pushpin/README.md",
             "config/centrifugo/README.md", "Tests/README.md", "Tests/Benchmarks/README.md",
             "adapters/README.md", "adapters/declared/README.md", "config/README.md", "config/OPERATION.md",
             "config/LOGS.md", "config/THREATS.md",
@@ -84,7 +84,7 @@ extension OperatorScenarios {
 
         @Test func `the table of codes is the one that remint codes prints`() throws {
             let codes = Set(ErrorCode.allCases.map { "| `\($0.rawValue)` " })
-            let written = try rows(of: "Sources/Pipeline/README.md", from: "").filter { row in
+            let written = try rows(of: "Sources/Rules/Pipeline/README.md", from: "").filter { row in
                 codes.contains { row.hasPrefix($0) }
             }
             #expect(written == ErrorCode.table, "replace it with the output of: remint codes")

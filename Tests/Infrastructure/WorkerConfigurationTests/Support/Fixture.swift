@@ -28,7 +28,7 @@ struct Fixture: CustomTestStringConvertible, Sendable {
 
     /// Those of a folder, by name.
     static func all(in folder: String) -> [Fixture] {
-        Repository.files(under: "Tests/WorkerConfigurationTests/Fixtures/\(folder)", ending: "yaml")
+        Repository.files(under: "Tests/Infrastructure/WorkerConfigurationTests/Fixtures/\(folder)", ending: "yaml")
             .compactMap(Fixture.init).sorted { $0.name < $1.name }
     }
 

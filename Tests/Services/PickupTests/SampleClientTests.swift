@@ -62,7 +62,7 @@ import Testing
         try Self.check(try await Program.run("node", [Self.gateway, "java", "-jar", client.path]))
     }
 
-    private static let gateway = Repository.root.appending(path: "Tests/PickupTests/Pages/samples.mjs").path
+    private static let gateway = Repository.root.appending(path: "Tests/Services/PickupTests/Pages/samples.mjs").path
 
     /// An app around the sample; what iOS has of it stands for iOS.
     private static let swiftApp = """

@@ -14,14 +14,14 @@ extension Scenarios {
 
         private static let tokens: Set<String> = [
             // The reader, the writer, and a bench that writes what a worker would.
-            "Sources/Pipeline/Mint/TokenRecord.swift", "Sources/Pipeline/Mint/TokenHeaders.swift",
-            "Sources/Pipeline/Mint/Draft.swift", "Sources/Pipeline/Mint/TokenFrame.swift",
-            "Sources/Bench/remint-bench/BenchLedger.swift",
+            "Sources/Rules/Pipeline/Mint/TokenRecord.swift", "Sources/Rules/Pipeline/Mint/TokenHeaders.swift",
+            "Sources/Rules/Pipeline/Mint/Draft.swift", "Sources/Rules/Pipeline/Mint/TokenFrame.swift",
+            "Sources/Programs/remint-bench/BenchLedger.swift",
         ]
 
         private static let hops: Set<String> = [
-            "Sources/Pipeline/Records/HopHeaders.swift", "Sources/Pipeline/Settle/DeadLetter.swift",
-            "Sources/Pipeline/Settle/DeadLetterEntry.swift", "Sources/Pipeline/Settle/RetryRecord.swift",
+            "Sources/Rules/Pipeline/Records/HopHeaders.swift", "Sources/Rules/Pipeline/Settle/DeadLetter.swift",
+            "Sources/Rules/Pipeline/Settle/DeadLetterEntry.swift", "Sources/Rules/Pipeline/Settle/RetryRecord.swift",
         ]
 
         static let borders: [Border] = [
@@ -33,15 +33,15 @@ extension Scenarios {
                 pattern:
                     #"HopHeaders\.(code|stage|detail|attempts|size|history|firstFailedAt|notBefore|offset|partition)\b"#,
                 files: hops),
-            Border(pattern: #""remint-(error|origin)-"#, files: ["Sources/Pipeline/Records/HopHeaders.swift"]),
+            Border(pattern: #""remint-(error|origin)-"#, files: ["Sources/Rules/Pipeline/Records/HopHeaders.swift"]),
             Border(
                 pattern: #"(ControlRecord|LaneRecord|RefusalRecord)\(\s*key:"#,
-                files: ["Sources/Pipeline/ControlTopic/ControlWord.swift"]),
+                files: ["Sources/Rules/Pipeline/ControlTopic/ControlWord.swift"]),
             Border(
                 // An offset is the broker's word, and the last one there is has none behind it.
                 pattern: #"\boffset \+ 1\b"#,
-                files: ["Sources/Records/RecordPosition.swift", "Sources/DeclaredAdapters/Pages/DocsPage.swift"]),
-            Border(pattern: #"remint-version="#, files: ["Sources/Worker/Committing/VersionMetadata.swift"]),
+                files: ["Sources/Base/Records/RecordPosition.swift", "Sources/Rules/DeclaredAdapters/Pages/DocsPage.swift"]),
+            Border(pattern: #"remint-version="#, files: ["Sources/Services/Worker/Committing/VersionMetadata.swift"]),
             Border(
                 pattern: #"\.vouchedUser\(|\.vouchedUser\)|\.subject\(reissuing:|\.read\(Report\("#, files: []),
         ]

@@ -15,7 +15,7 @@ struct Fixture: CustomTestStringConvertible, Sendable {
     /// The required messages, in order.
     let says: [String]
 
-    static let folder = Repository.root.appending(path: "Tests/WorkerTestingTests/Fixtures").path
+    static let folder = Repository.root.appending(path: "Tests/Testing/WorkerTestingTests/Fixtures").path
     static let source = ConfigurationSource(
         environment: { _ in nil }, file: { try? String(contentsOfFile: $0, encoding: .utf8) })
     static var reader: ConfigurationReader {
@@ -25,7 +25,7 @@ struct Fixture: CustomTestStringConvertible, Sendable {
     }
 
     static func all(in folder: String) -> [Fixture] {
-        Repository.files(under: "Tests/WorkerTestingTests/Fixtures/\(folder)", ending: "yaml").compactMap { file in
+        Repository.files(under: "Tests/Testing/WorkerTestingTests/Fixtures/\(folder)", ending: "yaml").compactMap { file in
             guard let text = try? String(contentsOf: file, encoding: .utf8) else { return nil }
             let says = text.split(separator: "\n").filter { $0.hasPrefix("# error: ") }.map { String($0.dropFirst(9)) }
             return Fixture(testDescription: file.lastPathComponent, path: file.path, says: says)
