@@ -168,16 +168,17 @@ let package = Package(
             "Wiring",
             [
                 "Pipeline", "AdapterKit", "Kafka", "BrokerTokens", "HTTPTransport", "VendorLookup", "Keyring", "JOSE",
-                "WorkerConfiguration", "OTLP", "Spans", "Telemetry", logging, tls,
+                "Formats", "WorkerConfiguration", "OTLP", "Spans", "Telemetry", logging, tls,
             ]),
         module(
-            "Preflight", ["Wiring", "Serving", "Signing", "Keyring", "AdapterKit", "JOSE", "WorkerConfiguration"]),
+            "Preflight",
+            ["Wiring", "Serving", "Signing", "Keyring", "AdapterKit", "JOSE", "Formats", "WorkerConfiguration"]),
         .target(
             name: "Worker",
             dependencies: [
                 "Preflight", "Wiring", "Serving", "Pipeline", "AdapterKit", "Kafka", "BrokerTokens", "HTTPTransport",
-                "Signing", "VendorLookup", "Keyring", "JOSE", "WorkerConfiguration", "OTLP", "Spans", "Telemetry",
-                logging, lifecycle, hummingbird, hummingbirdCore, httpTypes, nio, tls,
+                "Signing", "VendorLookup", "Keyring", "JOSE", "Formats", "WorkerConfiguration", "OTLP", "Spans",
+                "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, httpTypes, nio, tls,
             ],
             // The page of the admin server, in the program itself.
             resources: [
@@ -198,12 +199,12 @@ let package = Package(
             swiftSettings: settings),
         module(
             "Operations",
-            ["Wiring", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", logging]),
+            ["Wiring", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "Formats", "WorkerConfiguration", logging]),
         // Tests of a configuration, through the worker's pipeline.
         module(
             "WorkerTesting",
             [
-                "Preflight", "Wiring", "Pipeline", "Records", "AdapterKit", "Signing", "Keyring", "JOSE",
+                "Preflight", "Wiring", "Pipeline", "Records", "AdapterKit", "Signing", "Keyring", "JOSE", "Formats",
                 "WorkerConfiguration",
                 "DeclaredAdapters", "DeclaredTesting", "YAMLReading", .product(name: "Yams", package: "Yams"),
             ]),

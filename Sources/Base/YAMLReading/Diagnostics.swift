@@ -37,7 +37,7 @@ package final class Diagnostics {
 
     /// Returns `text`, unless it came from the environment.
     package func quote(_ text: String, _ node: Node) -> String {
-        isCompleted(node) ? "what the environment says" : text
+        isCompleted(node) ? "the environment's value" : text
     }
 
     package func place(of node: Node?) -> FileLocation {
@@ -61,7 +61,7 @@ extension Diagnostics {
         case .duplicatedKeysInMapping(let duplicates, let context):
             append(
                 line: context.mark.line, column: context.mark.column,
-                "a key stands twice: \(duplicates.map { "\($0)" }.joined(separator: ", ")); keep one of them")
+                "a duplicate key: \(duplicates.map { "\($0)" }.joined(separator: ", ")); keep one of them")
         case .reader(let problem, let offset, _, let yaml):
             let lines = yaml.prefix(offset ?? 0).split(omittingEmptySubsequences: false) { $0.isNewline }
             append(
@@ -75,11 +75,11 @@ extension Diagnostics {
     private static func remedy(_ problem: String) -> String {
         switch problem {
         case "found character that cannot start any token":
-            "; indent with spaces, not tabs, and quote a text that begins with @ or `"
+            "; indent with spaces, not tabs, and quote a string that begins with @ or `"
         case "mapping values are not allowed in this context":
-            "; look for a missing colon or another indentation in the line above, and quote a text with a colon in it"
+            "; look for a missing colon or another indentation in the line above, and quote a string with a colon in it"
         case "could not find expected ':'": "; write a colon and a space behind the key above"
-        case "found undefined alias": "; quote a text that begins with *, or write the &anchor in front of its alias"
+        case "found undefined alias": "; quote a string that begins with *, or write the &anchor in front of its alias"
         case "found unexpected end of stream": "; a quote is open"
         case "found unknown escape character", "did not find expected hexdecimal number":
             "; a backslash is itself in single quotes"

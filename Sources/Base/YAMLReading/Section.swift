@@ -22,7 +22,7 @@ package final class Section {
         members = node?.mapping?.map { ($0.key, $0.key.string ?? "", $0.value) } ?? []
         var names: Set<String> = []
         for member in members where !names.insert(member.name).inserted {
-            diagnostics.error(member.key, "\(path(member.name)) stands twice; keep one of them")
+            diagnostics.error(member.key, "\(path(member.name)) is a duplicate; keep one of them")
         }
     }
 
@@ -50,7 +50,7 @@ package final class Section {
     package func text(_ name: String) -> (text: String, node: Node)? {
         guard let node = value(name) else { return nil }
         guard let scalar = node.scalar else {
-            diagnostics.error(node, "\(path(name)) must be a text")
+            diagnostics.error(node, "\(path(name)) must be a string")
             return nil
         }
         return (scalar.string, node)
@@ -186,7 +186,7 @@ package final class Section {
                     member.key,
                     member.name == "<<"
                         ? "\(place) has a merge key, which is not read; write out what it stands for"
-                        : "a name in \(place) must be a text; known here: \(known.joined(separator: ", "))")
+                        : "a name in \(place) must be a string; known here: \(known.joined(separator: ", "))")
                 continue
             }
             let list = known.isEmpty ? "" : "; known here: \(known.joined(separator: ", "))"

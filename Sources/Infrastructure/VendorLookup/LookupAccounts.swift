@@ -4,7 +4,7 @@ public import HTTPTransport
 /// are still in use.
 public struct LookupAccounts: Sendable {
     /// The new accounts.
-    let lines: [String: LookupClient.Line]
+    let opened: [String: LookupClient.OpenAccount]
     /// The unchanged accounts: their previous names by their new ones.
     let kept: [String: String]
 
@@ -13,16 +13,16 @@ public struct LookupAccounts: Sendable {
     ///   - kept: the unchanged accounts: their previous names by their new ones.
     /// - Throws: `EndpointError` where an endpoint cannot be used; it names the account and never a credential.
     public init(_ endpoints: [LookupEndpoint], keeping kept: [String: String] = [:]) throws(EndpointError) {
-        var lines: [String: LookupClient.Line] = [:]
+        var opened: [String: LookupClient.OpenAccount] = [:]
         var names: Set<String> = []
         for endpoint in endpoints {
             guard names.insert(endpoint.account).inserted else {
                 throw EndpointError("look-ups of \(endpoint.account): there are two accounts of that name")
             }
             guard kept[endpoint.account] == nil else { continue }
-            lines[endpoint.account] = LookupClient.Line(try LookupDestination(endpoint))
+            opened[endpoint.account] = LookupClient.OpenAccount(try LookupDestination(endpoint))
         }
-        self.lines = lines
+        self.opened = opened
         self.kept = kept
     }
 }

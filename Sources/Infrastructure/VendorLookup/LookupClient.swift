@@ -15,7 +15,7 @@ import Telemetry
 /// meanwhile: calls to a removed account still end as they would have.
 public final class LookupClient: LookupPort, CustomStringConvertible, CustomReflectable {
     /// An account with the calls that wait to be made.
-    final class Line: Sendable {
+    final class OpenAccount: Sendable {
         let account: LookupDestination
         let calls: (stream: AsyncStream<OpenCall>, continuation: AsyncStream<OpenCall>.Continuation)
 
@@ -31,9 +31,9 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
         let deadline: ContinuousClock.Instant
     }
 
-    private let lines: Mutex<[String: Line]>
-    /// Lines whose calls are to be made from now on.
-    private let opened: (stream: AsyncStream<Line>, continuation: AsyncStream<Line>.Continuation)
+    private let accounts: Mutex<[String: OpenAccount]>
+    /// The accounts whose calls are to be made from now on.
+    private let opened: (stream: AsyncStream<OpenAccount>, continuation: AsyncStream<OpenAccount>.Continuation)
     private let signer: any SigningPort
     private let maximumBodyBytes: Int
     private let logger: Logger
@@ -51,9 +51,9 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
         now: @escaping @Sendable () -> UnixTime
     ) throws(EndpointError) {
         let accounts = try LookupAccounts(endpoints)
-        lines = Mutex(accounts.lines)
+        self.accounts = Mutex(accounts.opened)
         opened = AsyncStream.makeStream()
-        for line in accounts.lines.values { opened.continuation.yield(line) }
+        for account in accounts.opened.values { opened.continuation.yield(account) }
         self.signer = signer
         self.maximumBodyBytes = max(1, maximumBodyBytes)
         self.logger = logger
@@ -61,7 +61,7 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
     }
 
     public var description: String {
-        "the look-ups of \(lines.withLock { $0.keys.sorted() }.joined(separator: ", "))"
+        "the look-ups of \(accounts.withLock { $0.keys.sorted() }.joined(separator: ", "))"
     }
     public var customMirror: Mirror { Mirror(self, children: []) }
 
@@ -70,9 +70,9 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
     public func ask(_ calls: [LookupCall]) {
         let start = ContinuousClock.now
         for call in book.open(calls) {
-            let isTaken = lines.withLock { lines in
-                guard let line = lines[call.account] else { return false }
-                line.calls.continuation.yield(OpenCall(call: call, deadline: start + line.account.timeout))
+            let isTaken = accounts.withLock { accounts in
+                guard let account = accounts[call.account] else { return false }
+                account.calls.continuation.yield(OpenCall(call: call, deadline: start + account.account.timeout))
                 return true
             }
             if !isTaken {
@@ -91,17 +91,17 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
 
     /// Replaces the accounts. Unchanged ones keep their connections; calls to removed ones end as they would have, and
     /// then their connections are closed.
-    public func goOn(with accounts: LookupAccounts) {
-        lines.withLock { lines in
-            var next = accounts.lines
-            var gone = lines
-            for (name, before) in accounts.kept {
-                guard let line = gone.removeValue(forKey: before) else { continue }
-                next[name] = line
+    public func goOn(with new: LookupAccounts) {
+        accounts.withLock { accounts in
+            var next = new.opened
+            var gone = accounts
+            for (name, before) in new.kept {
+                guard let account = gone.removeValue(forKey: before) else { continue }
+                next[name] = account
             }
-            for line in gone.values { line.calls.continuation.finish() }
-            for (name, line) in next where accounts.lines[name] === line { opened.continuation.yield(line) }
-            lines = next
+            for account in gone.values { account.calls.continuation.finish() }
+            for (name, account) in next where new.opened[name] === account { opened.continuation.yield(account) }
+            accounts = next
         }
     }
 
@@ -110,18 +110,18 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
     /// Makes the calls until the task is canceled; every call has ended when it returns. To be called once.
     public func run() async {
         await withDiscardingTaskGroup { group in
-            for await line in opened.stream { group.addTask { await self.run(line) } }
+            for await account in opened.stream { group.addTask { await self.run(account) } }
         }
         book.closeAll(LookupFailure.stopping)
     }
 
     /// Makes the calls of one account, until it is removed or the task is canceled.
-    private func run(_ line: Line) async {
+    private func run(_ account: OpenAccount) async {
         let exchange = LookupExchange(
-            account: line.account, transport: line.account.makeTransport(), signer: signer,
+            account: account.account, transport: account.account.makeTransport(), signer: signer,
             maximumBodyBytes: maximumBodyBytes, now: now)
         await withDiscardingTaskGroup { group in
-            for await open in line.calls.stream {
+            for await open in account.calls.stream {
                 // Here, for their tasks may begin in any order.
                 let place = exchange.account.permits.place()
                 group.addTask { await self.make(open, exchange, place) }

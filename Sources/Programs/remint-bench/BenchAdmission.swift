@@ -9,7 +9,7 @@ struct BenchAdmission: AsyncParsableCommand {
         commandName: "admission", abstract: "What an event costs besides its signature, as memory and apps grow.",
         discussion: """
             Events of users who are all different go from record to replacement token, with a signer that does nothing. Each
-            row remembers so many recent subjects, and knows so many apps; all rows are measured in turns.
+            row remembers this number of recent subjects, and knows this number of apps; all rows are measured in turns.
             """)
 
     @Option(help: "How many recent subjects are remembered; repeatable.")

@@ -18,7 +18,7 @@ struct BenchDecode: AsyncParsableCommand {
 
     @Option(help: "How long each measurement takes, in seconds.") var seconds = 0.2
     @Option(help: "One vendor's events alone, by the name of its adapter or the path of its file.") var vendor: String?
-    @Option(help: "Decode so many events of each kind, once, and print nothing: for counting instructions.")
+    @Option(help: "Decode this number of events of each kind, once, and print nothing: for counting instructions.")
     var count: Int?
     @OptionGroup var options: BenchOptions
 

@@ -25,7 +25,8 @@ struct BenchMint: AsyncParsableCommand {
         help: ArgumentHelp(
             "The key: a PEM, or for HS256 a file with the secret's bytes. A new one by default.", valueName: "file"))
     var key: String?
-    @Option(help: "Make exactly so many tokens on one thread, once, and print nothing: for counting instructions.")
+    @Option(
+        help: "Make exactly this number of tokens on one thread, once, and print nothing: for counting instructions.")
     var count: Int?
     @OptionGroup var options: BenchOptions
 

@@ -197,7 +197,9 @@ final class BenchStage {
 
     /// Returns the number of events that the worker's group has committed.
     private func done() async throws -> Int {
-        guard worker.isRunning else { throw BenchFailed("the worker ended; its last words stand above") }
+        guard worker.isRunning else {
+            throw BenchFailed("the worker exited; its last output is printed before this line")
+        }
         return try await group.committed(names.partitions, within: .seconds(10)).values.reduce(0) { $0 + Int($1) }
     }
 

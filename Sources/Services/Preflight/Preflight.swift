@@ -1,4 +1,5 @@
 public import AdapterKit
+import Formats
 package import JOSE
 public import Keyring
 import Serving
@@ -29,10 +30,9 @@ public struct Preflight: Sendable {
         guard isReady, let configuration else { return nil }
         let asking = configuration.apps.count { $0.lookup != nil }
         let behindSigners = configuration.keys.count { $0.signer != nil }
-        func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
         let parts = [
-            count(configuration.apps.count, "app"), asking == 0 ? nil : "\(asking) with look-ups",
-            count(rings.count, "key ring"),
+            configuration.apps.count.of("app"), asking == 0 ? nil : "\(asking) with look-ups",
+            rings.count.of("key ring"),
             // These could not be looked at here.
             behindSigners == 0 ? nil : "\(behindSigners) behind a signer and not looked at",
             "delivery \(configuration.delivery.rawValue)",

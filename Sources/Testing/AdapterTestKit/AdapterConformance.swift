@@ -82,7 +82,9 @@ public struct AdapterConformance: Sendable {
     private func handover(_ adapter: any Adapter) -> [String] {
         let handover = adapter.keyHandover
         var violations: [String] = []
-        if handover.beforePromotion.isEmpty { violations.append("keyHandover does not say how the vendor gets a key") }
+        if handover.beforePromotion.isEmpty {
+            violations.append("keyHandover does not describe how the vendor gets a key")
+        }
         if handover.origin == .ours, adapter.algorithm.keyType == .secret {
             violations.append("keyHandover: a shared secret has no half that is ours alone")
         }
@@ -124,7 +126,7 @@ public struct AdapterConformance: Sendable {
         }
         if failure.hadNoToken, failure.evidence != .none {
             violations.append(
-                "\(failure.reason) says that there was no token, but is evidence of \(failure.evidence.rawValue), not none"
+                "\(failure.reason) means that there was no token, but is evidence of \(failure.evidence.rawValue), not none"
             )
         }
         return violations
@@ -233,7 +235,7 @@ public struct AdapterConformance: Sendable {
         case .refused(let code, let name): found = "\(code) \(name)"
         }
         guard let expected = fixtures.verdict(on: corruption.name, app: app.name) else {
-            return ["verdicts.json does not say what becomes of \(corruption.name): here \(found)"]
+            return ["verdicts.json has no verdict for \(corruption.name): here \(found)"]
         }
         return found == expected ? [] : ["\(corruption.name): expected \(expected), the verdict is \(found)"]
     }

@@ -102,7 +102,7 @@ struct LookupConversation {
             verdicts(try turns(pair, gone: user.ids)), verdicts(try turns(pair, unknown: user.ids)),
         ]
         return found.allSatisfy { $0.count == 2 && ($0[0] == .gone || $0[0] == .unknown) && $0[1].confirms }
-            ? [] : ["a user whom the stub does not have is not gone or unknown, or is not the only one"]
+            ? [] : ["a user that the stub does not have is neither gone nor unknown, or is not the only one"]
     }
 
     private func refused() throws -> [String] {

@@ -60,7 +60,7 @@ private final class StackMemory {
         buffer.deallocate()
     }
 
-    /// How many of 1024 marks that are written to what `lend` lends are still there afterwards.
+    /// Returns the number of 1024 marks, written into the memory that `lend` lends, that are still there afterwards.
     func remains(_ lend: ((UnsafeMutableBufferPointer<UInt8>) -> Void) -> Void) -> Int {
         var place: UInt = 0
         lend { lent in

@@ -125,6 +125,6 @@ struct EncryptionTamperingTests {
         }
     }
 
-    /// What every failed decryption says, whatever was wrong.
+    /// The error of every failed decryption, whatever was wrong.
     private static let failure = JOSEError(.decryptionFailed, "the key does not open the token")
 }

@@ -14,7 +14,7 @@ import Testing
 struct JSONFuzzTests {
     private static let original = Array(
         ##"{"a":[1,-2.5e3,0],"b":{"c":"\u00e9\n\ud83d\ude00","d":null},"é😀":[true,false,{}]}"##.utf8)
-    /// What damage is made of: JSON's own characters, digits, and bytes that break UTF-8.
+    /// The material of the damage: JSON's own characters, digits, and bytes that break UTF-8.
     private static let splinters: [[UInt8]] =
         #"{}[]:,"\/.+-eEu0129aAntfl "#.utf8.map { [$0] }
         + [

@@ -2,7 +2,7 @@ import Foundation
 @_spi(Signing) import JOSE
 import Testing
 
-/// How the `openssl` command is asked for one JWS algorithm.
+/// The arguments of the `openssl` command for one JWS algorithm.
 struct CommandLineAlgorithm: Sendable, CustomTestStringConvertible {
     let algorithm: Algorithm
     let generate: [String]

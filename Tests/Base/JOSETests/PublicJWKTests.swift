@@ -6,7 +6,7 @@ import Testing
 /// A JWK of somebody else's that is not taken as a public key.
 struct UnwelcomeJWK: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// What is added to the public key's members, as JSON; nil removes one.
+    /// The additions to the public key's members, as JSON; nil removes one.
     let changes: [String: String?]
     var code = JOSEError.Code.invalidKey
 

@@ -8,7 +8,7 @@ import Testing
 private final class WatchedStorage: Sendable {
     private let state = Mutex((allocated: 0, left: [[UInt8]]()))
 
-    /// What stood in each region when it was given back.
+    /// The bytes left in each region when it was returned.
     var left: [[UInt8]] { state.withLock { $0.left } }
     /// Regions that were not given back.
     var open: Int { state.withLock { $0.allocated - $0.left.count } }
@@ -154,7 +154,7 @@ struct MemorySearch {
     /// - Parameter hidden: what is looked for, each byte combined with the mask, so that this is not found itself.
     init(_ hidden: [UInt8]) { self.hidden = hidden }
 
-    /// How often the bytes stand somewhere.
+    /// Returns the number of places in memory that hold the bytes.
     func count() throws -> Int {
         let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
         try #require(memory >= 0)

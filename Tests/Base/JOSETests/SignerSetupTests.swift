@@ -3,7 +3,7 @@ import Testing
 
 @testable @_spi(Signing) import JOSE
 
-/// What libcrypto is told of a key is told every time, whatever else the threads have on their stacks.
+/// Tests that libcrypto gets a key's parameters with every signature, whatever else the threads have on their stacks.
 @Suite struct SignerSetupTests {
     @Test(arguments: [Algorithm.hs256, .hs384, .hs512])
     func `an HMAC signer is set up every time, on all cores`(algorithm: Algorithm) async throws {

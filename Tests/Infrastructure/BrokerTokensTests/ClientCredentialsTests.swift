@@ -95,8 +95,8 @@ import WorkerConfiguration
 
     @Test(arguments: [
         (200, #"{"token_type":"Bearer"}"#, "answers without an access_token"),
-        (200, #"{"access_token":"s3cr3t"}"#, "says neither expires_in nor, in a JWT, exp"),
-        (200, #"{"access_token":"s3cr3t\n","expires_in":60}"#, "visible characters"),
+        (200, #"{"access_token":"s3cr3t"}"#, "has neither expires_in nor, in a JWT, exp"),
+        (200, #"{"access_token":"s3cr3t\n","expires_in":60}"#, "visible ASCII characters"),
         (200, "s3cr3t", "something else than a JSON object"), (503, "s3cr3t", "status 503"),
         (400, #"{"error":"S3CR3T s3cr3t"}"#, "status 400"), (302, "{}", "status 302"),
     ])

@@ -26,7 +26,7 @@ import Testing
 
     @Test(arguments: [
         ("no token", 0o600, "holds no JWT with an exp"), ("e30.e30.", 0o600, "holds no JWT with an exp"),
-        (unsecuredJWT(expiry: now.seconds), 0o600, "ended at 2027-01-15T08:00:00Z"),
+        (unsecuredJWT(expiry: now.seconds), 0o600, "expired at 2027-01-15T08:00:00Z"),
         (unsecuredJWT(expiry: now.seconds + 9), 0o666, "chmod 644"),
     ])
     func `a file without a live token, or open to others, is refused`(text: String, mode: Int, says: String)
@@ -48,7 +48,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(10))) struct AWSCredentialTests {
-    /// What a stub was asked, and what it answers.
+    /// A stub that keeps its requests, and always returns the same JSON.
     private final class Agent: VendorStub {
         private let asked = Mutex<[StubRequest]>([])
         let json: String

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-/// When librdkafka is made to look again at what it could fetch.
+/// Tests of the moments at which librdkafka checks again for records to fetch.
 @Suite struct FetchPromptTests {
     @Test func `a fetch is due once half of a partition's queue was taken, and only once`() {
         let prompt = FetchPrompt(["queued.min.messages": "100"])

@@ -4,7 +4,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PauseTests {
     private let partitions = (0..<2).map { TopicPartition(topic: "t", partition: $0) }
 
-    /// What `consumer` returns next, `count` records of it.
+    /// Returns the next `count` records of `consumer`.
     private func take(_ count: Int, from consumer: KafkaConsumer) async throws -> [ConsumedRecord] {
         try await consume(count, from: consumer)
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-/// What a group's event becomes.
+/// Tests of the conversion of a group's events.
 @Suite struct RebalanceTests {
     private let first = TopicPartition(topic: "t", partition: 0)
     private let second = TopicPartition(topic: "t", partition: 1)

@@ -10,7 +10,7 @@ import Testing
                 try KafkaConsumer(
                     consumerProperties(broker, group: topic), topics: [topic], wakeup: wakeup, logger: silent)
             }
-            /// What all have, waiting where that is nothing.
+            /// Returns the records of all consumers, and waits for the first one.
             func events() async throws -> [ConsumedRecord] {
                 while true {
                     try Task.checkCancellation()

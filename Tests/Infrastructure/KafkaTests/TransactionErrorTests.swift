@@ -1,13 +1,13 @@
 import Kafka
 import Testing
 
-/// What a call of a transaction says when the broker answers a request with an error: the table a worker's loop stands
-/// on, as librdkafka 2.0.2 has it.
+/// The result of each transaction call if the broker answers a request with an error: the table behind a worker's loop,
+/// as librdkafka 2.0.2 has it.
 @Suite(.timeLimit(.minutes(10))) struct TransactionErrorTests {
     /// A call of a transaction.
     enum Call: Sendable { case initTransactions, sendOffsets, commit, abort }
 
-    /// What comes of it.
+    /// The result of the call.
     enum Outcome: Sendable, Equatable {
         case success
         case retriable(KafkaError.Code)
@@ -49,7 +49,7 @@ import Testing
         var testDescription: String { "\(call), \(request) answered with \(error): \(outcome)" }
     }
 
-    /// What passes by itself is repeated by the library, so none of these is retriable.
+    /// The library repeats a request whose error passes by itself, so none of these is retriable.
     static let table: [Case] = [
         Case(.initTransactions, .findCoordinator, .coordinatorNotAvailable, .success),
         Case(.initTransactions, .findCoordinator, .notCoordinator, .success),

@@ -1,7 +1,7 @@
 import Signing
 import Synchronization
 
-/// What was said to be wrong with keys, by source.
+/// The reported problems of keys, by source.
 final class RecordedProblems: Sendable {
     private let problems = Mutex<[String: String]>([:])
 

@@ -7,7 +7,7 @@ import WorkerTestSupport
 
 @testable import Signing
 
-/// Who may ask a signer, for how long it listens to silence, and what it says of it.
+/// Tests of the callers that a signer serves, of its limit for silent connections, and of its log.
 @Suite(.timeLimit(.minutes(10))) struct SignerAccessTests {
     private func connected(_ log: RecordingLog) -> Int { log.lines.count { $0.message == "a worker connected" } }
 

@@ -95,62 +95,6 @@ struct SignerBench: ~Copyable {
     }
 }
 
-/// A signer's uptime, which passes when a test says so.
-final class ManualUptime: Sendable {
-    private struct State {
-        var uptime = Duration.zero
-        var sleepers: [Int: CheckedContinuation<Void, any Error>] = [:]
-        var lastSleeper = 0
-        var watchers: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = Mutex(State())
-
-    var clock: SignerClock {
-        SignerClock(
-            now: { SignerBench.now }, uptime: { self.state.withLock { $0.uptime } },
-            sleep: { _ in try await self.sleep() })
-    }
-
-    /// Lets `duration` pass, once somebody waits for it, and wakes everybody.
-    func pass(_ duration: Duration) async {
-        await withCheckedContinuation { watcher in
-            let isAwaited = state.withLock { state in
-                if state.sleepers.isEmpty { state.watchers.append(watcher) }
-                return !state.sleepers.isEmpty
-            }
-            if isAwaited { watcher.resume() }
-        }
-        let sleepers = state.withLock { state in
-            state.uptime += duration
-            defer { state.sleepers = [:] }
-            return state.sleepers.values.map { $0 }
-        }
-        for sleeper in sleepers { sleeper.resume() }
-    }
-
-    private func sleep() async throws {
-        let number = state.withLock { state in
-            state.lastSleeper += 1
-            return state.lastSleeper
-        }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { sleeper in
-                let watchers = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
-                    guard !Task.isCancelled else { return nil }
-                    state.sleepers[number] = sleeper
-                    defer { state.watchers = [] }
-                    return state.watchers
-                }
-                guard let watchers else { return sleeper.resume(throwing: CancellationError()) }
-                for watcher in watchers { watcher.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.sleepers.removeValue(forKey: number) }?.resume(throwing: CancellationError())
-        }
-    }
-}
-
 /// One end of a connection to a signer, which sends what a test wants and keeps what comes.
 struct SignerPeer {
     private let channel: any Channel
@@ -175,7 +119,7 @@ struct SignerPeer {
     /// The next frame; nil where the connection has ended.
     mutating func next() async -> SignerFrame? { await incoming.next(isolation: #isolation) }
 
-    /// What is answered to `frame`.
+    /// Returns the answer to `frame`.
     mutating func ask(_ frame: SignerFrame) async throws -> SignerFrame? {
         try await send(frame)
         return await next()
@@ -203,10 +147,10 @@ struct ClientBench {
 
     /// Runs a client of the signer on `socket` while `body` runs.
     static func with(
-        _ socket: String, _ wanted: [String: Set<Algorithm>], patience: Duration = WorkerTestSupport.patience,
+        _ socket: String, _ wanted: [String: Set<Algorithm>], timeout: Duration = WorkerTestSupport.patience,
         _ body: (ClientBench) async throws -> Void
     ) async throws {
-        let bench = ClientBench(socket, wanted, patience)
+        let bench = ClientBench(socket, wanted, timeout)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await bench.signer.run() }
             try await body(bench)
@@ -214,10 +158,10 @@ struct ClientBench {
         }
     }
 
-    private init(_ socket: String, _ wanted: [String: Set<Algorithm>], _ patience: Duration) {
+    private init(_ socket: String, _ wanted: [String: Set<Algorithm>], _ timeout: Duration) {
         signer = SignerProcess(
             socket: socket, wanted: wanted, problems: problems.report, lanes: 2,
-            times: .init(patience: patience, patienceForKeys: WorkerTestSupport.patience, interval: .milliseconds(20)),
+            times: .init(timeout: timeout, keyTimeout: WorkerTestSupport.patience, interval: .milliseconds(20)),
             logger: log.logger())
     }
 
@@ -243,7 +187,7 @@ final class ScriptedSigner: Sendable {
         case hangUp
     }
 
-    /// What came, in its order.
+    /// The received frames, in order.
     private let frames = Mutex<[SignerFrame]>([])
     private let script: Mutex<@Sendable (SignerFrame) -> Reply>
     private let server = Mutex<(any Channel)?>(nil)

@@ -9,7 +9,7 @@ import WorkerTestSupport
 
 @testable import Signing
 
-/// What a worker does with a signer that is broken or taken over.
+/// Tests of a worker whose signer is broken or compromised.
 @Suite(.timeLimit(.minutes(10))) struct SignerDistrustTests {
     /// Wrong answers to one request, and how they end.
     enum Fault: CaseIterable {
@@ -100,16 +100,16 @@ import WorkerTestSupport
         let keys = try Keys(bench)
         let signer = ScriptedSigner { keys.faulty(fault, $0) }
         try await signer.listening(bench.socket) {
-            let patience: Duration = fault == .silent ? .milliseconds(200) : WorkerTestSupport.patience
+            let timeout: Duration = fault == .silent ? .milliseconds(200) : WorkerTestSupport.patience
             let wanted: [String: Set<Algorithm>] = ["RS256": [.rs256], "HS512": [.hs512]]
-            try await ClientBench.with(bench.socket, wanted, patience: patience) { client in
+            try await ClientBench.with(bench.socket, wanted, timeout: timeout) { client in
                 await client.signer.waitForKeys(within: WorkerTestSupport.patience)
                 guard case .failure(let rejection) = try await client.signOne(fault.ring) else {
                     Issue.record("the signature was believed")
                     return
                 }
                 #expect(rejection.code == fault.code, "\(rejection)")
-                // On a busy machine the client's patience may end before the request arrives.
+                // On a busy machine the client may give up before the request arrives.
                 try await eventually("the request") { signer.signRequests >= 1 }
                 #expect(signer.signRequests == 1, "nothing is sent twice")
                 if fault.isTrouble {
@@ -136,7 +136,7 @@ import WorkerTestSupport
         }
     }
 
-    /// What a signer may say of the ring `RS256`, and what is said about that.
+    /// A signer's claim about the ring `RS256`, and the worker's message about it.
     struct Claim: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let versions: [PublishedRing.Version]?

@@ -118,7 +118,7 @@ struct LookupBench {
         return replies
     }
 
-    /// What became of one call.
+    /// Returns the result of one call.
     mutating func ask(_ call: LookupCall) async throws -> Result<LookupAnswer, LookupFailure> {
         client.ask([call])
         let replies = await replies(1)

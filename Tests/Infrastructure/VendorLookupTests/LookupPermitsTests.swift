@@ -39,7 +39,7 @@ import Testing
     }
 }
 
-/// Who was served, in that order.
+/// The callers served, in order.
 private final class ServedLine: Sendable {
     private let numbers = Mutex<[Int]>([])
     var order: [Int] { numbers.withLock { $0 } }

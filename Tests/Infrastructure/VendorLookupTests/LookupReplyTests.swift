@@ -11,7 +11,7 @@ import WorkerTestSupport
 @testable import VendorLookup
 
 @Suite(.timeLimit(.minutes(10))) struct LookupReplyTests {
-    /// What a vendor does, and what becomes of a call.
+    /// The vendor's behavior, and the result of a call.
     struct Case: Sendable, CustomTestStringConvertible {
         let misbehaviour: Misbehaviour
         var status: Int?

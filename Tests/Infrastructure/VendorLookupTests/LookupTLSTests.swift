@@ -22,7 +22,7 @@ import WorkerTestSupport
         return certificates
     }
 
-    /// What becomes of a call to a server that shows `name`, and whether the server saw it.
+    /// Returns the result of a call to a server that shows `name`, and whether the server saw the call.
     private func ask(
         _ certificates: CertificateTestSupport.Certificates, _ name: String, authority: String?
     ) async throws -> (result: Result<LookupAnswer, LookupFailure>, requests: Int) {

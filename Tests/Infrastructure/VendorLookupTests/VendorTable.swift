@@ -18,9 +18,9 @@ struct AskedVendor: Sendable, CustomTestStringConvertible {
     let adapter: any Adapter
     /// A report of this user, as the SDK shapes it.
     let report: @Sendable (String) -> String
-    /// What an event of a deleted user ends as.
+    /// The outcome of a deleted user's event.
     let gone: String
-    /// What a bare 404 without the vendor's body ends as.
+    /// The outcome of an event after a bare 404 without the vendor's body.
     let notFound: String
 
     /// The five vendors, Bloomreach with both of its tokens.
@@ -103,7 +103,7 @@ final class VendorRow {
                 ring: "ring", version: "k-1", keyID: "k-1", algorithm: algorithm, retireAfter: nil))
     }
 
-    /// What the event of `user` comes to.
+    /// Returns the outcome of `user`'s event.
     ///
     /// - Parameters:
     ///   - prepare: makes the server misbehave.

@@ -2,7 +2,7 @@ import AdapterKit
 import StubServer
 import Testing
 
-/// What each vendor's answers and failures lead to, over a real connection: one event, one row.
+/// The outcome of each of a vendor's answers and failures, over a real connection: one event, one row.
 @Suite(.timeLimit(.minutes(10))) struct VendorTableTests {
     @Test(arguments: try AskedVendor.all.get())
     func `the vendor's knowledge of a user decides the event`(_ vendor: AskedVendor) async throws {

@@ -23,7 +23,7 @@ import WorkerConfiguration
     @Test func `config/remint.yaml is what the declarations of the keys generate`() throws {
         #expect(
             try text("config/remint.yaml") == SampleConfiguration(registry: Self.registry).text,
-            "write it anew: remint config sample > config/remint.yaml")
+            "replace it: remint config sample > config/remint.yaml")
     }
 
     @Test func `the page and the help list every property that the worker sets itself`() throws {

@@ -33,7 +33,7 @@ struct DurationTests {
         Mistake(
             "no unit", SampleText.with("    lifetime: 3600\n"),
             says: "10:15 apps.ios.lifetime must be a duration such as"),
-        Mistake("a list", SampleText.with("    lifetime: [1h]\n"), says: "10:15 apps.ios.lifetime must be a text"),
+        Mistake("a list", SampleText.with("    lifetime: [1h]\n"), says: "10:15 apps.ios.lifetime must be a string"),
         Mistake(
             "nothing at all", SampleText.with("    lifetime: 0s\n"), says: "10:15 apps.ios.lifetime must be from 1s"),
         Mistake(

@@ -89,7 +89,7 @@ struct EffectiveTests {
         #expect(text.contains("sasl.password: (redacted)  # conf/remint.yaml:3, environment\n"))
     }
 
-    /// What is shown can be read again, and means the same.
+    /// Tests that the printed configuration can be read again, and means the same.
     @Test(arguments: Fixture.all(in: "good"))
     func `the effective configuration reads back as the configuration it came from`(_ fixture: Fixture)
         throws

@@ -18,7 +18,7 @@ struct FixtureTests {
         #expect(fixture.lines(diagnostics) == fixture.says)
         #expect(diagnostics.contains { $0.severity == .error })
         for diagnostic in diagnostics {
-            #expect(!diagnostic.message.contains("hunter2"), "what the environment says is not repeated")
+            #expect(!diagnostic.message.contains("hunter2"), "the environment's value is not repeated")
             #expect(!diagnostic.message.contains { $0.isNewline })
         }
         #expect(fixture.effective().configuration == nil)

@@ -5,7 +5,7 @@ import Vendors
 
 @testable import WorkerConfiguration
 
-/// What a running gateway makes of a file that was read again.
+/// Tests of a running gateway's plan for a file that was read again.
 @Suite struct GatewayReloadPlanTests {
     private static let text = """
         kafka: { bootstrap_servers: 127.0.0.1:9092 }
@@ -31,7 +31,7 @@ import Vendors
         return try file.configuration()
     }
 
-    /// What becomes of the usual file with these passages replaced.
+    /// Returns the plan for the usual file with these passages replaced.
     private func plan(_ changes: (String, String)...) throws -> GatewayReloadPlan {
         var text = Self.text
         for (passage, replacement) in changes {

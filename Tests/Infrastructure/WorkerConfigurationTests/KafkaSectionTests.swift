@@ -35,7 +35,7 @@ struct KafkaSectionTests {
             "retries' beginning too long",
             SampleText.with("topics: { retries: \(String(repeating: "r", count: 247)) }\n"),
             says: "10:20 a topic's name has up to 249"),
-        Mistake("a list", SampleText.with("topics: { tokens: [] }\n"), says: "10:19 topics.tokens must be a text"),
+        Mistake("a list", SampleText.with("topics: { tokens: [] }\n"), says: "10:19 topics.tokens must be a string"),
     ]
 
     @Test(arguments: topics) func `an impossible topic is refused`(_ mistake: Mistake) { mistake.check() }
@@ -62,10 +62,10 @@ struct KafkaSectionTests {
         Mistake("a list", properties("[a]"), says: "3:15 kafka.properties must be a mapping"),
         Mistake(
             "a property that is a mapping", properties("{ a: { b: c } }"),
-            says: "3:20 kafka.properties.a must be a text or a number"),
+            says: "3:20 kafka.properties.a must be a string or a number"),
         Mistake(
             "a property that is a list", properties("{ a: [1] }"),
-            says: "3:20 kafka.properties.a must be a text or a number"),
+            says: "3:20 kafka.properties.a must be a string or a number"),
         Mistake(
             "a file that is not there", properties("{ sasl.password_file: secret }"),
             says: "3:37 the file of sasl.password_file cannot be read"),

@@ -84,7 +84,7 @@ struct MistakeTests {
             says: "1:8 kafka.bootstrap_servers is missing"),
         Mistake(
             "brokers in a list", SampleText.replacing("127.0.0.1:9092", "[a, b]"),
-            says: "2:22 kafka.bootstrap_servers must be a text"),
+            says: "2:22 kafka.bootstrap_servers must be a string"),
         Mistake(
             "an app that is a list", SampleText.with("  web: [braze]\n"), says: "10:8 apps.web must be a mapping",
             "10:8 apps.web.adapter is missing", "10:8 apps.web.key is missing"),

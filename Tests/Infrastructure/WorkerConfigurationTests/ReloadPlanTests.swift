@@ -6,7 +6,7 @@ import Vendors
 
 @testable import WorkerConfiguration
 
-/// What a running worker makes of a file that was read again.
+/// Tests of a running worker's plan for a file that was read again.
 @Suite("A configuration that is read again")
 struct ReloadPlanTests {
     private static let text = """
@@ -29,7 +29,7 @@ struct ReloadPlanTests {
         return try file.configuration()
     }
 
-    /// What becomes of the usual file with these passages replaced.
+    /// Returns the plan for the usual file with these passages replaced.
     private func plan(_ changes: (String, String)..., files: [String: String] = [:]) throws -> ReloadPlan {
         var text = Self.text
         for (passage, replacement) in changes {

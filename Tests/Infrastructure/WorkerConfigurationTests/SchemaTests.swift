@@ -17,7 +17,7 @@ struct SchemaTests {
         let file = Repository.root.appending(path: "config/remint.schema.json")
         #expect(
             try String(contentsOf: file, encoding: .utf8) == Self.text,
-            "write it anew: remint config schema > config/remint.schema.json")
+            "replace it: remint config schema > config/remint.schema.json")
     }
 
     @Test func `the schema has every key and section with its meaning, and no other`() throws {

@@ -14,7 +14,7 @@ struct SealTests {
         + "zs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0L"
         + #"s1jF44-csFCur-kEgU8awapJzKnqDKgw""#
     private static let named = #","kid":"pickup-1","alg":"ECDH-ES+A256KW""#
-    /// What must not be repeated.
+    /// The secret that no message may repeat.
     private static let secret = "870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE"
 
     /// An app whose `seal` names a file with `jwk`, in line 10 from column 11; nil for no file.
@@ -61,11 +61,12 @@ struct SealTests {
         Mistake(
             "no such file", app(nil),
             says:
-                "10:11 the file of apps.ios.seal cannot be read; put the recipient's public JWK there or mend the path"),
+                "10:11 the file of apps.ios.seal cannot be read; write the recipient's public JWK to it or fix the path"
+        ),
         Mistake("an empty path", SampleText.with("    seal: ''\n"), says: "10:11 apps.ios.seal is empty"),
         Mistake(
             "a variable that is empty", SampleText.with("    seal: ${SEAL:-}\n"), says: "10:11 apps.ios.seal is empty"),
-        Mistake("a list", SampleText.with("    seal: [a.jwk]\n"), says: "10:11 apps.ios.seal must be a text"),
+        Mistake("a list", SampleText.with("    seal: [a.jwk]\n"), says: "10:11 apps.ios.seal must be a string"),
         Mistake(
             "a switch", SampleText.with("    seal: true\n"), says: "10:11 the file of apps.ios.seal cannot be read"),
         Mistake(

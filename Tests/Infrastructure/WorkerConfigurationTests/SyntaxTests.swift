@@ -71,7 +71,7 @@ struct SyntaxTests {
         let key = duplicate.key
         let errors = ConfigurationFile(duplicate.text).errors()
         #expect(errors.count == 1)
-        #expect(errors.first?.contains("stands twice") == true)
+        #expect(errors.first?.contains("a duplicate key") == true)
         #expect(errors.first?.contains(key) == true)
         #expect(errors.first?.hasPrefix("conf/remint.yaml:1:1:") == (key == "kafka"), "\(errors)")
     }

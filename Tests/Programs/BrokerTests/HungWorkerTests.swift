@@ -5,7 +5,7 @@ import Testing
 extension BrokerTests {
     /// A worker that stands still for longer than its group waits for it, and then goes on as if nothing had happened.
     @Suite(.timeLimit(.minutes(15))) struct HungWorkerTests {
-        /// Where the worker is when it stands still.
+        /// The moment at which the worker stands still.
         enum Moment: String, CaseIterable, CustomTestStringConvertible {
             case withEventsInWork
             case withATransactionOpen
@@ -13,7 +13,7 @@ extension BrokerTests {
             var testDescription: String { rawValue }
         }
 
-        /// What a worker says whose producer was fenced, or whose partitions are gone.
+        /// The log messages of a worker whose producer was fenced, or whose partitions are gone.
         private static let waysToLearn = [
             "a transaction was aborted", "partitions were revoked", "the Kafka clients are of no further use",
             "fenced: ",

@@ -47,7 +47,7 @@ extension BrokerTests {
             return beside.p99 / alone.p99
         }
 
-        /// How long live events took until their tokens were visible.
+        /// The times from live events to their visible tokens.
         struct Latencies: CustomStringConvertible {
             let p50, p99: Duration
             var description: String { "p50 \(p50), p99 \(p99)" }
@@ -61,7 +61,7 @@ extension BrokerTests {
             }
         }
 
-        /// What the worker says of itself, in milliseconds; where the time goes when the figures are not good.
+        /// The worker's own measurements, in milliseconds; they show the slow part if the figures are not good.
         private struct Diary {
             private static let histograms = ["transaction_duration", "batch_duration"]
             let scrape: Scrape

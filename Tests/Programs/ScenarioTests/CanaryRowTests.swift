@@ -5,7 +5,8 @@ import ProgramTestSupport
 import Testing
 
 extension CampaignScenarios {
-    /// What can go wrong with a canary besides a lack of tokens: the loop guard, the signer's policy, a vendor that refuses a few.
+    /// Tests of a canary that fails for another reason than a lack of tokens: the loop guard, the signer's policy, a
+    /// vendor that refuses a few.
     @Suite(.timeLimit(.minutes(20))) struct CanaryRowTests {
         private static let braze = Campaigners.braze
         private static let infobip = Campaigners.infobip

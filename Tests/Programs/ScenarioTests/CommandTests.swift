@@ -11,7 +11,7 @@ extension OperatorScenarios {
             let testDescription: String
             let from: String
             let to: String
-            /// What must stand in the line, after the file's name.
+            /// The required text of the line, after the file's name.
             let expected: String
         }
 

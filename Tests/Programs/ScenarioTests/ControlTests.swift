@@ -4,7 +4,7 @@ import ProgramTestSupport
 import Testing
 
 extension OperatorScenarios {
-    /// What one operator says holds for every worker, and for those that start later.
+    /// Tests that one operator's command applies to every worker, and to workers that start later.
     @Suite(.timeLimit(.minutes(10))) struct ControlTests {
         @Test func `a pause holds for two workers and over a restart, until it is ended`() async throws {
             let shop = try await Shop.open()

@@ -17,7 +17,7 @@ extension KeyScenarios {
             return try await Program.run(Self.script, [], environment: none.merging(settings) { _, new in new })
         }
 
-        /// That the script came to its end, and that what it left in `folder` says the same.
+        /// Checks that the script finished, and that its files in `folder` agree with its output.
         private func expectToken(_ script: Program, in folder: URL) throws {
             try #require(script.status == 0, "\(script.outputText)\(script.errorText)")
             let steps = script.outputText.split(separator: "\n").filter { $0.contains(#/^\d\/7 /#) }

@@ -4,7 +4,7 @@ import ProgramTestSupport
 import Testing
 
 extension KeyScenarios {
-    /// What a process that holds keys lets others see of its memory.
+    /// Tests that a process with keys shows nobody its memory.
     @Suite(.timeLimit(.minutes(10))) struct KeyProtectionTests {
         /// An account without rights: this one, or another where this is root, whom nothing is kept from.
         private static let user: UInt32 = geteuid() == 0 ? 65_534 : geteuid()

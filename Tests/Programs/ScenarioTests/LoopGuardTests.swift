@@ -124,7 +124,7 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
-        /// What `remint apps` says of an app.
+        /// Returns the state of an app from `remint apps`.
         private func state(of app: String, _ shop: borrowing Shop, _ admin: AdminAPI) async throws -> String? {
             let apps = try await Program.run(
                 Repository.remint, ["apps", "--config", shop.configuration, "--worker", admin.address, "--json"])

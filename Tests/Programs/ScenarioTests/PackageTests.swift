@@ -5,8 +5,8 @@ import ProgramTestSupport
 import Testing
 
 extension Scenarios {
-    /// What is under `config/` to install Remint with, held against the program and, where they are installed, against the
-    /// tools that it is for.
+    /// Tests of the installation files under `config/`, compared with the program and, if they are installed, with the
+    /// tools that read the files.
     @Suite(.timeLimit(.minutes(10))) struct PackageTests {
         private static let config = Repository.root.appending(path: "config")
 

@@ -99,7 +99,7 @@ extension OperatorScenarios {
             #expect(table.outputText.contains(" by ann: a migration"))
             #expect(!table.outputText.contains("\u{1B}"), "it is no terminal")
             let widest = table.outputText.split(separator: "\n").filter { !$0.contains("is paused since") }
-                .prefix { !$0.hasPrefix("what could not") }
+                .prefix { !$0.hasPrefix("unknown") }
             #expect(widest.allSatisfy { $0.count < 100 })
 
             let resumed = try await remint(shop, "apps", "resume", "braze-ios", "onesignal-shop")

@@ -6,7 +6,7 @@ import ProgramTestSupport
 import Testing
 
 extension DeviceScenarios {
-    /// What `remint check` says of a gateway.
+    /// Tests of the findings of `remint check` about a gateway.
     @Suite(.timeLimit(.minutes(10))) struct PickupCheckTests {
         @Test func `check reports which session opens which app, and the line to add where none does`() async throws {
             let shop = try await Shop.open()

@@ -27,7 +27,7 @@ extension DeviceScenarios {
             async let waiting = gateway.call("\(path)?after=\(version)&wait=30", session: session)
 
             gateway.program.terminate()
-            try #require(await gateway.program.wrote("the gateway was told to stop"))
+            try #require(await gateway.program.wrote("the gateway is stopping"))
             let unready = try await gateway.call("/health/ready")
             #expect(unready.status == 503, "\(unready.text)")
             #expect(unready.body?["dependencies"]?["gateway"]?.string == "the gateway is about to stop")

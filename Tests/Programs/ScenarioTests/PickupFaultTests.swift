@@ -14,7 +14,7 @@ extension DeviceScenarios {
         private static let brokersLost =
             "no broker answers; live tokens that are known are served, and nothing new is minted"
 
-        /// How often `line` is in the log.
+        /// Returns the number of times that `line` is in the log.
         private static func count(_ line: String, _ gateway: Gateway) -> Int {
             gateway.program.errorText.components(separatedBy: line).count - 1
         }

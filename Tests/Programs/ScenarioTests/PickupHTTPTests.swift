@@ -4,7 +4,7 @@ import ProgramTestSupport
 import Testing
 
 extension DeviceScenarios {
-    /// What proxies, health checks and plain clients send, before a gateway in a process of its own.
+    /// Tests of the requests of proxies, health checks and plain clients, with a gateway in a process of its own.
     @Suite(.timeLimit(.minutes(10))) struct PickupHTTPTests {
         /// Sends the bytes of a request and reads until the connection ends, or nothing came for two seconds.
         private static func exchange(_ gateway: Gateway, _ request: String) async throws -> String {

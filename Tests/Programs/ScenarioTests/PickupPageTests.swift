@@ -7,7 +7,7 @@ import StubServer
 import Synchronization
 import Testing
 
-/// Whether this machine has the browser.
+/// The name of this machine's browser; nil if it has none.
 private let browser = ["chromium", "chromium-browser", "google-chrome"].first { name in
     (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
         FileManager.default.isExecutableFile(atPath: "\($0)/\(name)")
@@ -83,7 +83,7 @@ private final class Page: VendorStub {
         }
     }
 
-    /// What the page says in the end.
+    /// Returns the page's final content.
     func result() async -> [UInt8] {
         await withCheckedContinuation { continuation in
             let result = state.withLock { state in

@@ -217,7 +217,7 @@ private final class Issuer: VendorStub {
     }
 }
 
-/// What callers sign with, and what they were answered.
+/// The keys that callers sign with, and the answers they got.
 private final class Tally: Sendable {
     private struct State {
         var key: SigningKey?

@@ -221,59 +221,6 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
-        /// A recipient's key, for this test alone.
-        private static let recipient = (
-            open:
-                #"{"crv": "P-256", "x": "4z9SWBCacQpXdElQiW4G7IvlMsZ_2JOE2YJfffc5fJU", "y": "gKBf7AXmuXB_Zzeq9dvIYWG-Zmeb9MjUqFQc-peNFWQ", "d": "DefH5jXBjo_s_NgbKm9Asqt_LumpRWh80MLxhh5P5I0", "kid": "recipient-1", "alg": "ECDH-ES+A256KW", "use": "enc", "kty": "EC"}"#,
-            sealed:
-                #"{"crv": "P-256", "x": "4z9SWBCacQpXdElQiW4G7IvlMsZ_2JOE2YJfffc5fJU", "y": "gKBf7AXmuXB_Zzeq9dvIYWG-Zmeb9MjUqFQc-peNFWQ", "kid": "recipient-1", "alg": "ECDH-ES+A256KW", "use": "enc", "kty": "EC"}"#
-        )
-
-        @Test func `a sealed token on the topic is readable to nobody, and is opened for its device`() async throws {
-            let shop = try await Shop.open()
-            for (name, jwk) in [
-                ("recipient.jwk", Self.recipient.sealed), ("recipient.private.jwk", Self.recipient.open),
-            ] {
-                let file = shop.folder.appending(path: name)
-                try Data(jwk.utf8).write(to: file)
-                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
-            }
-            try shop.configure("  braze-ios:\n", "  braze-ios:\n    seal: recipient.jwk\n")
-            let worker = try await shop.startWorker()
-            let gateway = try await Gateway.start(shop, more: ["seal_keys: [recipient.private.jwk]"])
-            let answer = try await gateway.call("/v1/apps/braze-ios/token", session: try gateway.session("ann"))
-            #expect(answer.status == 200, "\(answer.text)")
-            let token = try #require(answer.text("token"))
-            #expect(Self.names("app/ann", token))
-            let records = try await shop.consumeOutputs { $0.contains { $0.member("app") == "braze-ios" } }
-            let signature = try #require(token.split(separator: ".").last).utf8
-            for record in records {
-                let bytes = (record.value ?? []) + record.headers.flatMap { Array($0.name.utf8) + ($0.value ?? []) }
-                #expect(
-                    String(decoding: bytes, as: UTF8.self).firstRange(
-                        of: String(decoding: Array(signature), as: UTF8.self)) == nil)
-                #expect(record.header("remint-seal") == "recipient-1")
-            }
-            let opened = try await Program.run(
-                "python3", ["-c", Self.opening], input: Data(try #require(records.first?.member("token")).utf8),
-                environment: ["RECIPIENT": Self.recipient.open])
-            // joserfc is not on every machine; where it is, it must agree.
-            if opened.status == 0 { #expect(opened.outputText == token) }
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
-        }
-
-        private static let opening = """
-            import json, os, sys
-            from joserfc import jwe
-            from joserfc.jwk import ECKey
-            key = ECKey.import_key(json.loads(os.environ["RECIPIENT"]))
-            found = jwe.decrypt_compact(sys.stdin.read().strip(), key, algorithms=["ECDH-ES+A256KW", "A256GCM"])
-            sys.stdout.write(found.plaintext.decode())
-            """
-
         @Test func `nobody gets an old token while there is no worker`() async throws {
             let shop = try await Shop.open()
             let gateway = try await Gateway.start(shop)
@@ -311,7 +258,7 @@ extension DeviceScenarios {
         // MARK: Reading
 
         /// The adapter's own members for the subject key `app/…`.
-        private static func vouched(_ subject: String) -> String {
+        static func vouched(_ subject: String) -> String {
             let parts = subject.split(separator: "/").dropFirst().map { String($0).removingPercentEncoding ?? "" }
             var json = JSONWriter()
             json.beginObject()
@@ -332,7 +279,7 @@ extension DeviceScenarios {
         }
 
         /// Whether the claims of `token` name the user of `subject` somewhere.
-        private static func names(_ subject: String, _ token: String) -> Bool {
+        static func names(_ subject: String, _ token: String) -> Bool {
             let parts = token.split(separator: ".")
             guard parts.count == 3, let payload = try? Base64.url.decode(Array(parts[1].utf8)[...]) else {
                 return false

@@ -4,7 +4,7 @@ import ProgramTestSupport
 import Testing
 
 extension OperatorScenarios {
-    /// What README.md tells people to type.
+    /// Tests of the commands in README.md.
     @Suite(.timeLimit(.minutes(10))) struct ReadmeTests {
         @Test func `README.md's minute by hand works as written`() async throws {
             let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
@@ -87,7 +87,7 @@ extension OperatorScenarios {
             let written = try rows(of: "Sources/Rules/Pipeline/README.md", from: "").filter { row in
                 codes.contains { row.hasPrefix($0) }
             }
-            #expect(written == ErrorCode.table, "write it anew with what this prints: remint codes")
+            #expect(written == ErrorCode.table, "replace it with the output of: remint codes")
         }
 
         @Test func `the table of metrics is the one that remint metrics prints`() async throws {
@@ -96,7 +96,7 @@ extension OperatorScenarios {
             #expect(table.count > 30)
             #expect(
                 try rows(of: "config/OPERATION.md", from: "remint_") == table,
-                "write it anew with what this prints: remint metrics")
+                "replace it with the output of: remint metrics")
         }
 
         @Test(arguments: [("remint", "config/OPERATION.md", 30), ("remint-bench", "Tests/Benchmarks/README.md", 6)])

@@ -8,7 +8,7 @@ import Testing
 extension OperatorScenarios {
     /// Batch jobs: everyone asked for gets a token, whatever is killed meanwhile.
     @Suite(.timeLimit(.minutes(20))) struct ReissueTests {
-        /// How many users; 100000 is the size of a small fleet.
+        /// The number of users; 100000 is the size of a small fleet.
         private static let subjects =
             ProcessInfo.processInfo.environment["REMINT_TEST_SUBJECTS"].flatMap { Int($0) } ?? 3000
 

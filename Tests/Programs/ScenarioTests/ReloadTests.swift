@@ -81,7 +81,7 @@ extension Scenarios {
             await shop.broker.close()
         }
 
-        /// How many events ended, as the page says.
+        /// Returns the number of completed events on the status page.
         private func ended(_ admin: AdminAPI) async throws -> Int {
             let status = Data(try await admin.get("/status").text.utf8)
             let object = try JSONSerialization.jsonObject(with: status) as? [String: Any]

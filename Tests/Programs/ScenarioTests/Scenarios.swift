@@ -3,10 +3,10 @@ import Testing
 // Whole stories, in four rows beside each other: a story mostly waits, for a broker, a lifetime, a back-off. Within a row one goes
 // after the other, so that no more than four of them have programs running.
 
-/// What a worker does with events, and what it costs.
+/// The worker's treatment of events, and its cost.
 @Suite(.serialized) enum Scenarios {}
 
-/// What those who run workers do: commands, batch jobs, dead letters, pauses.
+/// The operators' work: commands, batch jobs, dead letters, pauses.
 @Suite(.serialized) enum OperatorScenarios {}
 
 /// Keys: made, guarded, held by a signer, believed by others.

@@ -156,7 +156,7 @@ extension Scenarios {
 
         private struct EveryRoundAborted: Error {}
 
-        /// What a collector is that takes everything in and says nothing: the worst that can be waited for.
+        /// A collector that accepts everything and answers nothing: the longest possible wait.
         private struct Nobody: VendorStub {
             mutating func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse {
                 StubResponse(status: 200)
@@ -213,7 +213,7 @@ extension Scenarios {
             #expect(retry.end - retry.start >= 900_000_000, "it waited for about a second")
         }
 
-        /// What the event shares with others is linked with it, both ways.
+        /// Checks that the spans shared with other events are linked with the event's, both ways.
         private func checkLinks(_ spans: [TraceCollector.Span], _ all: [TraceCollector.Span]) {
             let shared = all.filter { !Self.traces.contains($0.trace) }
             for process in spans where process.name.hasPrefix("process") {

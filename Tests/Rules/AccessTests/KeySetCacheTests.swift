@@ -192,7 +192,7 @@ struct KeySetCacheTests {
 }
 
 extension KeySetCache.Action {
-    /// What it is, in words.
+    /// The kind of the action, in words.
     var kind: String {
         switch self {
         case .keys(let candidates, let isRefreshDue): candidates.kind + (isRefreshDue ? ", refresh" : "")
@@ -205,7 +205,7 @@ extension KeySetCache.Action {
 }
 
 extension KeyAnswer {
-    /// What it is, in words.
+    /// The kind of the answer, in words.
     var kind: String {
         switch self {
         case .keys(let candidates): candidates.kind

@@ -8,7 +8,7 @@ struct LimitTests {
 
     private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start.advanced(by: .milliseconds(milliseconds)) }
 
-    /// How many of `count` requests at once are taken.
+    /// Returns the number of `count` simultaneous requests that are admitted.
     private func taken(
         _ count: Int, of limits: inout RequestLimits, _ callers: [Caller], _ subject: String? = nil, at ms: Int
     ) -> Int {

@@ -79,7 +79,8 @@ import YAMLReading
     ])
     func `a claim's name that may be another one's is refused`(_ claim: String) throws {
         let found = try mistakes(Self.claims, "\(Self.claims)\n    \(claim)")
-        #expect(found.contains { $0.contains("begin it with a text that no name beside it begins with") }, "\(found)")
+        #expect(
+            found.contains { $0.contains("begin it with characters that no name beside it begins with") }, "\(found)")
     }
 
     @Test(arguments: [

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import YAMLReading
 
-/// What a file may not say, and where it is told so.
+/// The mistakes that a file may not have, and the places that the linter names.
 @Suite struct LintTests {
     /// The mistakes in stream's file after `passage` became `replacement`.
     private func mistakes(_ passage: String, _ replacement: String, in name: String = "stream") throws -> [Diagnostic] {
@@ -69,10 +69,7 @@ import YAMLReading
         ("user_id: \"{{user}}\"\n  lifetime", "user_id: nobody\n  lifetime", "no claim names the user"),
         ("algorithm: HS256", "algorithm: none", "token.algorithm must be one of"),
         ("remedy: mint_once", "remedy: mint_onse", "did you mean mint_once?"),
-        (
-            "match: [40], evidence: expired,", "match: [40],",
-            "AuthErrorTokenExpired does not say what it is evidence of"
-        ),
+        ("match: [40], evidence: expired,", "match: [40],", "AuthErrorTokenExpired has no evidence"),
         ("match: [40], evidence: expired,", "match: [40],", "add evidence: key, expired, revoked or none"),
         ("match: [40], evidence: expired,", "match: [40], evidence: expierd,", "did you mean expired?"),
         ("match: [2], evidence: none,", "match: [2], evidence: revoked,", "its remedy must be mint"),

@@ -23,7 +23,7 @@ import YAMLReading
         #expect(run.count >= 8)
     }
 
-    /// What the vendors publish, or others made by the same rules: a file cannot lose them unseen.
+    /// Tests tokens that vendors publish, or others made by the same rules: a file cannot lose them unseen.
     @Test(arguments: [
         ("sinch", 1), ("stream", 1), ("centrifugo", 3), ("iterable", 1), ("twilio", 1), ("pusher-beams", 1),
     ])

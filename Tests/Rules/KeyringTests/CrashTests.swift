@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// What an operator does, and what the ring's versions look like afterwards.
+    /// A change by an operator, and the ring's versions after it.
     private struct Change: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let after: [String: KeyVersion.State]

@@ -2,7 +2,7 @@ import JOSE
 import Keyring
 import Testing
 
-/// What a version may become, and what becomes of the others.
+/// Tests of the states that a version can enter, and of the effect on the other versions.
 @Suite struct TransitionTests {
     private static let time = UnixTime(seconds: 1_763_640_000)
 

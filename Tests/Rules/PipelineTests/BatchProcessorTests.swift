@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Batches")
 struct BatchProcessorTests {
-    /// What a record is to become.
+    /// The intended outcome of a record.
     private enum Kind: CaseIterable {
         case braze, challenge, bloomreach, reissue, anonymous, garbage, truncated, null, unknownApp, expired, hopeless
 

@@ -61,7 +61,7 @@ import WorkerTestSupport
             of: "new", ring: "ring", job: "c-1.1", firstRow: 0, subjects: (0..<8).map { Array("a/u-\($0)".utf8) })
         var reading = try CanaryReading(
             tally, from: TopicMarks(["tokens": [0]]), configuration, brokers: broker.bootstrapServers,
-            patience: patience,
+            maxWait: patience,
             logger: silent, now: { Self.now })
         try await reading.readToEnd()
         #expect(reading.tally.isAnswered && reading.tally.whole.refused == 0)

@@ -34,8 +34,8 @@ import WorkerTestSupport
         /// A worker answers an event with the version a.
         func sign() { cluster.issue(Array("push/registered=u".utf8), "a", eventID: "late") }
 
-        private func end(_ patience: Duration, _ meanwhile: @escaping () -> Void) -> EndOfUse {
-            EndOfUse(of: ring, on: cluster, patience: patience) { [self] time in
+        private func end(_ maxWait: Duration, _ meanwhile: @escaping () -> Void) -> EndOfUse {
+            EndOfUse(of: ring, on: cluster, maxWait: maxWait) { [self] time in
                 rests.append(time)
                 meanwhile()
             }
@@ -43,11 +43,11 @@ import WorkerTestSupport
 
         /// Returns the refusal to retire the version a; nil where it may be retired.
         func refusal(
-            within patience: Duration = .zero, _ meanwhile: @escaping () -> Void = {}
+            within maxWait: Duration = .zero, _ meanwhile: @escaping () -> Void = {}
         ) async throws -> String? {
             do {
                 try await ring.requireNoLiveToken(
-                    of: ["a"], next: RemintCommand("rotate retire"), after: end(patience, meanwhile), NoDisplay()
+                    of: ["a"], next: RemintCommand("rotate retire"), after: end(maxWait, meanwhile), NoDisplay()
                 ) { try await cluster.holdings(of: ["a"], in: ring, at: $0) }
                 return nil
             } catch let error as TokensLive { return error.description } catch let error as UseNotOver {
@@ -57,9 +57,9 @@ import WorkerTestSupport
 
         /// Reads the ledger for the revoked version a.
         func read(
-            within patience: Duration = .zero, _ meanwhile: @escaping () -> Void = {}
+            within maxWait: Duration = .zero, _ meanwhile: @escaping () -> Void = {}
         ) async throws -> FinalReading {
-            try await ring.finalReading(of: "a", after: end(patience, meanwhile), NoDisplay()) {
+            try await ring.finalReading(of: "a", after: end(maxWait, meanwhile), NoDisplay()) {
                 try await cluster.holdings(of: $0, in: ring, at: ring.now())
             }
         }
@@ -140,7 +140,7 @@ import WorkerTestSupport
     @Test func `a version that never signed is retired without a wait`() async throws {
         let shop = try Shop()
         shop.cluster.mood = .silent
-        let end = EndOfUse(of: shop.ring, on: shop.cluster, patience: .zero)
+        let end = EndOfUse(of: shop.ring, on: shop.cluster, maxWait: .zero)
         #expect(try await end.wait(for: ["b"], NoDisplay()) == nil)
     }
 

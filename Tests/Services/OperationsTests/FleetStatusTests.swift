@@ -5,7 +5,7 @@ import Testing
 
 @testable import Operations
 
-/// What a fleet's status makes of what brokers tell.
+/// Tests of the fleet's status that is computed from the brokers' answers.
 @Suite struct FleetStatusTests {
     private static func member(_ host: String, _ partitions: Int32, client: String = "remint") -> ConsumerGroup.Member {
         ConsumerGroup.Member(

@@ -3,7 +3,7 @@ import Operations
 import Pipeline
 import Testing
 
-/// Who holds a live token of which key.
+/// Tests of the ledger: the live tokens by key.
 @Suite struct LedgerTests {
     private static let now = UnixTime(seconds: 1000)
 
@@ -214,7 +214,7 @@ import Testing
     }
 }
 
-/// How often a partition is read.
+/// Tests of the number of times that a partition is read.
 @Suite struct LedgerPlanTests {
     @Test(arguments: [(0, 1), (1, 1), (1_000_000, 1), (4_026_531, 1), (4_026_532, 2), (100_000_000, 25)])
     func `a partition is read as often as its subjects fill the table`(records: Int, readings: Int) {

@@ -7,7 +7,7 @@ import WorkerTestSupport
 
 @testable import Operations
 
-/// What is written for a dead letter that is parked, unparked or sent back.
+/// Tests of the records that park, unpark or redrive a dead letter.
 @Suite struct ParkingTests {
     private static let died = "2026-11-21T10:00:00Z"
     private static let parking = Parking(at: UnixTime(seconds: 1_800_000_000), by: "ann", reason: "the vendor answers")

@@ -118,7 +118,7 @@ extension UserRow {
     }
 }
 
-/// How fast a job goes, and how far it is.
+/// Tests of a job's pace and progress.
 @Suite struct ReissuePaceTests {
     @Test func `a batch is a tenth of a second's worth and ends with the wave`() {
         #expect(ReissuePace(rate: 500).batch(sent: 0) == 50)

@@ -6,7 +6,7 @@ import WorkerConfiguration
 
 @testable import Pickup
 
-/// Who called, where proxies stand in between and callers lie.
+/// Tests of the caller's address, behind proxies and with callers that lie.
 @Suite struct ClientAddressTests {
     private let channel = ObjectIdentifier(ClientAddressTests.self)
 

@@ -141,7 +141,7 @@ import WorkerConfiguration
         try channel.writeOutbound(HTTPResponsePart.end(nil))
     }
 
-    @Test func `where no place is left, idle strangers give way first, and calls that wait never`() throws {
+    @Test func `idle strangers lose their places before anybody else, and calls that wait never do`() throws {
         let connections = OpenConnections(
             places: OpenPlaces(most: 4), ofAddress: 4,
             clients: ClientAddresses(trusted: [], header: .forwarded, connections: ProxiedConnections()))

@@ -13,7 +13,7 @@ import Testing
         refusals.refused(topic, code: "MSG_SIZE_TOO_LARGE", isForLength: true, length: 80, at: after(second))
     }
 
-    @Test func `a topic is out once a refusal comes ten seconds after another one, until it takes an event`() {
+    @Test func `a topic is out once a refusal comes ten seconds after another one, until it accepts an event`() {
         var refusals = EventRefusals()
         Self.refuse(&refusals, at: 0)
         Self.refuse(&refusals, at: 9)

@@ -79,7 +79,7 @@ import Wiring
         "the brokers refuse the gateway's events; live tokens that are known are served, and nothing new is minted"
     private static let accepted = "the brokers accept the gateway's events again"
 
-    @Test func `a topic that takes no events is logged once, and once when it takes one`() {
+    @Test func `a topic that accepts no events is logged once, and once when it accepts one`() {
         refuse("shop.android")
         #expect(lines.isEmpty)
         clock.pass(seconds: 10)

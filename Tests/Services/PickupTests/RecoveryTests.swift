@@ -4,7 +4,7 @@ import Testing
 
 @testable import Pickup
 
-/// How long a failure lasted, told when its device is handed the token.
+/// Tests of the duration of a failure, which is reported when its device gets the token.
 @Suite struct RecoveryTests {
     private static let reported = UnixTime(seconds: 1_800_000_000)
     private static let published = reported.advanced(byMicroseconds: 250_000)
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `a token fetched later than the limit counts as no recovery`() {
-        let last = Self.published.advanced(byMicroseconds: Recovery.patience)
+        let last = Self.published.advanced(byMicroseconds: Recovery.window)
         #expect(token().recovery?.end(at: last.advanced(byMicroseconds: 1)) == nil)
         #expect(token().recovery?.end(at: last) == 300.25)
         // However long the token took.

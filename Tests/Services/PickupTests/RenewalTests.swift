@@ -12,7 +12,7 @@ import Testing
         var tokens: [(key: [UInt8], token: HeldToken)] = []
         /// The least that a token still lived when it was renewed, in seconds.
         var closest: Int64
-        /// How many were renewed in each second.
+        /// The number of renewals in each second.
         var counts: [Int] = []
 
         init(lifetime: Int64) {

@@ -39,7 +39,7 @@ import Testing
         _ = try places.take(Self.asker("ann", issuer: "https://other.example"), from: nil, ArrivingBody())
     }
 
-    @Test func `where all places are taken, the report that has been arriving the longest gives way`() async throws {
+    @Test func `the report that has been arriving the longest gives way where all places are taken`() async throws {
         var bodies: [ArrivingBody] = []
         for number in 0..<ReportPlaces.most {
             bodies.append(take("user-\(number)", "192.0.\(number / 60).1").body)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pickup
 
-/// What a gateway knows of tokens: the newest, within its memory.
+/// Tests of the gateway's token cache: the newest tokens, within its memory.
 @Suite struct TokenCacheTests {
     private static let now = UnixTime(seconds: 1_800_000_000)
 
@@ -150,7 +150,7 @@ import Testing
 
     // MARK: Any sequence
 
-    /// What a cache must agree with: every record of each subject, in order of publication.
+    /// A model of the cache: every record of each subject, in order of publication.
     private struct Model {
         var newest: [Int: (version: Int64, end: Int64)] = [:]
     }

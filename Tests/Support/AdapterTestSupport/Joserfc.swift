@@ -3,10 +3,10 @@ import ProgramTestSupport
 
 /// The Python library joserfc as a second opinion on tokens: it shares no code with ours.
 package enum Joserfc {
-    /// Why a test that needs it is skipped.
+    /// The reason for skipping a test that needs the module.
     package static let isMissing = "python3 has no module joserfc; pip install joserfc"
 
-    /// Whether it can be asked.
+    /// Whether the module is installed.
     package static let isInstalled = PythonModules.areInstalled("joserfc")
 
     /// A key as joserfc takes it.
@@ -65,8 +65,8 @@ package enum Joserfc {
         return process
     }
 
-    /// What the script printed, or nil where it failed. The output goes to a file: a pipe's end can be inherited by a
-    /// process started at the same moment, and would then stay open after this one has ended.
+    /// Returns the script's output, or nil if it failed. The output goes to a file: a process started at the same
+    /// moment can inherit a pipe's end, and keep it open after this one exited.
     private static func run(_ arguments: [String]) async throws -> String? {
         let file = FileManager.default.temporaryDirectory.appending(path: "joserfc-\(UUID().uuidString)")
         try Data().write(to: file)

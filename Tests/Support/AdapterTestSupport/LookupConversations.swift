@@ -38,7 +38,7 @@ extension Adapter {
         return requests
     }
 
-    /// What is said of `subjects` by a stub that is asked as the worker asks a vendor.
+    /// Returns the verdict on each of `subjects`, by a stub that is asked as the worker asks a vendor.
     public func verdicts(
         of stub: inout some VendorStub, on subjects: [Subject], mode: LookupMode = .verify, authorization: String?,
         at time: UnixTime

@@ -14,7 +14,8 @@ package func makeAdapter<Type: Adapter>(_ type: Type.Type, _ settings: String) t
 }
 
 extension Adapter {
-    /// What a report observed now means, in the words of the fixtures: `mint EXPIRED app/u-1001`, or the error code.
+    /// Returns the meaning of a report observed now, in the words of the fixtures: `mint EXPIRED app/u-1001`, or the
+    /// error code.
     package func summary(of report: String) throws -> String {
         switch try reading(of: report) {
         case .rejected(let rejection): return rejection.code.rawValue
@@ -44,7 +45,7 @@ extension Adapter {
         return try HandMade.token(header: header, claims: claims, key: key)
     }
 
-    /// What the vendor says of a token, in one line: `accepted`, or code and name.
+    /// Returns the vendor's verdict on a token, in one line: `accepted`, or code and name.
     package func verdict(
         on token: [UInt8], keys: [SigningKey], expecting subject: Subject, at time: UnixTime = now
     ) -> String {

@@ -7,7 +7,7 @@ public final class Certificates: Sendable {
         public let description: String
     }
 
-    /// Where the files are.
+    /// The folder of the files.
     public let folder: URL
 
     /// None yet, in a folder of its own.

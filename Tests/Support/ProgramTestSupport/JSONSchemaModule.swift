@@ -3,11 +3,11 @@ package import Testing
 
 /// Python's jsonschema and PyYAML as a second opinion on the schemas: they share no code with ours.
 package enum JSONSchemaModule {
-    /// Why a test that needs them is skipped.
+    /// The reason for skipping a test that needs the modules.
     package static let isMissing: Comment =
         "python3 lacks the modules jsonschema and yaml; pip install jsonschema PyYAML"
 
-    /// Whether they can be asked.
+    /// Whether the modules are installed.
     package static let isInstalled = PythonModules.areInstalled("jsonschema, yaml")
 
     /// `accepts`, `refuses` or `cannot read` for each file.

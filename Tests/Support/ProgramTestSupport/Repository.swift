@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Where the sources and the built program are.
+/// The places of the sources and of the built program.
 package enum Repository {
     package static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()

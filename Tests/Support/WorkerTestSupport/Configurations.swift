@@ -20,7 +20,7 @@ package func readConfiguration(_ text: String) throws -> Configuration {
     return try #require(configuration, "\(diagnostics)")
 }
 
-/// What a worker is told that works on an embedded broker of a test's.
+/// Returns the configuration of a worker on a test's embedded broker.
 ///
 /// - Parameters:
 ///   - kafka: more lines of `kafka.properties`.

@@ -3,7 +3,7 @@ import StubServer
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct MisbehaviourTests {
-    /// What a fault looks like on the wire.
+    /// The appearance of a fault on the wire.
     struct Sight: Sendable, CustomTestStringConvertible {
         let misbehaviour: Misbehaviour
         let status: Int?

@@ -12,7 +12,7 @@ import YAMLReading
 struct Fixture: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let path: String
-    /// What must be said, in order.
+    /// The required messages, in order.
     let says: [String]
 
     static let folder = Repository.root.appending(path: "Tests/Testing/WorkerTestingTests/Fixtures").path
@@ -50,7 +50,7 @@ struct Fixture: CustomTestStringConvertible, Sendable {
         return (cases, diagnostics.all)
     }
 
-    /// How its tests end.
+    /// Returns the results of its tests.
     func run() async throws -> [CaseResult] {
         let configuration = try Self.configuration()
         let (cases, diagnostics) = read(configuration)
@@ -106,10 +106,10 @@ struct FixtureTests {
     }
 }
 
-/// What a test may say is what the schema and the sample say of it.
+/// Tests that schema and sample describe the words that a test may have.
 @Suite("The words of a configuration's tests")
 struct DeclaredWordTests {
-    /// What is said about `tests: { t: YAML }`.
+    /// Returns the messages about `tests: { t: YAML }`.
     private func messages(_ yaml: String) throws -> [String] {
         let text = "tests:\n  t: \(yaml)\n"
         let source = ConfigurationSource(environment: { _ in nil }, file: { $0 == "t.yaml" ? text : nil })

@@ -35,13 +35,13 @@ import Testing
         Sample(TrustsTwoHundred.self, "confirms a user"),
         Sample(IgnoresStatuses.self, "with a good body is taken for an answer"),
         Sample(CallsNoiseGone.self, "taken for an answer"),
-        Sample(ConfirmsTheMissing.self, "not gone or unknown"),
+        Sample(ConfirmsTheMissing.self, "neither gone nor unknown"),
         Sample(ConfirmsOthers.self, "an answer about another user confirms one"),
         Sample(RefusesAll.self, "does not confirm every user"),
         Sample(IgnoresRefusals.self, "not refused as misconfigured"),
         Sample(ShowsUsers.self, "a failure's detail shows a user"),
         Sample(KeepsTheRevoked.self, "is evidence that the token was revoked, but does not mint"),
-        Sample(BlamesTheAbsent.self, "says that there was no token, but is evidence of key, not none"),
+        Sample(BlamesTheAbsent.self, "means that there was no token, but is evidence of key, not none"),
     ]
 
     private func violations(_ registration: AdapterRegistry.Registration) throws -> [String] {

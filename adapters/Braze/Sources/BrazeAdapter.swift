@@ -35,7 +35,7 @@ public struct BrazeAdapter: Adapter {
         KeyHandover(
             origin: .ours, overlap: .several,
             beforePromotion: [
-                "Braze holds at most three public keys an app: where there are three, delete one first whose tokens have all ended.",
+                "Braze holds at most three public keys an app: where there are three, first delete one whose tokens have all expired.",
                 "Braze dashboard: Settings > App Settings > the app > SDK Authentication > Add Public Key: paste the PEM; or POST /app_group/sdk_authentication/create with make_primary false.",
                 "Repeat for every app that uses this key ring: iOS, Android and Web are separate.",
             ],

@@ -27,7 +27,7 @@ public struct DotdigitalSettings: AdapterSettings {
             "id_claim", standard: "sub", "\"ID claim\" of the push profile, the claim that holds the user id"),
         SettingKey(
             "lookup", kind: .choice(["profile", "contact"]), standard: "profile",
-            "profile or contact: whom a look-up asks for with the user id"),
+            "profile or contact: the kind of record that a look-up reads with the user id"),
         SettingKey(
             "lookup_by",
             "the contact's identifier that is the user id: contactId, email, mobileNumber or a custom one's name; "

@@ -42,7 +42,7 @@ public enum Base64: Sendable {
     /// Writes the encoding of `bytes` to the beginning of `output`, which must have room for it.
     @unsafe
     package func write(_ bytes: UnsafeBufferPointer<UInt8>, to output: UnsafeMutableBufferPointer<UInt8>) {
-        precondition(output.count >= encodedCount(of: bytes.count), "no room for the encoding")
+        precondition(output.count >= encodedCount(of: bytes.count), "the buffer is too small for the encoding")
         guard let source = bytes.baseAddress, let target = output.baseAddress, bytes.count > 0 else { return }
         let pairs = unsafe self == .url ? Self.urlPairs : Self.standardPairs
         let words = UnsafeMutableRawPointer(target)

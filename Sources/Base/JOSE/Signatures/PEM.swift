@@ -35,7 +35,7 @@ enum PEM {
         if remint_lacks_cipher() == 1 || form.headerCipher.map({ !isOffered($0) }) == true {
             return JOSEError(
                 .unsupportedCipher,
-                "the private key is encrypted with a cipher that libcrypto does not offer by default, such as RC2 or DES; encrypt it anew: openssl pkcs8 -topk8 -v2 aes-256-cbc -provider legacy -provider default -in FILE -out key.pem"
+                "the private key is encrypted with a cipher that libcrypto does not offer by default, such as RC2 or DES; encrypt it again: openssl pkcs8 -topk8 -v2 aes-256-cbc -provider legacy -provider default -in FILE -out key.pem"
             )
         }
         if passphrase.isUTF16 { return JOSEError(.wrongPassphrase, "the passphrase \(TextMark.utf16)") }

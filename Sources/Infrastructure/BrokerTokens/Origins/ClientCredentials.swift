@@ -57,7 +57,7 @@ package struct ClientCredentials: TokenSource {
         let life = answer["expires_in"].flatMap { $0.number ?? $0.string.flatMap(Double.init) }
         let told = life.flatMap { Int64(exactly: $0.rounded(.down)) }.map { now.advanced(bySeconds: $0) }
         guard let expiry = [told, claims?.expiry].compactMap({ $0 }).min() else {
-            throw TokenFailure("\(settings.host) says neither expires_in nor, in a JWT, exp")
+            throw TokenFailure("\(settings.host) has neither expires_in nor, in a JWT, exp")
         }
         do throws(KafkaError) {
             return try BearerToken(

@@ -20,7 +20,7 @@ package struct FileTokens: TokenSource {
             throw TokenFailure("kafka.oauth.token_file \(path) holds no JWT with an exp")
         }
         guard expiry > now else {
-            throw TokenFailure("the token in \(path) ended at \(expiry); look at what is to renew it")
+            throw TokenFailure("the token in \(path) expired at \(expiry); check the program that renews it")
         }
         do throws(KafkaError) {
             return try BearerToken(

@@ -37,7 +37,7 @@ public struct BearerToken: Sendable, CustomStringConvertible, CustomDebugStringC
         _ text: String, expiry: Int64, principal: String, extensions: [Extension] = []
     ) throws(KafkaError) {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw KafkaError(.invalidArgument, "a token of OAUTHBEARER is a text of visible characters")
+            throw KafkaError(.invalidArgument, "a token of OAUTHBEARER must have only visible ASCII characters")
         }
         self.text = text
         self.expiry = expiry

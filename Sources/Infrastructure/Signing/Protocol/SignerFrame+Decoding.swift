@@ -127,7 +127,7 @@ extension ByteBuffer {
         let count: UInt16 = try integer()
         guard let bytes = readBytes(length: Int(count)) else { throw Self.ended }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw SignerProtocolError("a text is not UTF-8")
+            throw SignerProtocolError("a string is not UTF-8")
         }
         return text
     }

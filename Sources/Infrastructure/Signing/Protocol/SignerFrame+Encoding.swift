@@ -101,7 +101,7 @@ extension PublishedRing {
 extension ByteBuffer {
     fileprivate mutating func write(text: String) throws(SignerProtocolError) {
         guard let count = UInt16(exactly: text.utf8.count) else {
-            throw SignerProtocolError("a text is longer than \(UInt16.max) bytes")
+            throw SignerProtocolError("a string is longer than \(UInt16.max) bytes")
         }
         writeInteger(count)
         writeString(text)

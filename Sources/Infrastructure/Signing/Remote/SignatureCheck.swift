@@ -25,13 +25,13 @@ actor SignatureCheck {
             let name = "the version \(request.key.version) of \(request.key.ring)"
             switch answer {
             case .keyUnavailable:
-                return .failure(Rejection(.keyUnavailable, "\(name) does not sign any more, says the signer"))
+                return .failure(Rejection(.keyUnavailable, "\(name) is no longer signed with, the signer reports"))
             case .failed:
                 troubles[.failed] = "could not sign with \(name)"
                 return .failure(Rejection(.mintFailed, "the signer could not sign with \(name)"))
             case .refused(let violation):
                 let text = "does not sign with \(name): \(violation)"
-                troubles[.policy] = "\(text); mend keys.\(request.key.ring).policy of its configuration, or the app's"
+                troubles[.policy] = "\(text); fix keys.\(request.key.ring).policy of its configuration, or the app's"
                 return .failure(Rejection(.mintFailed, "the signer \(text)"))
             case .signature(let bytes):
                 if known.contains(where: { $0[request.key.ring]?.isRight(bytes, for: request) == true }) {

@@ -45,9 +45,9 @@ final class SignerConnection: Sendable {
         return SignerConnection(channel, questions)
     }
 
-    /// Sends the question that `question` makes of a number, and waits for the answer, for `patience` at most.
+    /// Sends the question that `question` makes of a number, and waits for the answer, for `timeout` at most.
     func ask(
-        within patience: Duration, _ question: (UInt64) -> SignerFrame
+        within timeout: Duration, _ question: (UInt64) -> SignerFrame
     ) async -> Result<SignerFrame, SignerFailure> {
         let id = questions.number()
         let bytes: ByteBuffer
@@ -56,8 +56,8 @@ final class SignerConnection: Sendable {
         }
         return await withCheckedContinuation { continuation in
             let questions = questions
-            let alarm = channel.eventLoop.scheduleTask(in: TimeAmount(patience)) {
-                questions.fail(id, .overdue(patience))
+            let alarm = channel.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
+                questions.fail(id, .overdue(timeout))
             }
             guard questions.wait(for: id, continuation, alarm) else { return }
             channel.writeAndFlush(bytes).whenFailure { questions.fail(id, .broken("\($0)")) }

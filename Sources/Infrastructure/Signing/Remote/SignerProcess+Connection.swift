@@ -32,7 +32,7 @@ extension SignerProcess {
             connection.close(.broken("it was given up"))
         }
         while !Task.isCancelled {
-            switch await connection.ask(within: times.patienceForKeys, { .keysRequest(id: $0) }) {
+            switch await connection.ask(within: times.keyTimeout, { .keysRequest(id: $0) }) {
             case .success(.keys(_, let rings)):
                 take(rings)
                 wasUseful = true
@@ -42,7 +42,7 @@ extension SignerProcess {
             case .success: return ("answered another question than was asked", wasUseful)
             case .failure(.broken(let text)): return ("cannot be reached: \(text)", wasUseful)
             case .failure(.closed(let reason)): return ("closed the connection: \(reason)", wasUseful)
-            case .failure(.overdue(let patience)): return ("did not tell its keys within \(patience)", wasUseful)
+            case .failure(.overdue(let timeout)): return ("did not list its keys within \(timeout)", wasUseful)
             case .failure(.malformed(let text)), .failure(.tooLarge(let text)):
                 return ("does not speak the protocol: \(text)", wasUseful)
             }

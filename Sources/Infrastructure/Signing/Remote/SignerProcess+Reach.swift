@@ -15,7 +15,7 @@ extension SignerProcess {
         let (troubles, continuation) = AsyncStream<Void>.makeStream()
         let signer = SignerProcess(
             socket: socket, wanted: wanted, problems: { text, _ in if text != nil { continuation.finish() } },
-            lanes: 1, times: Times(patienceForKeys: limit), logger: logger)
+            lanes: 1, times: Times(keyTimeout: limit), logger: logger)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await signer.run() }
             group.addTask { await signer.waitForKeys(within: limit) }
@@ -28,6 +28,6 @@ extension SignerProcess {
         let texts = signer.state.withLock { $0.troubles.values.sorted() }
         if !texts.isEmpty { return texts.joined(separator: "; ") }
         return wanted.keys.allSatisfy { signer.activeKey(of: $0) != nil }
-            ? nil : "did not tell its keys within \(limit)"
+            ? nil : "did not list its keys within \(limit)"
     }
 }

@@ -12,9 +12,9 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
     /// The client's timeouts and intervals. Tests have others.
     struct Times: Sendable {
         /// The longest time for signatures.
-        var patience = Duration.seconds(5)
+        var timeout = Duration.seconds(5)
         /// The longest time for the keys, which take no work. After it the connection is given up.
-        var patienceForKeys = Duration.seconds(5)
+        var keyTimeout = Duration.seconds(5)
         /// The time between two questions for the keys.
         var interval = Duration.seconds(1)
     }
@@ -135,7 +135,7 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
                 ring: request.key.ring, version: request.key.version, algorithm: request.key.algorithm.rawValue,
                 input: request.input.bytes)
         }
-        switch await connection.ask(within: times.patience, { .signRequest(id: $0, urgency, items) }) {
+        switch await connection.ask(within: times.timeout, { .signRequest(id: $0, urgency, items) }) {
         case .success(.signatures(_, let answers)):
             // A key that was replaced meanwhile was the right one when the question was asked.
             let now = state.withLock { $0.rings }
@@ -153,9 +153,9 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
         case .failure(.malformed(let text)):
             note([.malformed: "gave an answer that is not of the protocol: \(text)"])
             return failed(.mintFailed, "the signer's answer is not of the protocol: \(text)")
-        case .failure(.overdue(let patience)):
-            note([.overdue: "did not sign within \(patience)"])
-            return failed(.keyUnavailable, "the signer did not answer within \(patience)")
+        case .failure(.overdue(let timeout)):
+            note([.overdue: "did not sign within \(timeout)"])
+            return failed(.keyUnavailable, "the signer did not answer within \(timeout)")
         case .failure(.broken(let text)):
             return failed(.keyUnavailable, "the connection to the signer broke: \(text)")
         case .failure(.closed(let reason)):

@@ -7,7 +7,7 @@ struct TurnQueue<Element> {
         let connection: Int
     }
 
-    private struct Line {
+    private struct UserQueue {
         var connections: [Int] = []
         var waiting: [Int: [Element]] = [:]
 
@@ -26,28 +26,28 @@ struct TurnQueue<Element> {
     }
 
     private var users: [UInt32] = []
-    private var lines: [UInt32: Line] = [:]
+    private var queues: [UInt32: UserQueue] = [:]
 
     /// The number of waiting elements.
-    var count: Int { lines.values.reduce(0) { $0 + $1.waiting.values.reduce(0) { $0 + $1.count } } }
+    var count: Int { queues.values.reduce(0) { $0 + $1.waiting.values.reduce(0) { $0 + $1.count } } }
 
     /// Appends `element` behind the others of its owner.
     mutating func push(_ element: Element, of owner: Owner) {
-        if lines[owner.user] == nil { users.append(owner.user) }
-        var line = lines.removeValue(forKey: owner.user) ?? Line()
-        if line.waiting[owner.connection] == nil { line.connections.append(owner.connection) }
-        line.waiting[owner.connection, default: []].append(element)
-        lines[owner.user] = line
+        if queues[owner.user] == nil { users.append(owner.user) }
+        var queue = queues.removeValue(forKey: owner.user) ?? UserQueue()
+        if queue.waiting[owner.connection] == nil { queue.connections.append(owner.connection) }
+        queue.waiting[owner.connection, default: []].append(element)
+        queues[owner.user] = queue
     }
 
     /// Removes and returns the next element. Each owner's next element comes after one of every other owner.
     mutating func pop() -> Element? {
-        guard let user = users.first, var line = lines.removeValue(forKey: user) else { return nil }
+        guard let user = users.first, var queue = queues.removeValue(forKey: user) else { return nil }
         users.removeFirst()
-        let element = line.pop()
-        if !line.connections.isEmpty {
+        let element = queue.pop()
+        if !queue.connections.isEmpty {
             users.append(user)
-            lines[user] = line
+            queues[user] = queue
         }
         return element
     }

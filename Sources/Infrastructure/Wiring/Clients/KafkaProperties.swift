@@ -30,8 +30,8 @@ public struct KafkaProperties: Sendable {
         let session = configured["session.timeout.ms"].flatMap { Int($0) } ?? 45_000
         // A coordinator that forgot a member's session waits for it for as long as this: five minutes by the library's
         // default, in which the whole group stands still. The loop shows signs of life many times a second.
-        let patience: ClientProperties = ["max.poll.interval.ms": String(max(60_000, session))]
-        consumer = common.merging(Self.consumerDefaults).merging(patience).merging(embedded).merging(configured)
+        let pollInterval: ClientProperties = ["max.poll.interval.ms": String(max(60_000, session))]
+        consumer = common.merging(Self.consumerDefaults).merging(pollInterval).merging(embedded).merging(configured)
             .merging(address).merging(
                 [
                     "enable.auto.commit": "false", "enable.auto.offset.store": "false",

@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 package import Kafka
 package import Logging
 package import Pipeline
@@ -75,7 +76,7 @@ package struct PartitionLogs: Sendable {
         var found: [TopicPartition: LogMark] = [:]
         let end = ContinuousClock.now + Self.timeout
         while !open.isEmpty {
-            guard .now < end else { throw .overdue("reading the first records of \(open.count) partitions") }
+            guard .now < end else { throw .overdue("reading the first records of \(open.count.of("partition"))") }
             for event in await reader.events(limit: 500, within: .milliseconds(200)) {
                 switch event {
                 case .record(let record):

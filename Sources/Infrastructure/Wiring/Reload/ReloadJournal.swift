@@ -23,7 +23,7 @@ package struct ReloadJournal: Sendable {
     /// Logs that the file has errors, and that the previous configuration stays in force.
     package func refuse(_ diagnostics: [Diagnostic]) {
         let errors = diagnostics.filter { $0.severity == .error }
-        let more = errors.count > 1 ? " (and \(errors.count - 1) more; remint check says them all)" : ""
+        let more = errors.count > 1 ? " (and \(errors.count - 1) more; list them: remint check)" : ""
         refuse("\(errors.first?.description ?? "it cannot be read")\(more)")
     }
 

@@ -97,7 +97,7 @@ struct AppsReader {
         guard let text = source.file(file) else {
             app.diagnostics.error(
                 node,
-                "the file of \(app.path(of: Configuration.App.adapterKey)) cannot be read; mend the path or put the file there"
+                "the file of \(app.path(of: Configuration.App.adapterKey)) cannot be read; fix the path or create the file"
             )
             return nil
         }
@@ -105,7 +105,8 @@ struct AppsReader {
         for diagnostic in found where diagnostic.severity == .error { app.diagnostics.append(diagnostic) }
         guard let vendor else {
             app.diagnostics.error(
-                node, "the file of \(app.path(of: Configuration.App.adapterKey)) cannot be used; see what is said of it"
+                node,
+                "the file of \(app.path(of: Configuration.App.adapterKey)) cannot be used; fix the errors that are reported in it"
             )
             return nil
         }

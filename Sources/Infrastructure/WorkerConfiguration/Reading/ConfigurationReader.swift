@@ -232,7 +232,7 @@ extension Section {
     /// Returns the text of a file that holds no secret, without the end of its last line; see `secret`.
     func contents(ofFile path: String, _ node: Node, named name: String, _ source: ConfigurationSource) -> String? {
         guard let contents = source.file(diagnostics.resolve(path)) else {
-            diagnostics.error(node, "the file of \(name) cannot be read; mend the path or put the file there")
+            diagnostics.error(node, "the file of \(name) cannot be read; fix the path or create the file")
             return nil
         }
         return Self.withoutLineEnd(contents)

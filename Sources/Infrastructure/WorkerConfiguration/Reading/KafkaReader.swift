@@ -42,7 +42,7 @@ struct KafkaReader {
 
     private func property(_ name: String, _ key: Node, _ value: Node, _ section: Section) -> Configuration.Property? {
         guard let text = value.scalar?.string else {
-            section.diagnostics.error(value, "\(section.path(name)) must be a text or a number")
+            section.diagnostics.error(value, "\(section.path(name)) must be a string or a number")
             return nil
         }
         let base = name.hasSuffix("_file") ? String(name.dropLast(5)) : name

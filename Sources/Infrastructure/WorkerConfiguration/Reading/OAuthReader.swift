@@ -89,7 +89,7 @@ struct OAuthReader {
             guard isName, let text = value.scalar?.string, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
                 section.diagnostics.error(
                     key,
-                    "\(section.path(name)): an extension has a name of letters, not auth, and a text of visible characters"
+                    "\(section.path(name)): an extension has a name of letters, not auth, and a value of visible characters"
                 )
                 return nil
             }

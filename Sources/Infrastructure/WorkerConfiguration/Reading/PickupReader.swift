@@ -35,7 +35,8 @@ struct PickupReader {
         pickup.apiKeys = apiKeys(section.section(Keys.keysByName))
         if [Keys.session, Keys.sessionsByName, Keys.keysByName].allSatisfy({ section.value(of: $0) == nil }) {
             section.diagnostics.error(
-                section.node, "pickup has neither session nor api_keys, so nobody may ask; say whose sessions count")
+                section.node,
+                "pickup has neither session nor api_keys, so every call is refused; add session or api_keys")
         }
         return pickup
     }

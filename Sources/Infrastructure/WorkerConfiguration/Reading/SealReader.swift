@@ -10,7 +10,7 @@ struct SealReader {
         let (name, node) = (app.path(of: WrittenApp.seal), app.value(of: WrittenApp.seal))
         guard let text = source.file(app.diagnostics.resolve(path)) else {
             app.diagnostics.error(
-                node, "the file of \(name) cannot be read; put the recipient's public JWK there or mend the path")
+                node, "the file of \(name) cannot be read; write the recipient's public JWK to it or fix the path")
             return nil
         }
         do throws(JOSEError) { return try TokenSeal(publicJWK: SecretBytes(copying: text.utf8)) } catch {

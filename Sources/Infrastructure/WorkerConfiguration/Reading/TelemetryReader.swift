@@ -49,7 +49,7 @@ struct TelemetryReader {
 
     private func header(_ name: String, _ key: Node, _ value: Node, _ section: Section) -> Configuration.Property? {
         guard let text = value.scalar?.string else {
-            section.diagnostics.error(value, "\(section.path(name)) must be a text")
+            section.diagnostics.error(value, "\(section.path(name)) must be a string")
             return nil
         }
         let base = name.hasSuffix("_file") ? String(name.dropLast(5)) : name

@@ -21,7 +21,10 @@ public struct ConfigurationSchema {
             ("$schema", .text("https://json-schema.org/draft/2020-12/schema")),
             ("$comment", .text("Made by: remint config schema")),
             ("title", .text("remint.yaml")),
-            ("description", .text("Remint's configuration. What hangs together, remint check --config FILE says.")),
+            (
+                "description",
+                .text("Remint's configuration. remint check --config FILE checks the values that depend on each other.")
+            ),
             ("type", .text("object")),
         ]
         return SchemaValue.object(head + members(keys, sections, path: "") + [("$defs", definitions)]).lines

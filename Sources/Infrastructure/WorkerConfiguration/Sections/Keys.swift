@@ -66,7 +66,7 @@ extension Configuration.SigningPolicy {
     static let section = SectionDescription(
         "policy",
         """
-        What remint signer signs with the ring; it stands in the signer's configuration, beside path, and in none of a \
+        What remint signer signs with the ring; it belongs in the signer's configuration, beside path, and in none of a \
         worker's that names a signer.
         """, keys: settings.map(\.description), isRare: true)
 

@@ -119,13 +119,13 @@ extension Configuration.OAuth {
 
     static let authentication: Setting<ClientCredentials> = .choice(
         "client_authentication", \.authentication,
-        "For oidc: how the client says who it is, in the header Authorization or in the request's body.")
+        "For oidc: how the client authenticates, in the header Authorization or in the request's body.")
 
     static let scope: Setting<ClientCredentials> = .text(
         "scope", ifPresent: \.scope, example: "kafka", "For oidc: what is asked for.")
 
     static let audience: Setting<ClientCredentials> = .text(
-        "audience", ifPresent: \.audience, example: "kafka.example.com", "For oidc: whom the token is for.")
+        "audience", ifPresent: \.audience, example: "kafka.example.com", "For oidc: the token's audience.")
 
     static let authorityKey = DeclaredKey.text(
         "certificate_authority", form: .path, example: "ca.pem",

@@ -198,7 +198,7 @@ extension Configuration.Pickup {
         proxyProtocol,
         .bytes(
             "cache", \.cache, in: (1 << 20)...(256 << 30),
-            "The memory of tokens with all that belongs to them. What is not in it is minted anew."),
+            "The memory of tokens with all that belongs to them. A token that is not in it is minted again."),
         .duration(
             "follow", \.follow, in: .seconds(60)...(.seconds(400 * 86_400)),
             "The age up to which the token topic's past is read, newest first, beside serving."),

@@ -46,7 +46,7 @@ extension Configuration.Retries {
         Setting(tiersKey, \.tiers),
         .integer(
             "max_attempts", \.maxAttempts, in: 1...100, change: .reloads,
-            "So many attempts in all, the first one included."),
+            "The number of attempts in all, the first one included."),
         .duration(
             "deadline", \.deadline, in: .seconds(1)...(.seconds(30 * 86_400)), change: .reloads,
             "How long after its first failure an event may still be tried."),

@@ -24,7 +24,7 @@ extension Configuration.Tests {
         package static let reason = DeclaredKey.anyText(
             "reason", example: "EXPIRED", "The vendor's name of the failure.")
         package static let because = DeclaredKey.anyText(
-            "because", example: "no app", "What the dead letter's detail must say, among others.")
+            "because", example: "no app", "Strings that the dead letter's detail must contain.")
         package static let topic = DeclaredKey.anyText(
             "topic", form: .topic, example: "remint.tokens", "The topic that the outcome is published to.")
         package static let key = DeclaredKey.anyText(
@@ -34,7 +34,7 @@ extension Configuration.Tests {
 
         // MARK: The token
 
-        package static let user = DeclaredKey.anyText("user", example: "u-42", "Whom the token is for.")
+        package static let user = DeclaredKey.anyText("user", example: "u-42", "The token's user.")
         package static let ids = object(
             "ids", .texts, example: "{ registered: ann@example.com }", "The same, where the vendor knows several ids.")
         package static let challenge = DeclaredKey.anyText(
@@ -50,7 +50,7 @@ extension Configuration.Tests {
             has: object("payload_has", example: "{ sub: u-42 }", "Claims that the token has."),
             lacks: names("payload_lacks", example: "[aud]", "Claims that it has not."))
         package static let sealedFor = DeclaredKey.anyText(
-            "sealed_for", example: "pickup-1", "The kid of the recipient whom the token is sealed for.")
+            "sealed_for", example: "pickup-1", "The kid of the recipient that the token is sealed for.")
 
         /// The keys of one part of a token.
         package struct Part: Sendable {

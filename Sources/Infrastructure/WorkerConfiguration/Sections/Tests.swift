@@ -12,7 +12,7 @@ extension Configuration.Tests {
         "tests",
         """
         Tests of this configuration, each under its name: an event, and what must come of it (remint test --config FILE). They may \
-        also stand in files beside this one whose names end in _test.yaml. A worker passes them over.
+        also be in files beside this one whose names end in _test.yaml. A worker passes them over.
         """,
         sections: [
             SectionDescription(
@@ -33,8 +33,9 @@ extension Configuration.Tests {
     package static let reportText = DeclaredKey.anyText(
         "report_text", example: "Unauthorized", "The same where it is no JSON.")
     package static let reissue = DeclaredKey.json(
-        "reissue", example: "{ user: u-42 }", "In place of a report: whom a new token is for.")
-    package static let vouched = DeclaredKey.json("vouched", example: "{ user: u-42 }", "Whom the edge vouches for.")
+        "reissue", example: "{ user: u-42 }", "In place of a report: the user who gets a new token.")
+    package static let vouched = DeclaredKey.json(
+        "vouched", example: "{ user: u-42 }", "The user that the edge vouches for.")
     package static let device = DeclaredKey.anyText("device", example: "phone-7", "The device that the report is from.")
     package static let id = DeclaredKey.anyText("id", example: "event-1", "The event's id.")
     package static let observedAt = DeclaredKey.time(
@@ -52,7 +53,7 @@ extension Configuration.Tests {
         "The topic that the record stands on. Default: the app's first, or topics.invalidations.")
     package static let at = DeclaredKey.time(
         "at", example: "2027-01-15T08:00:00Z",
-        "What the clock says: a date-time, or seconds since 1970. Default: 2027-01-15T08:00:00Z.")
+        "The clock's time: a date-time, or seconds since 1970. Default: 2027-01-15T08:00:00Z.")
     package static let uuid = DeclaredKey.anyText(
         "uuid", example: "0f0f0f0f-1111-4222-8333-444444444444", "The random ids of the token, such as jti.")
 

@@ -42,7 +42,7 @@ extension Configuration.Worker {
         .bytes(
             "memory", \.memory, in: (4 << 20)...(64 << 30), change: .reloads,
             """
-            How much memory events may take that were taken and have not ended; nothing more is taken above it. Their outputs and the \
+            How much memory unfinished events may take; the worker consumes nothing more above it. Their outputs and the \
             Kafka clients take up to four times as much beside it.
             """),
         .integer(

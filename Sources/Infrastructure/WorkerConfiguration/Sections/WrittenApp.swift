@@ -62,7 +62,7 @@ extension WrittenApp {
         "proof", \.proof, change: .reloads,
         """
         own_token: a report must hold the failed token, signed by a version of this ring for the report's user, unless the vendor's \
-        code says that there was none. For vendors whose SDKs report the token (Braze). none: nothing.
+        code shows that there was none. For vendors whose SDKs report the token (Braze). none: nothing.
         """)
 
     private static let topicCount = 1...16

@@ -71,7 +71,7 @@ extension WrittenLookup {
     static let mode: Setting<Self> = .choice(
         "mode", \.mode, change: .reloads,
         """
-        verify: whether the user exists; enrich: that, and what tokens may say of the user besides the id, for vendors whose \
+        verify: whether the user exists; enrich: that, and what tokens may contain of the user besides the id, for vendors whose \
         answers have it. Which vendors can be asked, and what their settings need for it, is in their README.md.
         """)
 
@@ -90,8 +90,8 @@ extension WrittenLookup {
         DeclaredKey.choice(
             "unknown_user", example: LookupTerms.UnknownUser.reject.rawValue, change: .reloads,
             """
-            What happens for a user whom the vendor does not know: mint a token, or reject. The default is the vendor's: reject for \
-            Braze, which does not tell a deleted user from a new one, mint for the others. A user who is known to be gone gets none \
+            What happens for a user that the vendor does not know: mint a token, or reject. The default is the vendor's: reject for \
+            Braze, which does not distinguish a deleted user from a new one, mint for all other vendors. A user who is known to be gone gets none \
             in any case.
             """), ifPresent: \Self.unknownUser)
 

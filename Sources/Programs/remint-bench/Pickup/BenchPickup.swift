@@ -54,7 +54,9 @@ struct BenchPickup: AsyncParsableCommand {
         defer { progress.clear() }
         try stage.start()
         while !(await gateway.isReady()) {
-            guard stage.isRunning else { throw BenchFailed("a process ended; its last words stand above") }
+            guard stage.isRunning else {
+                throw BenchFailed("a process exited; its last output is printed before this line")
+            }
             try await Task.sleep(for: .milliseconds(50))
         }
         // What happens once: the worker's first batch, connections.

@@ -5,7 +5,7 @@ import HTTPTransport
 /// A running worker's admin server, asked from the command line.
 struct AdminClient {
     /// The longest time for an answer.
-    private static let patience = Duration.seconds(10)
+    private static let timeout = Duration.seconds(10)
     /// The longest answer, in bytes: tens of thousands of apps.
     private static let limit = 64 << 20
 
@@ -28,7 +28,7 @@ struct AdminClient {
             reading: .body(upTo: Self.limit))
         let response: TransportResponse
         do throws(TransportError) {
-            response = try await HTTPTransport.send(request, within: Self.patience)
+            response = try await HTTPTransport.send(request, within: Self.timeout)
         } catch { throw AdminError("no worker answers at \(error)") }
         guard response.status != 401 else { throw AdminError("\(address) asks for the token of admin.token_file") }
         return (response.status, try? JSONDocument(parsing: response.body).root)

@@ -5,7 +5,7 @@ import WorkerConfiguration
 /// `remint config`: the configuration's keys.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Shows what can be configured.",
+        commandName: "config", abstract: "Documents and checks the configuration.",
         subcommands: [ConfigSample.self, ConfigSchema.self, ConfigShow.self])
 }
 
@@ -34,10 +34,10 @@ struct ConfigSchema: ParsableCommand {
 /// `remint config show`.
 struct ConfigShow: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Prints what holds by a configuration, and where each value comes from.",
+        commandName: "show", abstract: "Prints the effective configuration, and the source of each value.",
         discussion: """
-            Behind each value stands its file and line, "environment" where that had a part in it, or "default". Secrets are not \
-            shown, and what is not set and has no default is left out. Exit code 1 where the configuration is wrong.
+            Each value is followed by its file and line, "environment" if that had a part in it, or "default". Secrets are not \
+            shown, and keys without a value or a default are left out. Exit code 1 if the configuration is wrong.
             """)
 
     @OptionGroup var options: ConfigurationOptions

@@ -1,6 +1,7 @@
 import AdapterKit
 import ArgumentParser
 import Demonstration
+import Formats
 import JOSE
 import Logging
 import Pipeline
@@ -60,7 +61,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private func printTable(_ results: [DemoResult]) {
-        var table = TextTable("APP", "VENDOR", "SDK", "REPORTED", "OUTCOME", "ALG", "KEY ID", "EXPIRES", "VENDOR SAYS")
+        var table = TextTable("APP", "VENDOR", "SDK", "REPORTED", "OUTCOME", "ALG", "KEY ID", "EXPIRES", "VERDICT")
         for result in results {
             table.add(
                 result.event.app.name, result.event.app.registration.vendor, result.event.sdk,
@@ -75,7 +76,7 @@ struct DemoCommand: AsyncParsableCommand {
         let skipped = results.count { $0.outcome.name == "skipped" }
         Terminal.print("")
         Terminal.print(
-            "\(results.count) reports: \(minted) tokens minted, \(accepted) accepted by the vendors' rules, \(skipped) skipped, \(results.count - minted - skipped) dead letters, \(results.count { $0.problem != nil }) not as expected"
+            "\(results.count.of("report")): \(minted.of("token")) minted, \(accepted) accepted by the vendors' rules, \(skipped) skipped, \((results.count - minted - skipped).of("dead letter")), \(results.count { $0.problem != nil }) not as expected"
         )
     }
 

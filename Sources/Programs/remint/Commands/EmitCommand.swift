@@ -15,8 +15,8 @@ struct EmitCommand: AsyncParsableCommand {
         commandName: "emit", abstract: "Puts an event on the topic.",
         discussion: """
             --user asks for a new token as a batch job does; where the vendor names users by several ids, write them as a JSON
-            object. --report sends an SDK's report, from a file or, with -, from standard input; --vouched says beside it whom you
-            have authenticated, as the adapter's README writes it: {"user":"u-42"}.
+            object. --report sends an SDK's report, from a file or, with -, from standard input; --vouched names the user that you
+            have authenticated beside it, as the adapter's README writes it: {"user":"u-42"}.
             """)
 
     @OptionGroup var options: ConfigurationOptions

@@ -10,12 +10,12 @@ import WorkerConfiguration
 /// `remint inspect`: a token's content, and the vendor's verdict on it.
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inspect", abstract: "Decodes a token and tells what the vendor would say of it.",
+        commandName: "inspect", abstract: "Decodes a token and prints the vendor's verdict on it.",
         discussion: """
             The token is verified with the app's key ring, for the user it names or the one given. A replacement token's record,
-            as it stands on the token topic, is taken as well; a sealed token is opened with --recipient first. Exit code 1 where the vendor would refuse the token. The
-            signature is never printed. Give the token on standard input where others use this machine: what stands on the
-            command line, everybody sees in the list of processes, and it stays in the shell's history.
+            as it is on the token topic, is accepted as well; a sealed token is opened with --recipient first. Exit code 1 if the vendor would refuse the token. The
+            signature is never printed. On a shared machine, give the token on standard input: the arguments of the
+            command line are in the list of processes, and they stay in the shell's history.
             """)
 
     @OptionGroup var options: ConfigurationOptions

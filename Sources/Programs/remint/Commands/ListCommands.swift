@@ -59,7 +59,7 @@ struct CodesCommand: ParsableCommand {
 /// `remint metrics`: the metrics of worker and gateway.
 struct MetricsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "metrics", abstract: "Lists the metrics, their kinds and labels, and what they say.")
+        commandName: "metrics", abstract: "Lists the metrics, their kinds, labels and meaning.")
 
     func run() {
         // Worker and gateway share some.

@@ -18,8 +18,8 @@ struct PickupCommand: AsyncParsableCommand {
         discussion: """
             Runs until SIGTERM or SIGINT, and for pickup.drain after it. Any number may run beside each other: a gateway keeps nothing \
             that is not on the token topic.
-            Section pickup of the configuration says where it listens and whose sessions count. On SIGHUP, and where the \
-            configuration or a file that it names changes, it goes on by what they say now, and streams stay open. A change that \
+            Section pickup of the configuration sets the address and the accepted sessions. On SIGHUP, and when the \
+            configuration or a file that it names changes, the gateway applies the new values, and streams stay open. A change that \
             needs a restart is logged.
             """)
 

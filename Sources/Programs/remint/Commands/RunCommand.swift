@@ -17,11 +17,11 @@ struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Runs the worker until SIGTERM or SIGINT.",
         discussion: """
-            A wrong configuration ends the start with exit code 1 before any connection is made. On SIGTERM or SIGINT the
-            batch in hand is finished, committed, and the groups are left, within worker.shutdown_deadline. On SIGUSR1 the
-            worker finishes what it has taken and takes nothing new, but stays in its groups; a second SIGUSR1 ends that. On
-            SIGHUP, and where the configuration or a file that it names changes, it goes on by what they say now; what needs a
-            restart is said, and a configuration that is wrong leaves the one before in force.
+            With a wrong configuration it exits with code 1 before any connection is made. On SIGTERM or SIGINT the worker
+            finishes and commits its batch and leaves the groups, within worker.shutdown_deadline. On SIGUSR1 the
+            worker finishes what it has consumed and consumes nothing new, but stays in its groups; a second SIGUSR1 ends that. On
+            SIGHUP, and when the configuration or a file that it names changes, it applies the new values; it logs the changes that need a
+            restart, and keeps the old configuration if the new one is wrong.
             """)
 
     @OptionGroup var options: ConfigurationOptions

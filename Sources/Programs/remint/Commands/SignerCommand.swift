@@ -17,9 +17,9 @@ struct SignerCommand: AsyncParsableCommand {
         discussion: """
             Serves every key ring of the configuration that has a path, until SIGTERM or SIGINT. A worker names the socket
             in place of the path: keys: { NAME: { signer: /run/remint/signer.sock } }. The socket has mode 0660; its folder,
-            owner and group say who can connect, and --allow-uid whose tokens are signed, which the kernel vouches for. What is
-            signed, each ring's policy says (keys.NAME.policy); how much for whom, a line of the log a minute. A change of a key
-            ring is picked up within a second.
+            owner and group decide who can connect, and --allow-uid whose tokens are signed, which the kernel vouches for. What is
+            signed, each ring's policy decides (keys.NAME.policy); a log line a minute counts the signatures of each account. A change of a key
+            ring is used within a second.
             """)
 
     @OptionGroup var options: ConfigurationOptions

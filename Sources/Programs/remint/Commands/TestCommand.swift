@@ -16,16 +16,17 @@ struct TestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test", abstract: "Runs the tests of a configuration.",
         discussion: """
-            They stand under tests: in the configuration, or in files beside it whose names end in _test.yaml; or in the files that \
+            They are under tests: in the configuration, or in files beside it whose names end in _test.yaml; or in the files that \
             are named. Each event goes through the worker's own pipeline with the configuration's apps; no broker and no vendor is \
             asked. Tokens are signed with the key rings on this machine; where a ring is not here, a key of its vendor's kind is \
-            made for the run and forgotten. Exit code 1 where anything is not as the tests say.
+            made for the run and forgotten. Exit code 1 if a test fails.
             """)
 
     @OptionGroup var options: ConfigurationOptions
     @Argument(help: ArgumentHelp("Files of tests, in place of those beside the configuration.", valueName: "file"))
     var files: [String] = []
-    @Option(help: ArgumentHelp("Run those alone whose names hold this text.", valueName: "text")) var filter: String?
+    @Option(help: ArgumentHelp("Run only the tests whose names contain this string.", valueName: "text")) var filter:
+        String?
     @Option(help: "How results look: text, json or junit.") var format = Format.text
     @Flag(help: "Read no key ring, not even one that is here.") var ephemeralKeys = false
 

@@ -118,7 +118,7 @@ struct KeySetCache: Sendable {
         }
         if let keyID, keyID.utf8.count > KeySet.longestKeyID { return .unknown }
         if let underWaySince {
-            guard underWaySince.duration(to: now) < times.patience else { return .later(.seconds(1)) }
+            guard underWaySince.duration(to: now) < times.maxWait else { return .later(.seconds(1)) }
             return .wait(Ticket(fetch: lastFetch, firstCertain: lastFetch + 1))
         }
         guard begin(at: now) else { return .later(wait(at: now)) }

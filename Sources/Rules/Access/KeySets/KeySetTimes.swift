@@ -13,14 +13,14 @@ public struct KeySetTimes: Sendable {
     /// The longest pause after such a fetch.
     public var longestRetry: Duration
     /// The longest time that callers wait for a fetch. Callers that ask later than that into a fetch must retry later.
-    public var patience: Duration
+    public var maxWait: Duration
 
     /// Times for key sets. By default a set is fresh for 10 minutes, or for its document's `max-age` between a minute
     /// and a day. It serves a day longer while it cannot be fetched, and is fetched at most every 30 seconds.
     public init(
         refreshEvery: Duration = .seconds(600), freshness: ClosedRange<Duration> = .seconds(60) ... .seconds(86_400),
         coolDown: Duration = .seconds(30), staleFor: Duration = .seconds(86_400), firstRetry: Duration = .seconds(1),
-        longestRetry: Duration = .seconds(60), patience: Duration = .seconds(10)
+        longestRetry: Duration = .seconds(60), maxWait: Duration = .seconds(10)
     ) {
         self.refreshEvery = refreshEvery
         self.freshness = freshness
@@ -28,7 +28,7 @@ public struct KeySetTimes: Sendable {
         self.staleFor = staleFor
         self.firstRetry = firstRetry
         self.longestRetry = longestRetry
-        self.patience = patience
+        self.maxWait = maxWait
     }
 
     /// Returns the time for which a set is fresh whose document gives `maxAge`.

@@ -59,14 +59,14 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .challengeExpired: "too late to answer the challenge"
         case .notFixableByToken: "another token would fail the same way; someone must act"
         case .rejectedByVendor:
-            "the vendor refuses our unexpired tokens for this user; the detail says whether the key is to blame"
+            "the vendor refuses our unexpired tokens for this user; the detail states whether the key is the cause"
         case .appSuspended: "the app stayed suspended or paused for as long as `retries.deadline`"
         case .userGone:
-            "the vendor says that the user is no more, or does not know the user and `lookup.unknown_user` is `reject`"
+            "the vendor returned that the user is gone, or does not know the user and `lookup.unknown_user` is `reject`"
         case .lookupFailed: "the vendor did not answer within the event's deadline"
         case .keyUnavailable: "no key may sign; tried again before"
         case .mintFailed: "the token could not be made; tried again before"
-        case .retriesExhausted: "every attempt failed; `remint-history` says how"
+        case .retriesExhausted: "every attempt failed; `remint-history` lists the failures"
         }
     }
 

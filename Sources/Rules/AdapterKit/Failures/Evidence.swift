@@ -20,7 +20,7 @@ public enum Evidence: String, Sendable, CaseIterable {
         case .key: "bad signature, unknown key or malformed token; counts towards a suspension"
         case .expired: "expired; about an unexpired token of ours it is a wrong clock or the SDK's mistake"
         case .revoked: "taken back by the vendor; another token helps"
-        case .none: "says nothing about the token"
+        case .none: "proves nothing about the token"
         }
     }
 

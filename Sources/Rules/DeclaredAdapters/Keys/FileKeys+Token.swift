@@ -8,7 +8,7 @@ extension FileKeys {
         static let algorithm = FileKey.text("algorithm", isRequired: true)
         static let header = FileKey.node("header", .object)
         static let claims = FileKey.node(
-            "claims", .object, isRequired: true, "The payload as it stands in a token, placeholders in double braces.")
+            "claims", .object, isRequired: true, "The payload as it is in a token, placeholders in double braces.")
         static let lifetime = FileKey.section("lifetime", Lifetime.all, isRequired: true)
 
         static let all = [

@@ -22,7 +22,7 @@ extension Section {
     func texts(_ name: String) -> [String]? {
         guard let node = value(name) else { return nil }
         do throws(NotTexts) { return try plainTexts(node) } catch {
-            diagnostics.error(node, "\(path(name)) must be a text or a list of texts")
+            diagnostics.error(node, "\(path(name)) must be a string or a list of strings")
             return nil
         }
     }

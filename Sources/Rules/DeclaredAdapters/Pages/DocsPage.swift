@@ -19,7 +19,7 @@ package struct DocsPage {
             lines += description.missing.map { "- \($0.text)" }
         }
         if !description.ours.isEmpty {
-            lines += ["", "**Ours**, since the vendor does not say:", ""] + description.ours.map { "- \($0)" }
+            lines += ["", "**Ours**, since the vendor does not document it:", ""] + description.ours.map { "- \($0)" }
         }
         return lines
     }
@@ -36,13 +36,13 @@ package struct DocsPage {
         guard !description.vouched.isEmpty else { return [] }
         return [
             "## What the edge may vouch for", "",
-            "Beside `user`, under `vouched` of an event. No device's report can say any of it.", "",
+            "Beside `user`, under `vouched` of an event. No device's report can set it.", "",
             "| member | type | what |", "|---|---|---|",
         ] + description.vouched.map { "| `\($0.name)` | \($0.kind.rawValue) | \(cell($0.about)) |" }
     }
 
     private var reports: [String] {
-        var lines = ["## Reports", "", "| SDK | user | code | told by |", "|---|---|---|---|"]
+        var lines = ["## Reports", "", "| SDK | user | code | sign |", "|---|---|---|---|"]
         for shape in description.report.shapes {
             let when = shape.conditions.map { condition in
                 condition.values.isEmpty
@@ -77,7 +77,7 @@ package struct DocsPage {
         let algorithm =
             switch description.token.signing {
             case .fixed(let algorithm): algorithm.rawValue
-            case .setting(let name): "what the setting `\(name)` says"
+            case .setting(let name): "the value of the setting `\(name)`"
             }
         let header = ["alg"] + description.token.header.map(\.name)
         return [

@@ -76,7 +76,7 @@ struct ClaimNames {
             guard let other else { continue }
             diagnostics.error(
                 at: name.place,
-                "\(object): the name \"\(name.text)\" can come out as \"\(names[other].text)\" beside it; begin it with a text that no name beside it begins with"
+                "\(object): the name \"\(name.text)\" can come out as \"\(names[other].text)\" beside it; begin it with characters that no name beside it begins with"
             )
         }
     }

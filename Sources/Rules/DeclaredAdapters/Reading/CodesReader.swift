@@ -67,7 +67,7 @@ struct CodesReader {
         if !report.holdsToken,
             let node = section.value(of: FileKeys.Code.signedBy) ?? section.value(of: FileKeys.Code.ifTokenNamesUser)
         {
-            section.diagnostics.error(node, "reports hold no token to look at; say where it stands: report.token")
+            section.diagnostics.error(node, "reports have no token to check; name its member: report.token")
         }
         let evidence = evidence(section, title, remedy)
         let about = section.read(FileKeys.Code.about) ?? ""
@@ -105,7 +105,7 @@ struct CodesReader {
         }
         let message = match.read(FileKeys.Match.message)?.lowercased() ?? ""
         if let (_, node) = match.placed(FileKeys.Match.message), report.shapes.allSatisfy({ $0.message.isEmpty }) {
-            section.diagnostics.error(node, "reports have no message to look at; say where it stands: report.message")
+            section.diagnostics.error(node, "reports have no message to check; name its member: report.message")
         }
         let conditions = ReportReader(settings: settings).conditions(match, FileKeys.Match.condition)
         if value == .any, message.isEmpty, conditions.isEmpty {
@@ -130,7 +130,7 @@ struct CodesReader {
             return .numbers(low...high)
         }
         guard !text.isEmpty, text.utf8.count <= 256 else {
-            section.diagnostics.error(node, "a code is a number, a range such as 10..16, or a text")
+            section.diagnostics.error(node, "a code is an integer, a range such as 10..16, or a string")
             return nil
         }
         return .text(text)
@@ -144,7 +144,7 @@ struct CodesReader {
         guard let node = section.read(FileKeys.Code.evidence) else {
             section.diagnostics.error(
                 section.node,
-                "\(name) does not say what it is evidence of; add evidence: \(Evidence.choices)")
+                "\(name) has no evidence; add evidence: \(Evidence.choices)")
             return nil
         }
         guard let evidence = node.scalar.flatMap({ Evidence(rawValue: $0.string) }) else {
@@ -190,7 +190,7 @@ struct CodesReader {
         case "mint_once"?: return .mintOnce
         case "not_fixable"?, "not_for_us"?:
             section.diagnostics.error(
-                node, "\(section.path(of: key)) says why: { \(node.scalar?.string ?? ""): the reason }")
+                node, "\(section.path(of: key)) needs its reason: { \(node.scalar?.string ?? ""): the reason }")
             return nil
         case let text?:
             let known = FileKeys.Remedy.allWords

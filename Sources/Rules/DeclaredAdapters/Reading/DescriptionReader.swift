@@ -162,7 +162,7 @@ struct KeyReader {
         if !areSecrets { section.diagnostics.error(node, "a key is derived from a shared secret alone") }
         if report.holdsToken {
             section.diagnostics.error(
-                node, "with a key of the day, nobody can tell whose a reported token is; remove report.token")
+                node, "with a key of the day, the signer of a reported token is unknown; remove report.token")
         }
         return .utcDate
     }

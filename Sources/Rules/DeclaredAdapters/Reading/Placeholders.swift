@@ -54,7 +54,8 @@ struct Placeholders {
         let word = text.trimmingSpaces
         if let plain = Self.plain[word] {
             if plain == .challenge, !isChallenged {
-                diagnostics.error(node, "{{challenge}} needs report.challenge, where its nonce stands in a report")
+                diagnostics.error(
+                    node, "{{challenge}} needs report.challenge, the member of a report that has its nonce")
                 return nil
             }
             return plain

@@ -28,7 +28,8 @@ struct ReportReader {
             if shape.user.isEmpty {
                 section.diagnostics.error(
                     section.node,
-                    "\(section.name) does not say where the user stands: user: [member, …], which SDK or app sends")
+                    "\(section.name) does not name the user's member; add user: [member, …], as the SDK or app sends it"
+                )
                 return
             }
             for path in shape.user {
@@ -40,7 +41,7 @@ struct ReportReader {
                 for (key, paths) in others where paths.contains(path) {
                     section.diagnostics.error(
                         section.value(of: FileKeys.Shape.user) ?? section.node,
-                        "the user cannot stand where \(key.name) does (\(path.text)): a user is a member of its own, and no part of a text"
+                        "the user cannot stand where \(key.name) does (\(path.text)): a user is a whole member, never a part of a string"
                     )
                 }
             }
@@ -61,7 +62,7 @@ struct ReportReader {
             let name = shape.read(FileKeys.Report.sdk) ?? ""
             let read = self.shape(shape, name: name, before: base)
             if read.conditions.isEmpty {
-                section.diagnostics.error(node, "a shape needs \"when\", by which it is told from the others")
+                section.diagnostics.error(node, "a shape needs \"when\", which no other shape matches")
             }
             return read
         }
@@ -208,7 +209,8 @@ struct ReportReader {
                 node.scalar?.jsonWord == "null" ? nil : node.scalar?.string
             }
             if nodes.contains(where: { $0.scalar == nil }) || nodes.count > 32 {
-                section.diagnostics.error(value, "\(conditions.path(name)) must be a text, a number or a list of them")
+                section.diagnostics.error(
+                    value, "\(conditions.path(name)) must be a string, an integer or a list of them")
             }
             return ReportCondition(path: path, values: values)
         }
@@ -238,7 +240,7 @@ struct ReportReader {
         guard 1...6 ~= names.count, names.allSatisfy({ !$0.isEmpty && !$0.contains(" ") && !$0.contains("{") }) else {
             section.diagnostics.error(
                 node,
-                "\"\(text)\" is no member of a report; a path is names with dots between them, such as data.code, and takes nothing out of a text"
+                "\"\(text)\" is no member of a report; a path is names with dots between them, such as data.code, and selects no part of a string"
             )
             return nil
         }

@@ -136,7 +136,7 @@ struct TestsReader {
                 return nil
             }
             if header == nil, payload == nil, bytes == nil {
-                section.diagnostics.error(node, "a token's test says what must come out: header, payload or token")
+                section.diagnostics.error(node, "a token's test needs its expected result: header, payload or token")
             }
             if let uuid, UUIDText.words(of: uuid) == nil {
                 section.diagnostics.error(token.value(of: FileKeys.TestToken.uuid), "tests.tokens.uuid is no UUID")
@@ -152,7 +152,7 @@ struct TestsReader {
         section.section(FileKeys.Tests.verdicts).all.prefix(Self.most).compactMap { key, name, value in
             guard let text = value.scalar?.string else {
                 section.diagnostics.error(
-                    value, "tests.verdicts.\(name) must be a text, such as 401 Unauthorized or accepted")
+                    value, "tests.verdicts.\(name) must be a string, such as 401 Unauthorized or accepted")
                 return nil
             }
             return (name, text)

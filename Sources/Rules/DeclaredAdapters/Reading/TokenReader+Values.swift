@@ -49,10 +49,10 @@ extension TokenReader {
             switch placeholder {
             case .vouched(let member):
                 diagnostics.error(
-                    node, "vouched.\(member) stands alone, so that it keeps its type, and never within a text")
+                    node, "vouched.\(member) stands alone, so that it keeps its type, and never within a string")
             case .setting(let setting) where !isSure(setting):
                 diagnostics.error(
-                    node, "settings.\(setting) may be absent, and a text with a hole is none; give it a default")
+                    node, "settings.\(setting) may be absent, and a string cannot have a gap; give it a default")
             default: continue
             }
         }
@@ -129,7 +129,7 @@ extension TokenReader {
             let otherwise = value(other, section.path(of: FileKeys.Function.otherwise))
         else {
             diagnostics.error(
-                node, "$vouched needs \"otherwise\", what stands there where nobody vouches for \(member)")
+                node, "$vouched needs \"otherwise\", the value if nobody vouches for \(member)")
             return nil
         }
         guard otherwise.isConstant else {
@@ -228,7 +228,7 @@ extension TokenReader {
             choices[word] = value(node, section.path(word))
         }
         if !mayBeAbsent, let word = words.first(where: { choices[$0] == nil }) {
-            diagnostics.error(place, "\(name) does not say what becomes of \(setting): \(word)")
+            diagnostics.error(place, "\(name) has no result for \(setting): \(word)")
         }
         return .oneOf(setting: setting, choices)
     }

@@ -14,7 +14,7 @@ struct TokenReader {
         let header = header(section)
         let lifetime = lifetime(section.section(FileKeys.Token.lifetime), section)
         guard let node = section.read(FileKeys.Token.claims) else {
-            diagnostics.error(section.node, "token.claims is missing: the payload, as it stands in a token")
+            diagnostics.error(section.node, "token.claims is missing: the payload, as it is in a token")
             return nil
         }
         let claims = claims(of: node, "token.claims", isTop: true)
@@ -85,7 +85,7 @@ struct TokenReader {
             let inside = node.mapping?.first?.value,
             let (setting, words, section) = choice(inside, "token.header.\(name)")
         else {
-            diagnostics.error(node, "token.header.\(name) must be a text, or { $one_of: … }")
+            diagnostics.error(node, "token.header.\(name) must be a string, or { $one_of: … }")
             return nil
         }
         var choices: [String: ValueRule] = [:]
@@ -98,7 +98,7 @@ struct TokenReader {
 
     private func text(of value: Node, _ name: String) -> [TextRule]? {
         guard let text = value.scalar?.string, let parts = placeholders.parts(of: text, at: value) else {
-            if value.scalar == nil { diagnostics.error(value, "\(name) must be a text") }
+            if value.scalar == nil { diagnostics.error(value, "\(name) must be a string") }
             return nil
         }
         for case .placeholder(let placeholder) in parts {
@@ -167,7 +167,7 @@ struct TokenReader {
             choices[word] = value.null != nil ? [] : claims(of: value, section.path(word), isChoice: true)
         }
         for word in words where choices[word] == nil {
-            diagnostics.error(node, "\(name) does not say what becomes of \(setting): \(word); write {} for nothing")
+            diagnostics.error(node, "\(name) has no result for \(setting): \(word); write {} for nothing")
         }
         return .oneOf(setting: setting, choices)
     }

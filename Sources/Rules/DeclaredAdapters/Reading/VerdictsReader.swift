@@ -10,7 +10,7 @@ struct VerdictsReader {
         if otherwise == nil, section.value(of: FileKeys.Verdicts.otherwise) == nil {
             section.diagnostics.error(
                 section.node,
-                "vendor_says.otherwise is missing: what the vendor says of a token it refuses, such as 401 Unauthorized"
+                "vendor_says.otherwise is missing: the vendor's answer to a token that it refuses, such as 401 Unauthorized"
             )
         }
         return VerdictRules(

@@ -94,7 +94,7 @@ extension Rotation {
     }
 
     private static var startOver: String {
-        "move rotation.json away and begin anew with: \(RemintCommand("rotate prepare"))"
+        "move rotation.json away and start again: \(RemintCommand("rotate prepare"))"
     }
 
     private func disagreement(_ reason: String) -> RotationError {

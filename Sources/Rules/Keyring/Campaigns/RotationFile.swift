@@ -22,7 +22,7 @@ package struct RotationFile: Sendable {
     package func load() throws(KeyRingError) -> Rotation? {
         guard KeyFile.exists(path) else { return nil }
         guard let rotation = Rotation(try KeyFile.readListing(path)) else {
-            throw KeyRingError(path, "is no campaign's state; restore it, or move it away to begin anew")
+            throw KeyRingError(path, "is no campaign's state; restore it, or move it away and start again")
         }
         return rotation
     }

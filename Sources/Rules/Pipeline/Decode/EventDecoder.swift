@@ -29,7 +29,7 @@ public struct EventDecoder: Sendable {
         if Self.isStructured(headers) {
             guard !headers.has(.specVersion), !headers.has(.app) else {
                 throw malformed(
-                    "the content type says structured CloudEvent, and ce_specversion or remint-app says another form; send one of them"
+                    "the content type is a structured CloudEvent's, and ce_specversion or remint-app marks another form; send one form"
                 )
             }
             return try structured(root, record, headers)

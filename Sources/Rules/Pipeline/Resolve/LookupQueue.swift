@@ -12,7 +12,7 @@ struct Question: Sendable {
 
 /// The questions of one account, by app, in the order of their arrival. Failed ones wait for their next attempt.
 struct LookupQueue: Sendable {
-    private struct Line: Sendable {
+    private struct AppQueue: Sendable {
         let app: App
         var questions: Deque<Question> = []
         var later: Deque<(moment: UnixTime, question: Question)> = []
@@ -20,13 +20,13 @@ struct LookupQueue: Sendable {
         var count: Int { questions.count + later.count }
     }
 
-    private var lines: [Line] = []
+    private var queues: [AppQueue] = []
     private var next = 0
     private(set) var count = 0
 
     mutating func append(_ question: Question, of app: App) {
         count += 1
-        lines[line(of: app)].questions.append(question)
+        queues[index(of: app)].questions.append(question)
     }
 
     /// Removes the oldest question of the app with the most questions. So an app that fills the queue with invalid
@@ -34,9 +34,9 @@ struct LookupQueue: Sendable {
     ///
     /// - Parameter prepared: the number of each app's questions in requests that are not sent yet.
     mutating func shedOldest(beside prepared: [String: Int] = [:]) -> Question? {
-        func count(_ line: Line) -> Int { line.count + prepared[line.app.name, default: 0] }
-        guard let longest = lines.indices.max(by: { count(lines[$0]) < count(lines[$1]) }),
-            let oldest = lines[longest].questions.popFirst() ?? lines[longest].later.popFirst()?.question
+        func count(_ queue: AppQueue) -> Int { queue.count + prepared[queue.app.name, default: 0] }
+        guard let longest = queues.indices.max(by: { count(queues[$0]) < count(queues[$1]) }),
+            let oldest = queues[longest].questions.popFirst() ?? queues[longest].later.popFirst()?.question
         else { return nil }
         self.count -= 1
         return oldest
@@ -46,10 +46,10 @@ struct LookupQueue: Sendable {
     ///
     /// - Returns: the users of those questions.
     mutating func drop(of isGone: (App) -> Bool) -> [SubjectID] {
-        let dropped = lines.filter { isGone($0.app) }.flatMap { line in
-            line.questions.map(\.id) + line.later.map(\.question.id)
+        let dropped = queues.filter { isGone($0.app) }.flatMap { queue in
+            queue.questions.map(\.id) + queue.later.map(\.question.id)
         }
-        lines.removeAll { isGone($0.app) }
+        queues.removeAll { isGone($0.app) }
         count -= dropped.count
         next = 0
         return dropped
@@ -58,13 +58,13 @@ struct LookupQueue: Sendable {
     /// Puts questions back at the front, in their order.
     mutating func putBack(_ questions: [Question], of app: App) {
         count += questions.count
-        lines[line(of: app)].questions.prepend(contentsOf: questions)
+        queues[index(of: app)].questions.prepend(contentsOf: questions)
     }
 
     /// Queues a retry of a question, not before `moment`.
     mutating func retry(_ question: Question, of app: App, at moment: UnixTime) {
         count += 1
-        lines[line(of: app)].later.append((moment, question))
+        queues[index(of: app)].later.append((moment, question))
     }
 
     /// The next questions to ask.
@@ -82,39 +82,39 @@ struct LookupQueue: Sendable {
         _ batch: Int, at now: UnixTime, alone: Int64, several: Int64, turn: UnixTime
     ) -> Offer {
         var moment: UnixTime?
-        for step in lines.indices {
-            let index = (next + step) % lines.count
+        for step in queues.indices {
+            let index = (next + step) % queues.count
             wake(index, at: now)
-            let count = lines[index].questions.count
-            if let askedAt = lines[index].questions.first?.askedAt {
+            let count = queues[index].questions.count
+            if let askedAt = queues[index].questions.first?.askedAt {
                 let ready = max(askedAt.advanced(byMicroseconds: count == 1 ? alone : several), turn)
                 // A clock that was set back must not delay a request.
                 if count >= batch || ready <= now || askedAt > now { return take(batch, index) }
                 moment = min(moment ?? ready, ready)
             }
-            if let soonest = lines[index].later.lazy.map(\.moment).min() { moment = min(moment ?? soonest, soonest) }
+            if let soonest = queues[index].later.lazy.map(\.moment).min() { moment = min(moment ?? soonest, soonest) }
         }
         return moment.map(Offer.wait) ?? .nothing
     }
 
     private mutating func take(_ batch: Int, _ index: Int) -> Offer {
-        let taken = Array(lines[index].questions.prefix(batch))
-        lines[index].questions.removeFirst(taken.count)
+        let taken = Array(queues[index].questions.prefix(batch))
+        queues[index].questions.removeFirst(taken.count)
         count -= taken.count
-        next = (index + 1) % lines.count
-        return .questions(taken, of: lines[index].app)
+        next = (index + 1) % queues.count
+        return .questions(taken, of: queues[index].app)
     }
 
     private mutating func wake(_ index: Int, at now: UnixTime) {
-        guard lines[index].later.contains(where: { $0.moment <= now }) else { return }
-        let due = lines[index].later.filter { $0.moment <= now }.map(\.question)
-        lines[index].later.removeAll { $0.moment <= now }
-        lines[index].questions.prepend(contentsOf: due)
+        guard queues[index].later.contains(where: { $0.moment <= now }) else { return }
+        let due = queues[index].later.filter { $0.moment <= now }.map(\.question)
+        queues[index].later.removeAll { $0.moment <= now }
+        queues[index].questions.prepend(contentsOf: due)
     }
 
-    private mutating func line(of app: App) -> Int {
-        if let index = lines.firstIndex(where: { $0.app.name == app.name }) { return index }
-        lines.append(Line(app: app))
-        return lines.count - 1
+    private mutating func index(of app: App) -> Int {
+        if let index = queues.firstIndex(where: { $0.app.name == app.name }) { return index }
+        queues.append(AppQueue(app: app))
+        return queues.count - 1
     }
 }

@@ -17,21 +17,21 @@ extension LookupScheduler {
     ) {
         let known = Set(kept.map(ObjectIdentifier.init))
         let isGone = { (app: App) in !known.contains(ObjectIdentifier(app)) }
-        var old = lines
+        var old = self.accounts
         var moved: [Int: Int] = [:]
-        lines = accounts.enumerated().map { place, account in
+        self.accounts = accounts.enumerated().map { place, account in
             guard let from = names[account.name].flatMap({ indices[$0] }), moved[from] == nil else {
                 return AccountSchedule(account)
             }
             moved[from] = place
-            var line = old[from]
-            line.goOn(as: account, isFixed: fixed.contains(account.name))
-            return line
+            var schedule = old[from]
+            schedule.goOn(as: account, isFixed: fixed.contains(account.name))
+            return schedule
         }
         indices = Dictionary(accounts.enumerated().map { ($1.name, $0) }) { first, _ in first }
         var forgotten: [SubjectID] = []
-        for line in old.indices where moved[line] == nil { forgotten += old[line].drop { _ in true } }
-        for line in lines.indices { forgotten += lines[line].drop(of: isGone) }
+        for place in old.indices where moved[place] == nil { forgotten += old[place].drop { _ in true } }
+        for place in self.accounts.indices { forgotten += self.accounts[place].drop(of: isGone) }
         forgotten += move(moved, isGone)
         for id in forgotten { waiting[id] = nil }
         // The changed configuration may have fixed the failures.
@@ -43,18 +43,18 @@ extension LookupScheduler {
     /// Keeps requests in flight if their account stays.
     ///
     /// - Returns: the users that these requests will give no answer about.
-    private mutating func move(_ lines: [Int: Int], _ isGone: (App) -> Bool) -> [SubjectID] {
+    private mutating func move(_ places: [Int: Int], _ isGone: (App) -> Bool) -> [SubjectID] {
         var forgotten: [SubjectID] = []
-        for (id, flight) in flights {
-            guard let line = lines[flight.line] else {
-                flights[id] = nil
-                if !flight.isOutdated { forgotten += flight.questions.map(\.id) }
+        for (id, request) in inFlight {
+            guard let account = places[request.account] else {
+                inFlight[id] = nil
+                if !request.isOutdated { forgotten += request.questions.map(\.id) }
                 continue
             }
-            flights[id]?.line = line
-            guard isGone(flight.app), !flight.isOutdated else { continue }
-            flights[id]?.isOutdated = true
-            forgotten += flight.questions.map(\.id)
+            inFlight[id]?.account = account
+            guard isGone(request.app), !request.isOutdated else { continue }
+            inFlight[id]?.isOutdated = true
+            forgotten += request.questions.map(\.id)
         }
         return forgotten
     }

@@ -5,36 +5,37 @@ import AdapterKit
 extension LookupScheduler {
     /// Processes the reply to a call.
     mutating func received(_ reply: LookupReply, at now: UnixTime, random: inout some RandomNumberGenerator) {
-        guard let flight = flights.removeValue(forKey: reply.id) else { return }
-        let took = max(0, now.microseconds(since: flight.begunAt))
-        lines[flight.line].ended(at: now, took: took)
-        let failed = zip(flight.questions, verdicts(of: reply, flight, now)).compactMap { question, verdict in
-            learn(verdict, question, flight, now).map { (question: question, failure: $0) }
+        guard let request = inFlight.removeValue(forKey: reply.id) else { return }
+        let took = max(0, now.microseconds(since: request.begunAt))
+        accounts[request.account].ended(at: now, took: took)
+        let failed = zip(request.questions, verdicts(of: reply, request, now)).compactMap { question, verdict in
+            learn(verdict, question, request, now).map { (question: question, failure: $0) }
         }
-        let account = lines[flight.line].account.name
+        let account = accounts[request.account].account.name
         tally.count(failed.first?.failure.kind.rawValue ?? "answered", account, took: took)
-        guard let failure = failed.first?.failure else { return tell(lines[flight.line].works(at: now)) }
+        guard let failure = failed.first?.failure else { return tell(accounts[request.account].works(at: now)) }
         if Self.isAboutRequest(reply), failure.kind == .misconfigured {
-            return flight.isOutdated ? tell(lines[flight.line].works(at: now)) : refused(flight, failure, now)
+            return request.isOutdated ? tell(accounts[request.account].works(at: now)) : refused(request, failure, now)
         }
-        judge(failure, isPartial: failed.count < flight.questions.count, flight, now, &random)
-        guard !flight.isOutdated else { return }
-        for (question, failure) in failed.reversed() { again(question, failure, flight, now, &random) }
+        judge(failure, isPartial: failed.count < request.questions.count, request, now, &random)
+        guard !request.isOutdated else { return }
+        for (question, failure) in failed.reversed() { again(question, failure, request, now, &random) }
     }
 
-    private mutating func verdicts(of reply: LookupReply, _ flight: InFlightRequest, _ now: UnixTime) -> [LookupVerdict]
+    private mutating func verdicts(of reply: LookupReply, _ request: InFlightRequest, _ now: UnixTime)
+        -> [LookupVerdict]
     {
         switch reply.result {
-        case .failure(let failure): return flight.questions.map { _ in .unanswered(failure) }
+        case .failure(let failure): return request.questions.map { _ in .unanswered(failure) }
         case .success(let answer):
             if let length = [answer.retryAfter, answer.exhaustedFor].compactMap({ $0 }).max(), length > 0 {
-                lines[flight.line].pause(for: length, at: now)
+                accounts[request.account].pause(for: length, at: now)
             }
-            let verdicts = flight.app.adapter.verdicts(
-                from: answer.response, for: flight.questions.map(\.subject))
-            guard verdicts.count == flight.questions.count else {
+            let verdicts = request.app.adapter.verdicts(
+                from: answer.response, for: request.questions.map(\.subject))
+            guard verdicts.count == request.questions.count else {
                 let failure = LookupFailure(.unreadable, "the adapter did not speak of every user")
-                return flight.questions.map { _ in .unanswered(failure) }
+                return request.questions.map { _ in .unanswered(failure) }
             }
             return verdicts
         }
@@ -44,9 +45,9 @@ extension LookupScheduler {
     ///
     /// - Returns: the failure if there is no verdict.
     mutating func learn(
-        _ verdict: LookupVerdict, _ question: Question, _ flight: InFlightRequest, _ now: UnixTime
+        _ verdict: LookupVerdict, _ question: Question, _ request: InFlightRequest, _ now: UnixTime
     ) -> LookupFailure? {
-        guard flight.isOutdated else { return learn(verdict, question, of: flight.app, now) }
+        guard request.isOutdated else { return learn(verdict, question, of: request.app, now) }
         if case .unanswered(let failure) = verdict { return failure }
         return nil
     }
@@ -77,30 +78,30 @@ extension LookupScheduler {
 
     /// Halves a refused request until it contains only the user that the vendor refuses. The vendor has read the
     /// request, so it works: a circuit that this request was testing closes.
-    private mutating func refused(_ flight: InFlightRequest, _ failure: LookupFailure, _ now: UnixTime) {
-        tell(lines[flight.line].works(at: now))
-        guard flight.questions.count > 1 else {
-            for question in flight.questions { give(up: question, failure, now) }
-            return tell(.refused(account: lines[flight.line].account.name, detail: failure.detail))
+    private mutating func refused(_ request: InFlightRequest, _ failure: LookupFailure, _ now: UnixTime) {
+        tell(accounts[request.account].works(at: now))
+        guard request.questions.count > 1 else {
+            for question in request.questions { give(up: question, failure, now) }
+            return tell(.refused(account: accounts[request.account].account.name, detail: failure.detail))
         }
-        let middle = flight.questions.count / 2
-        prepare(Array(flight.questions[..<middle]), flight.app, flight.line, now)
-        prepare(Array(flight.questions[middle...]), flight.app, flight.line, now)
+        let middle = request.questions.count / 2
+        prepare(Array(request.questions[..<middle]), request.app, request.account, now)
+        prepare(Array(request.questions[middle...]), request.app, request.account, now)
     }
 
     /// Applies a failure to the account's limits and circuit.
     private mutating func judge(
-        _ failure: LookupFailure, isPartial: Bool, _ flight: InFlightRequest, _ now: UnixTime,
+        _ failure: LookupFailure, isPartial: Bool, _ request: InFlightRequest, _ now: UnixTime,
         _ random: inout some RandomNumberGenerator
     ) {
         switch failure.kind {
-        case .throttled: tell(lines[flight.line].throttled(at: now, random: &random))
+        case .throttled: tell(accounts[request.account].throttled(at: now, random: &random))
         case .mismatched:
-            tell(lines[flight.line].works(at: now))
-            tell(.mismatched(account: lines[flight.line].account.name, detail: failure.detail))
+            tell(accounts[request.account].works(at: now))
+            tell(.mismatched(account: accounts[request.account].account.name, detail: failure.detail))
         case .unavailable, .unreadable, .misconfigured:
-            if isPartial { return tell(lines[flight.line].works(at: now)) }
-            tell(lines[flight.line].failed(failure, at: now, random: &random))
+            if isPartial { return tell(accounts[request.account].works(at: now)) }
+            tell(accounts[request.account].failed(failure, at: now, random: &random))
         }
     }
 
@@ -110,18 +111,18 @@ extension LookupScheduler {
 
     /// Asks again, if a retry may succeed.
     private mutating func again(
-        _ question: Question, _ failure: LookupFailure, _ flight: InFlightRequest, _ now: UnixTime,
+        _ question: Question, _ failure: LookupFailure, _ request: InFlightRequest, _ now: UnixTime,
         _ random: inout some RandomNumberGenerator
     ) {
         var question = question
         switch failure.kind {
-        case .throttled: lines[flight.line].queue.putBack([question], of: flight.app)
+        case .throttled: accounts[request.account].queue.putBack([question], of: request.app)
         case .misconfigured, .mismatched: give(up: question, failure, now)
         case .unavailable, .unreadable:
             question.tries += 1
             guard question.tries < Self.tries else { return give(up: question, failure, now) }
             let pause = LookupBackoff.pause(before: question.tries, random: &random)
-            lines[flight.line].queue.retry(question, of: flight.app, at: now.advanced(byMicroseconds: pause))
+            accounts[request.account].queue.retry(question, of: request.app, at: now.advanced(byMicroseconds: pause))
         }
     }
 

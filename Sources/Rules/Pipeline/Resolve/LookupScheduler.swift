@@ -16,7 +16,8 @@ struct LookupScheduler: Sendable {
     }
 
     struct InFlightRequest: Sendable {
-        var line: Int
+        /// The index of its account.
+        var account: Int
         let app: App
         let questions: [Question]
         let begunAt: UnixTime
@@ -33,13 +34,13 @@ struct LookupScheduler: Sendable {
     /// questions are dropped, and their events return later.
     static let longestQueue = 20_000
 
-    var lines: [AccountSchedule]
+    var accounts: [AccountSchedule]
     var indices: [String: Int]
     var cache: AnswerCache
     /// The users with open questions, and the time until which an event may come for the answer.
     var waiting: [SubjectID: UnixTime] = [:]
     var failures: [SubjectID: (failure: LookupFailure, until: UnixTime)] = [:]
-    var flights: [Int: InFlightRequest] = [:]
+    var inFlight: [Int: InFlightRequest] = [:]
     private var lastCall = 0
     var tally = LookupTally()
     /// The time of the next call of `calls`, if nothing happens before.
@@ -49,7 +50,7 @@ struct LookupScheduler: Sendable {
     ///
     /// - Parameter capacity: the maximum number of cached answers.
     init(_ accounts: [LookupAccount], capacity: Int) {
-        lines = accounts.map { AccountSchedule($0) }
+        self.accounts = accounts.map { AccountSchedule($0) }
         indices = Dictionary(accounts.enumerated().map { ($1.name, $0) }) { first, _ in first }
         cache = AnswerCache(capacity: capacity)
     }
@@ -62,19 +63,21 @@ struct LookupScheduler: Sendable {
             tally.hit(app.name)
             return .known(answer)
         }
-        guard let line = app.lookup.flatMap({ indices[$0.account] }) else {
+        guard let account = app.lookup.flatMap({ indices[$0.account] }) else {
             return .failed(LookupFailure(.misconfigured, "the app's look-ups have no account"))
         }
-        if waiting[id] != nil { return .expected(lines[line].expectation(at: now)) }
+        if waiting[id] != nil { return .expected(accounts[account].expectation(at: now)) }
         if let (failure, until) = failures.removeValue(forKey: id), until > now { return .failed(failure) }
-        if lines[line].waiting >= Self.longestQueue {
-            guard let shed = lines[line].shedOldest() else { return .expected(lines[line].expectation(at: now)) }
+        if accounts[account].waiting >= Self.longestQueue {
+            guard let shed = accounts[account].shedOldest() else {
+                return .expected(accounts[account].expectation(at: now))
+            }
             // The events that wait for this question ask again.
             waiting[shed.id] = nil
         }
         waiting[id] = now
-        lines[line].queue.append(Question(id: id, subject: subject, askedAt: now), of: app)
-        return .expected(lines[line].expectation(at: now))
+        accounts[account].queue.append(Question(id: id, subject: subject, askedAt: now), of: app)
+        return .expected(accounts[account].expectation(at: now))
     }
 
     /// Keeps the answer about `id` for an event that returns at `moment` or a little later.
@@ -96,11 +99,11 @@ struct LookupScheduler: Sendable {
     ) -> [LookupCall] {
         nextCall = nil
         var calls: [LookupCall] = []
-        for line in lines.indices {
-            while let prepared = next(line, at: now, isMoreComing) {
+        for account in accounts.indices {
+            while let prepared = next(account, at: now, isMoreComing) {
                 do throws(Rejection) {
-                    let token = try bearer(for: prepared, line, now, &minter, signing)
-                    calls.append(begin(prepared, line, token, now))
+                    let token = try bearer(for: prepared, account, now, &minter, signing)
+                    calls.append(begin(prepared, account, token, now))
                 } catch {
                     let failure = LookupFailure(.misconfigured, "no token to ask with: \(error.detail)")
                     for question in prepared.questions { give(up: question, failure, now) }
@@ -111,21 +114,22 @@ struct LookupScheduler: Sendable {
     }
 
     private func bearer(
-        for prepared: PreparedLookup, _ line: Int, _ now: UnixTime, _ minter: inout Minter, _ signing: any SigningPort
+        for prepared: PreparedLookup, _ account: Int, _ now: UnixTime, _ minter: inout Minter,
+        _ signing: any SigningPort
     ) throws(Rejection) -> SigningRequest? {
-        guard lines[line].account.usesMintedTokens, let question = prepared.questions.first else { return nil }
+        guard accounts[account].account.usesMintedTokens, let question = prepared.questions.first else { return nil }
         guard let key = signing.activeKey(of: prepared.app.keyRing) else {
             throw Rejection(.keyUnavailable, "the key ring \(prepared.app.keyRing) has no active key")
         }
         return try minter.credential(for: prepared.app, question.subject, with: key, at: now)
     }
 
-    /// Returns the next request of a line; nil if there is none, or it must not be sent yet.
-    private mutating func next(_ line: Int, at now: UnixTime, _ isMoreComing: Bool) -> PreparedLookup? {
+    /// Returns the next request of an account; nil if there is none, or it must not be sent yet.
+    private mutating func next(_ account: Int, at now: UnixTime, _ isMoreComing: Bool) -> PreparedLookup? {
         while true {
-            switch lines[line].next(at: now, isMoreComing: isMoreComing) {
+            switch accounts[account].next(at: now, isMoreComing: isMoreComing) {
             case .send(let prepared): return prepared
-            case .prepare(let questions, let app): prepare(questions, app, line, now)
+            case .prepare(let questions, let app): prepare(questions, app, account, now)
             case .wait(let moment):
                 nextCall = min(nextCall ?? moment, moment)
                 return nil
@@ -134,7 +138,7 @@ struct LookupScheduler: Sendable {
         }
     }
 
-    mutating func prepare(_ questions: [Question], _ app: App, _ line: Int, _ now: UnixTime) {
+    mutating func prepare(_ questions: [Question], _ app: App, _ account: Int, _ now: UnixTime) {
         let lookup = app.adapter.lookup(for: questions.map(\.subject), mode: app.lookup?.mode ?? .verify)
         guard case .requests(let requests) = lookup else {
             for question in questions { _ = learn(.exists(Enrichment()), question, of: app, now) }
@@ -143,7 +147,7 @@ struct LookupScheduler: Sendable {
         var asked: Set<Int> = []
         for request in requests where questions.indices.contains(request.subjects) {
             asked.formUnion(request.subjects)
-            lines[line].append(
+            accounts[account].append(
                 PreparedLookup(app: app, request: request, questions: Array(questions[request.subjects])))
         }
         let failure = LookupFailure(.misconfigured, "the adapter asks nothing about this user")
@@ -153,13 +157,14 @@ struct LookupScheduler: Sendable {
     }
 
     private mutating func begin(
-        _ prepared: PreparedLookup, _ line: Int, _ bearer: SigningRequest?, _ now: UnixTime
+        _ prepared: PreparedLookup, _ account: Int, _ bearer: SigningRequest?, _ now: UnixTime
     ) -> LookupCall {
         lastCall += 1
-        lines[line].began(at: now)
-        flights[lastCall] = InFlightRequest(line: line, app: prepared.app, questions: prepared.questions, begunAt: now)
+        accounts[account].began(at: now)
+        inFlight[lastCall] = InFlightRequest(
+            account: account, app: prepared.app, questions: prepared.questions, begunAt: now)
         return LookupCall(
-            id: lastCall, account: lines[line].account.name, request: prepared.request, bearer: bearer)
+            id: lastCall, account: accounts[account].account.name, request: prepared.request, bearer: bearer)
     }
 }
 
@@ -174,10 +179,11 @@ extension LookupScheduler {
 
     /// Returns the current state of the accounts.
     func conditions(at now: UnixTime) -> [LookupCondition] {
-        lines.map { line in
+        accounts.map { account in
             LookupCondition(
-                account: line.account.name, circuit: line.breaker.state(at: now).rawValue, waiting: line.waiting,
-                inFlight: line.limiter.inFlight)
+                account: account.account.name, circuit: account.breaker.state(at: now).rawValue,
+                waiting: account.waiting,
+                inFlight: account.limiter.inFlight)
         }
     }
 

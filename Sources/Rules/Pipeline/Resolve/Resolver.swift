@@ -35,7 +35,7 @@ struct Resolver: Sendable {
         case .expected(let moment): return wait(for: moment, lookup, request, record, now)
         case .known(.unknown):
             rejection = Rejection(.userGone, "the vendor does not know this user, and lookup.unknown_user is reject")
-        case .known(.gone): rejection = Rejection(.userGone, "the vendor says that this user is no more")
+        case .known(.gone): rejection = Rejection(.userGone, "the vendor returned that this user is gone")
         case .failed(let failure):
             rejection = Rejection(.lookupFailed, "\(failure.kind.rawValue): \(failure.detail)")
         }

@@ -9,9 +9,9 @@ package import WorkerConfiguration
 /// Reads a fleet's status from brokers, control topic and key rings. It joins no group, writes nothing and needs no
 /// worker's admin server; it keeps its clients from one reading to the next.
 package actor FleetReader {
-    private static let patience = Duration.seconds(10)
+    private static let timeout = Duration.seconds(10)
     /// The time limit for group coordinators, which answer at once or not at all.
-    private static let groupPatience = Duration.seconds(5)
+    private static let groupTimeout = Duration.seconds(5)
 
     private let configuration: Configuration
     private let properties: KafkaProperties
@@ -57,12 +57,12 @@ package actor FleetReader {
     /// - Throws: `KafkaError` where no broker answers.
     package func read() async throws(KafkaError) -> FleetStatus {
         async let described = describeGroups()
-        let listed = try await producer.topics(within: Self.patience)
+        let listed = try await producer.topics(within: Self.timeout)
         let partitions = Dictionary(listed.map { ($0.name, $0.partitionCount) }) { first, _ in first }
         let time = now()
         var problems: [String] = []
         var holds = ControlHolds()
-        do { holds = try await control.read(at: time, within: Self.groupPatience) } catch {
+        do { holds = try await control.read(at: time, within: Self.groupTimeout) } catch {
             problems.append("suspensions and pauses are unknown: \(error)")
         }
         var lanes: [FleetStatus.LaneState] = []
@@ -99,7 +99,7 @@ package actor FleetReader {
         if let silence, .now < silence.until { return .failure(silence.problem) }
         do throws(KafkaError) {
             let found = try await groups.consumerGroups(
-                Lane.allCases.map(properties.group), within: Self.groupPatience)
+                Lane.allCases.map(properties.group), within: Self.groupTimeout)
             silence = nil
             return .success(found)
         } catch {
@@ -115,7 +115,7 @@ package actor FleetReader {
         var lag: [TopicPartition: Int64] = [:]
         do throws(KafkaError) {
             lag = try await consumers[lane].lag(
-                of: names.flatMap { Self.partitions(of: $0, counts) }, within: Self.patience)
+                of: names.flatMap { Self.partitions(of: $0, counts) }, within: Self.timeout)
         } catch { problems.append("what waits in the \(lane.rawValue) lane is unknown: \(error)") }
         return names.map { topic(called: $0, counts, lag, &problems) }
     }
@@ -124,7 +124,7 @@ package actor FleetReader {
         let name = configuration.topics.deadLetters
         var held: [TopicPartition: Int64] = [:]
         do throws(KafkaError) {
-            held = try await consumers[.live].bounds(of: Self.partitions(of: name, counts), within: Self.patience)
+            held = try await consumers[.live].bounds(of: Self.partitions(of: name, counts), within: Self.timeout)
                 .reduce(into: [:]) { held, next in
                     let handled = letters.states.count(within: [next.key: next.value])
                     held[next.key] = Int64(max(0, next.value.count - handled))
@@ -143,11 +143,11 @@ package actor FleetReader {
             return nil
         }
         do {
-            let bounds = try await consumers[.live].bounds(of: partitions, within: Self.patience)
+            let bounds = try await consumers[.live].bounds(of: partitions, within: Self.timeout)
             if bounds != letters.bounds {
                 letters.states =
                     try await LetterStates.read(
-                        configuration, brokers: brokers, within: Self.groupPatience, logger: logger) ?? LetterStates()
+                        configuration, brokers: brokers, within: Self.groupTimeout, logger: logger) ?? LetterStates()
                 letters.bounds = bounds
             }
             return FleetStatus.Topic(

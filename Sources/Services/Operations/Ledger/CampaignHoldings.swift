@@ -1,3 +1,5 @@
+import Formats
+
 /// Live tokens of the versions whose tokens a campaign replaces, from one reading of the ledger: the campaign's old
 /// version, and the ring's revoked versions where they count.
 package struct CampaignHoldings: Sendable, Equatable {

@@ -12,7 +12,7 @@ package struct LedgerReader {
     private let configuration: Configuration
     private let brokers: String
     private let memory: Int
-    private let patience: Duration
+    private let maxWait: Duration
     private let logger: Logger
     private let display: any ProgressDisplay
     /// The tables of the last reading; nil where every reading begins at the topic's start.
@@ -27,18 +27,18 @@ package struct LedgerReader {
     ///
     /// - Parameters:
     ///   - memory: the limit on the table's memory, in bytes; the Kafka client uses some 64 MB besides.
-    ///   - patience: the longest time to wait for an open transaction that hides a part of the topic.
+    ///   - maxWait: the longest time to wait for an open transaction that hides a part of the topic.
     ///   - remembers: whether a reading keeps its tables, so that the next one reads only what was published since. The
     ///     tables of all partitions together then use at most half of `memory`.
     package init(
         _ configuration: Configuration, brokers: String, memory: Int = Self.standardMemory,
-        patience: Duration = TopicReader.standardPatience, remembers: Bool = false, logger: Logger,
+        maxWait: Duration = TopicReader.standardMaxWait, remembers: Bool = false, logger: Logger,
         display: any ProgressDisplay
     ) {
         self.configuration = configuration
         self.brokers = brokers
         self.memory = memory
-        self.patience = patience
+        self.maxWait = maxWait
         self.logger = logger
         self.display = display
         known = remembers ? KnownTables(memory: memory / 2) : nil
@@ -179,7 +179,7 @@ package struct LedgerReader {
         let plan = reader.bounds.sorted { $0.key.partition < $1.key.partition }.map { partition, bounds in
             (partition, bounds, LedgerPlan.slices(records: bounds.count, memory: memory))
         }
-        var turns = LedgerTurns(reader, total: plan.reduce(0) { $0 + $1.1.count * $1.2.count }, patience, display)
+        var turns = LedgerTurns(reader, total: plan.reduce(0) { $0 + $1.1.count * $1.2.count }, maxWait, display)
         defer { turns.end() }
         var areAllKept = true
         for (partition, bounds, slices) in plan {
@@ -205,13 +205,13 @@ private struct LedgerTurns {
     private var passed = 0
     private var display: any ProgressDisplay
     /// The time left for waiting for open transactions, in all partitions together.
-    private var patience: Duration
+    private var maxWait: Duration
     /// The hidden offsets, by partition.
     private var hiddenOffsets: [TopicPartition: HiddenOffsets] = [:]
 
-    init(_ reader: TopicReader, total: Int, _ patience: Duration, _ display: any ProgressDisplay) {
+    init(_ reader: TopicReader, total: Int, _ maxWait: Duration, _ display: any ProgressDisplay) {
         self.reader = reader
-        self.patience = patience
+        self.maxWait = maxWait
         self.total = total
         self.display = display
     }
@@ -232,13 +232,13 @@ private struct LedgerTurns {
     ///
     /// - Parameters:
     ///   - read: reads a record, several at a time.
-    ///   - each: takes the records in their order.
+    ///   - each: called with each record, in their order.
     mutating func read<Read: Sendable>(
         _ partition: TopicPartition, _ read: @escaping @Sendable (ConsumedRecord) -> Read,
         each: (ConsumedRecord, Read) -> Void
     ) async throws {
         let before = passed
-        let hidden = try await reader.readVisible([partition], within: patience, read) { record, read, done, _ in
+        let hidden = try await reader.readVisible([partition], within: maxWait, read) { record, read, done, _ in
             each(record, read)
             guard display.isShown else { return }
             display.show(before + done, of: total, "\(before + done) of \(total) offsets")
@@ -246,7 +246,7 @@ private struct LedgerTurns {
         if let hidden {
             // Several readings of a partition hide the same offsets; the next partition's transaction had its time too.
             hiddenOffsets[partition] = hiddenOffsets[partition] ?? hidden
-            patience = .zero
+            maxWait = .zero
         }
         passed += reader.bounds[partition]?.count ?? 0
     }

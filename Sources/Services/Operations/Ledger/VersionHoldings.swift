@@ -68,7 +68,7 @@ package struct VersionHoldings: Sendable, Equatable {
         let end = UnixTime(seconds: lastEnd)
         guard end <= now else { return "ends at \(end)" }
         return
-            "ended at \(end) by this machine's clock, which may be ahead: a token counts for \(DurationText.format(seconds: tolerance.seconds)) longer"
+            "expired at \(end) by this machine's clock, which may be ahead: a token counts for \(DurationText.format(seconds: tolerance.seconds)) longer"
     }
 
     /// Returns an app's name, which comes from a record, as a line can show it.

@@ -6,10 +6,10 @@ package import WorkerConfiguration
 extension LetterStates {
     /// Reads the states of all letters from the topic of parked letters; nil where the topic does not exist.
     ///
-    /// - Parameter patience: the longest time to wait for an open transaction.
+    /// - Parameter maxWait: the longest time to wait for an open transaction.
     /// - Throws: `KafkaError`, or `HiddenOffsets`.
     package static func read(
-        _ configuration: Configuration, brokers: String, within patience: Duration = TopicReader.standardPatience,
+        _ configuration: Configuration, brokers: String, within maxWait: Duration = TopicReader.standardMaxWait,
         logger: Logger
     ) async throws -> LetterStates? {
         let topic = configuration.topics.parkedLetters
@@ -17,7 +17,7 @@ extension LetterStates {
         guard try await properties.topicNames(logger: logger).contains(topic) else { return nil }
         var states = LetterStates()
         let reader = try await TopicReader(
-            topic, configuration, brokers: brokers, patience: patience, logger: logger)
+            topic, configuration, brokers: brokers, maxWait: maxWait, logger: logger)
         try await reader.readAll { record, _, _ in states.take(record.body) }
         return states
     }

@@ -22,7 +22,7 @@ package final class LedgerInput {
     package init(path: String, _ configuration: Configuration) throws {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw InputUnreadable(
-                path: path, reason: "the job's list of subjects is not there; remove its checkpoint to begin anew")
+                path: path, reason: "the job's list of subjects is missing; remove its checkpoint to start again")
         }
         self.path = path
         self.handle = handle

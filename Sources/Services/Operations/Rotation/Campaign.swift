@@ -96,7 +96,7 @@ package struct Campaign {
         guard let progress = try files.load() else { return nil }
         guard progress.campaign == rotation.id else {
             throw RotationError(
-                "\(files.state) is the checkpoint of \(progress.campaign.map { "the campaign \($0)" } ?? "no campaign"), not of \(rotation.id); move it away, and the job reads the ledger anew"
+                "\(files.state) is the checkpoint of \(progress.campaign.map { "the campaign \($0)" } ?? "no campaign"), not of \(rotation.id); move it away, and the job reads the ledger again"
             )
         }
         return progress

@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import Keyring
 import Pipeline
 import WorkerConfiguration
@@ -199,7 +200,7 @@ extension CampaignReissue {
         let detail = strata.map(\.description).joined(separator: "; ")
         note("the canary is made: \(detail)")
         try campaign.step(
-            "rotate canary", detail: "\(count) users behind row \(progress.rows): \(detail)", of: rotation.id
+            "rotate canary", detail: "\(count.of("user")) behind row \(progress.rows): \(detail)", of: rotation.id
         ) { $1.began(canary) }
         return canary
     }
@@ -221,7 +222,7 @@ extension CampaignReissue {
         let few = choices.filter { $0.choice.rows.count < $0.need }
         if !few.isEmpty {
             let apps = few.map {
-                "of the app \($0.app) \($0.choice.rows.count) \($0.choice.rows.count == 1 ? "user" : "users") of at least \($0.need)"
+                "of the app \($0.app) \($0.choice.rows.count.of("user")) of at least \($0.need)"
             }.joined(separator: ", ")
             throw try stop(
                 rotation,
@@ -261,7 +262,7 @@ extension CampaignReissue {
         let end = UnixTime(seconds: last).advanced(bySeconds: ClockTolerance.standard.seconds + 1)
         return try stop(
             rotation,
-            "no user left for a canary holds a live token (\(apps), whose tokens ended, or end within \(tolerance), by this machine's clock, which may be behind), so silence would prove nothing",
+            "no user left for a canary holds a live token (\(apps), whose tokens expired, or expire within \(tolerance), by this machine's clock, which may be behind), so silence would prove nothing",
             wait:
                 "From \(end) on these tokens no longer count: \(RemintCommand("rotate resume")), and \(RemintCommand("rotate reissue"))"
         )

@@ -1,3 +1,4 @@
+import Formats
 import Keyring
 
 /// The outcomes of a campaign's events that did not become tokens.

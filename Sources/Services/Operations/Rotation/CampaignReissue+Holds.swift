@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import Keyring
 import Pipeline
 import WorkerConfiguration
@@ -24,13 +25,16 @@ extension CampaignReissue {
         defer { line.clear() }
         let left = try await lowest(rotation) {
             let left = try await topics.unanswered(events)
-            if left > 0 { line.show(0, of: left, "\(left) events of the live lane wait for a worker") }
+            if left > 0 {
+                line.show(
+                    0, of: left,
+                    "\(left.of("event of the live lane waits", "events of the live lane wait")) for a worker")
+            }
             return left
         }
         var doubts: [String] = []
         if let left, left > 0 {
-            let events = left == 1 ? "1 event" : "\(left) events"
-            doubts.append("\(events) of the live lane \(left == 1 ? "is" : "are") unread")
+            doubts.append("\(left.of("event of the live lane is", "events of the live lane are")) unread")
         }
         if !events.unseen.isEmpty {
             doubts.append("brokers do not show \(events.unseen.joined(separator: ", ")) to this account")

@@ -1,3 +1,4 @@
+import Formats
 import Keyring
 
 /// Reading of the ledger, again and again, until it shows the expected end.
@@ -11,8 +12,8 @@ extension CampaignReissue {
     func settle(_ rotation: Rotation, behind events: EventsBefore?) async throws -> CampaignHoldings? {
         var line = display
         defer { line.clear() }
-        let patience = try await waitForLane(rotation, &line) ? terms.answerWithin : .zero
-        guard let holdings = try await read(rotation, for: patience, &line) else { return nil }
+        let maxWait = try await waitForLane(rotation, &line) ? terms.answerWithin : .zero
+        guard let holdings = try await read(rotation, for: maxWait, &line) else { return nil }
         guard let events, holdings.waiting == 0, holdings.hidden == nil else { return holdings }
         try await wait(for: events, holdings, rotation, &line)
         // A worker that stood still may have answered one of the events with the old version.
@@ -20,12 +21,12 @@ extension CampaignReissue {
     }
 
     private func read(
-        _ rotation: Rotation, for patience: Duration, _ line: inout any ProgressDisplay
+        _ rotation: Rotation, for maxWait: Duration, _ line: inout any ProgressDisplay
     ) async throws -> CampaignHoldings? {
         let versions = try versions(of: rotation)
         var last: Int?
         var askedAt: Int?
-        var deadline = ContinuousClock.now + patience
+        var deadline = ContinuousClock.now + maxWait
         // Where only holders behind an open transaction are left, the transaction may take as long as an answer.
         let hiddenDeadline = ContinuousClock.now + terms.answerWithin
         while true {

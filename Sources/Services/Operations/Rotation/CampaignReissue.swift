@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import Kafka
 package import Keyring
 package import Logging
@@ -45,7 +46,7 @@ package struct CampaignReissue {
         self.init(
             campaign: campaign, terms: terms,
             topics: KafkaCampaignTopics(
-                campaign.ring.configuration, brokers: brokers, patience: terms.answerWithin,
+                campaign.ring.configuration, brokers: brokers, maxWait: terms.answerWithin,
                 remembers: (try? campaign.load().kind) == .rotation, logger: logger, display: display),
             display: display, note: note)
     }
@@ -135,7 +136,7 @@ package struct CampaignReissue {
                 "\(holdings.left), but \(hidden); then: \(RemintCommand("rotate reissue"))"
             )
         }
-        try campaign.step("rotate reissued", detail: "\(report.sent + report.sentBefore) events", of: rotation.id) {
+        try campaign.step("rotate reissued", detail: (report.sent + report.sentBefore).of("event"), of: rotation.id) {
             $1.reissued()
         }
         if gone.count > 0 { note(gone.fact) }

@@ -13,7 +13,7 @@ struct CanaryReading: CanaryOutcomes {
     private let marks: TopicMarks
     private let fresh: CanaryTally
     private let brokers: String
-    private let patience: Duration
+    private let maxWait: Duration
     private let logger: Logger
     private let consumer: KafkaConsumer
     private let decoder: EventDecoder
@@ -25,13 +25,13 @@ struct CanaryReading: CanaryOutcomes {
     private(set) var tally: CanaryTally
     private(set) var lost: [String] = []
 
-    /// - Parameter patience: the longest time for which a verdict waits for an open transaction.
+    /// - Parameter maxWait: the longest time for which a verdict waits for an open transaction.
     init(
         _ tally: CanaryTally, from marks: TopicMarks, _ configuration: Configuration, brokers: String,
-        patience: Duration, logger: Logger, now: @escaping @Sendable () -> UnixTime
+        maxWait: Duration, logger: Logger, now: @escaping @Sendable () -> UnixTime
     ) throws {
         self.tally = tally
-        self.patience = patience
+        self.maxWait = maxWait
         self.now = now
         fresh = tally
         self.marks = marks
@@ -72,7 +72,7 @@ struct CanaryReading: CanaryOutcomes {
         var whole = fresh
         for (topic, starts) in marks.ends {
             let reader = try await TopicReader(
-                topic, from: starts, configuration, brokers: brokers, patience: patience, logger: logger)
+                topic, from: starts, configuration, brokers: brokers, maxWait: maxWait, logger: logger)
             try await reader.readAll { record, _, _ in take(record, into: &whole) }
         }
         lost = try await readReports(into: &whole)
@@ -89,7 +89,7 @@ struct CanaryReading: CanaryOutcomes {
         var lost: [String] = []
         for (topic, starts) in (answered?.ends ?? [:]).sorted(by: { $0.key < $1.key }) where !outcomes.contains(topic) {
             let reader = try await TopicReader(
-                topic, from: starts, configuration, brokers: brokers, patience: patience, logger: logger)
+                topic, from: starts, configuration, brokers: brokers, maxWait: maxWait, logger: logger)
             let isCut = reader.bounds.contains { partition, bounds in
                 let place = Int(partition.partition)
                 return starts.indices.contains(place) && bounds.lowerBound != starts[place]

@@ -21,24 +21,24 @@ package struct EndOfUse {
     let topics: any EventTopics
     let loading: Duration
     /// The longest time for which the number of events without an outcome may stay the same.
-    let patience: Duration
+    let maxWait: Duration
     let rest: (Duration) async throws -> Void
 
     /// The end of versions of `ring`.
     ///
     /// - Parameters:
     ///   - loading: the time in which every worker loads a changed ring.
-    ///   - patience: the longest time for which the number of events without an outcome may stay the same.
+    ///   - maxWait: the longest time for which the number of events without an outcome may stay the same.
     ///   - rest: waits for a time.
     init(
         of ring: RingInUse, on topics: any EventTopics, loading: Duration = Self.loading,
-        patience: Duration = TopicReader.standardPatience,
+        maxWait: Duration = TopicReader.standardMaxWait,
         rest: @escaping (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) {
         self.ring = ring
         self.topics = topics
         self.loading = loading
-        self.patience = patience
+        self.maxWait = maxWait
         self.rest = rest
     }
 
@@ -82,7 +82,7 @@ package struct EndOfUse {
             guard count > 0 else { return 0 }
             if count < least {
                 least = count
-                deadline = .now + patience
+                deadline = .now + maxWait
             }
             guard .now < deadline else { return count }
             display.show(0, of: count, count.of("event has no outcome yet", "events have no outcome yet"))

@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 
 /// Users whom the vendor does not know any more and who hold a token of the old version. Asking for them again does not
 /// help: no worker mints for them, and their tokens live until they end.
@@ -12,8 +13,9 @@ struct GoneUsers: Equatable {
     var fact: String {
         guard count > 0 else { return "" }
         let end = lastEnd.map { " by \(UnixTime(seconds: $0))" } ?? " at an unknown time"
-        return count == 1
-            ? "1 user is gone at the vendor (user_gone): its token is not replaced and ends\(end)"
-            : "\(count) users are gone at the vendor (user_gone): their tokens are not replaced and end\(end)"
+        let users = count.of(
+            "user is gone at the vendor (user_gone): its token is not replaced and ends",
+            "users are gone at the vendor (user_gone): their tokens are not replaced and end")
+        return users + end
     }
 }

@@ -13,25 +13,25 @@ struct KafkaCampaignTopics: CampaignTopics {
     private let ledger: LedgerReader
     /// The client for all questions about the lag, which are many while workers make progress on the lane.
     private let waiting: BulkLag
-    private let patience: Duration
+    private let maxWait: Duration
 
     /// - Parameters:
-    ///   - patience: the longest time for which a verdict waits for an open transaction.
+    ///   - maxWait: the longest time for which a verdict waits for an open transaction.
     ///   - remembers: whether a reading of the ledger goes on behind the last one. A revocation reads everything each
     ///     time: its verdict must not rest on records of a topic that was deleted meanwhile.
     init(
-        _ configuration: Configuration, brokers: String, patience: Duration, remembers: Bool, logger: Logger,
+        _ configuration: Configuration, brokers: String, maxWait: Duration, remembers: Bool, logger: Logger,
         display: any ProgressDisplay
     ) {
         self.configuration = configuration
         self.brokers = brokers
         self.logger = logger
-        self.patience = patience
+        self.maxWait = maxWait
         waiting = BulkLag(
             configuration, KafkaProperties(configuration, bootstrapServers: brokers), logger: logger)
         // A campaign reads the ledger repeatedly until its own time limit.
         ledger = LedgerReader(
-            configuration, brokers: brokers, patience: min(patience, TopicReader.standardPatience),
+            configuration, brokers: brokers, maxWait: min(maxWait, TopicReader.standardMaxWait),
             remembers: remembers,
             logger: logger, display: display)
     }
@@ -57,7 +57,7 @@ struct KafkaCampaignTopics: CampaignTopics {
         _ tally: CanaryTally, from marks: TopicMarks, now: @escaping @Sendable () -> UnixTime
     ) throws -> any CanaryOutcomes {
         try CanaryReading(
-            tally, from: marks, configuration, brokers: brokers, patience: patience, logger: logger, now: now)
+            tally, from: marks, configuration, brokers: brokers, maxWait: maxWait, logger: logger, now: now)
     }
 
     func fates(of rotation: Rotation, at now: UnixTime) async throws -> EventFates {
@@ -83,7 +83,7 @@ struct KafkaCampaignTopics: CampaignTopics {
 
     func holds(at now: UnixTime, since marks: TopicMarks?) async throws -> ControlHolds {
         try await ControlStates(configuration, brokers: brokers, logger: logger)
-            .read(at: now, since: marks, within: patience)
+            .read(at: now, since: marks, within: maxWait)
     }
 
     func controlEnds() async throws -> TopicMarks {

@@ -1,4 +1,5 @@
 package import AdapterKit
+import Formats
 package import Keyring
 import Pipeline
 import WorkerConfiguration

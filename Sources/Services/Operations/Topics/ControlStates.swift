@@ -61,15 +61,15 @@ package struct ControlStates {
     ///
     /// - Parameters:
     ///   - marks: the topic's ends at `now`, if those are wanted, too, that were in force after them and ended meanwhile.
-    ///   - patience: the longest time to wait for an open transaction.
+    ///   - maxWait: the longest time to wait for an open transaction.
     /// - Throws: `KafkaError`, `MissingTopic`, or `HiddenOffsets`.
     package func read(
-        at now: UnixTime, since marks: TopicMarks? = nil, within patience: Duration = TopicReader.standardPatience
+        at now: UnixTime, since marks: TopicMarks? = nil, within maxWait: Duration = TopicReader.standardMaxWait
     ) async throws -> ControlHolds {
         var (holds, ended) = (ControlHolds(), ControlHolds())
         let ends = marks?.ends[configuration.topics.control]
         let reader = try await TopicReader(
-            configuration.topics.control, configuration, brokers: brokers, patience: patience, logger: logger)
+            configuration.topics.control, configuration, brokers: brokers, maxWait: maxWait, logger: logger)
         let group = configuration.kafka.group
         try await reader.readAll { record, _, _ in
             // A record that is not valid pauses nothing.

@@ -84,7 +84,7 @@ package struct EventsBefore {
         let place = Int(partition.partition)
         let starts = [Int64](repeating: 0, count: place) + [offsets.lowerBound]
         let reader = try await TopicReader(
-            partition.topic, from: starts, until: offsets.upperBound, configuration, brokers: brokers, patience: .zero,
+            partition.topic, from: starts, until: offsets.upperBound, configuration, brokers: brokers, maxWait: .zero,
             logger: logger)
         var count = 0
         let hidden = try await reader.readVisible([partition]) { _, _, _ in count += 1 }

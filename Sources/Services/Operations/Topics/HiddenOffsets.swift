@@ -1,4 +1,5 @@
 package import AdapterKit
+import Formats
 package import Kafka
 import Keyring
 

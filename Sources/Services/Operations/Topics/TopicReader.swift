@@ -13,7 +13,7 @@ package import WorkerConfiguration
 package struct TopicReader {
     /// The default for the longest time that a reading waits for an open transaction. A worker's own transaction ends
     /// within 15 seconds, and brokers abort expired ones every 10.
-    package static let standardPatience = Duration.seconds(30)
+    package static let standardMaxWait = Duration.seconds(30)
 
     /// The number of records that are read at once where nothing else is said. A few processors are enough for what one client fetches.
     package static let standardCores = min(4, ProcessInfo.processInfo.activeProcessorCount)
@@ -23,7 +23,7 @@ package struct TopicReader {
     /// The longest time for closing a client.
     private static let closing = Duration.seconds(5)
 
-    private let patience: Duration
+    private let maxWait: Duration
     private let brokers: String
     private let properties: ClientProperties
     private let logger: Logger
@@ -34,16 +34,16 @@ package struct TopicReader {
     ///   - starts: the first offset to read in each partition, in their order; nil for the beginning.
     ///   - time: the time from which records are read; nil for the beginning.
     ///   - end: the offset in each partition at which the reading ends; nil for the partition's end.
-    ///   - patience: the longest time to wait for an open transaction.
+    ///   - maxWait: the longest time to wait for an open transaction.
     /// - Throws: `KafkaError`, or `MissingTopic`.
     package init(
         _ topic: String, from starts: [Int64]? = nil, since time: UnixTime? = nil, until end: Int64? = nil,
-        _ configuration: Configuration, brokers: String, patience: Duration = Self.standardPatience, logger: Logger
+        _ configuration: Configuration, brokers: String, maxWait: Duration = Self.standardMaxWait, logger: Logger
     ) async throws {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let partitions = try await properties.partitions(of: topic, logger: logger)
         self.properties = properties.reader(group: "\(configuration.kafka.group)-reader")
-        self.patience = patience
+        self.maxWait = maxWait
         self.brokers = brokers
         self.logger = logger
         let asking = try KafkaConsumer(self.properties.readingUncommitted, reading: [], logger: logger)
@@ -72,21 +72,21 @@ package struct TopicReader {
     /// - Parameter each: called with a record, the offsets passed so far, and all offsets of the reading.
     /// - Throws: `HiddenOffsets` where an open transaction hides some; `KafkaError`.
     package func readAll(_ each: (ConsumedRecord, Int, Int) async throws -> Void) async throws {
-        if let hidden = try await readVisible(Array(bounds.keys), within: patience, each) { throw hidden }
+        if let hidden = try await readVisible(Array(bounds.keys), within: maxWait, each) { throw hidden }
     }
 
     /// Reads every readable record of `partitions`, with a client of its own, because a client reads its assignment
     /// once.
     ///
     /// - Parameters:
-    ///   - patience: the longest time to wait for an open transaction; nil for the reader's.
+    ///   - maxWait: the longest time to wait for an open transaction; nil for the reader's.
     ///   - each: called with a record, the offsets passed so far, and all offsets of the reading.
     /// - Returns: the offsets that an open transaction still hides; nil where everything was read.
     package func readVisible(
-        _ partitions: [TopicPartition], within patience: Duration? = nil,
+        _ partitions: [TopicPartition], within maxWait: Duration? = nil,
         _ each: (ConsumedRecord, Int, Int) async throws -> Void
     ) async throws -> HiddenOffsets? {
-        try await readVisible(partitions, within: patience, on: 1, { _ in }) { record, _, done, total in
+        try await readVisible(partitions, within: maxWait, on: 1, { _ in }) { record, _, done, total in
             try await each(record, done, total)
         }
     }
@@ -96,9 +96,9 @@ package struct TopicReader {
     /// - Parameters:
     ///   - cores: the number of records that are read at once.
     ///   - read: reads a record; it must depend on that alone.
-    ///   - each: takes the records in their order, with what was read of them.
+    ///   - each: called with each record, in their order, and with the part of it that was read.
     package func readVisible<Read: Sendable>(
-        _ partitions: [TopicPartition], within patience: Duration? = nil, on cores: Int = Self.standardCores,
+        _ partitions: [TopicPartition], within maxWait: Duration? = nil, on cores: Int = Self.standardCores,
         _ read: @escaping @Sendable (ConsumedRecord) -> Read,
         _ each: (ConsumedRecord, Read, Int, Int) async throws -> Void
     ) async throws -> HiddenOffsets? {
@@ -107,7 +107,7 @@ package struct TopicReader {
         let starts = meant.map { PartitionOffset($0.key, offset: $0.value.lowerBound) }
         let reading = try KafkaConsumer(properties, reading: starts, logger: logger)
         let hidden = try await reading.whileOpen(closingWithin: Self.closing) { consumer in
-            try await Self.take(meant, from: consumer, within: patience ?? self.patience) { records, total in
+            try await Self.take(meant, from: consumer, within: maxWait ?? self.maxWait) { records, total in
                 let results = await ParallelMap(records.count, chunks: cores) { read(records[$0].record) }
                 for (place, taken) in records.enumerated() {
                     try await each(taken.record, results[place], taken.done, total)
@@ -142,7 +142,7 @@ package struct TopicReader {
     }
 
     private static func take(
-        _ bounds: [TopicPartition: Range<Int64>], from consumer: KafkaConsumer, within patience: Duration,
+        _ bounds: [TopicPartition: Range<Int64>], from consumer: KafkaConsumer, within maxWait: Duration,
         _ each: ([Taken], Int) async throws -> Void
     ) async throws -> [TopicPartition: Range<Int64>] {
         var reading = TopicReading(bounds)
@@ -157,7 +157,7 @@ package struct TopicReader {
             }
             if reading.done == before, .now - last >= .milliseconds(900) {
                 let hidden = try await hidden(of: reading, from: consumer, since: last)
-                if let hidden, hidden.count == reading.unread.count, .now - last >= patience { return hidden }
+                if let hidden, hidden.count == reading.unread.count, .now - last >= maxWait { return hidden }
             }
             // What comes next is copied out of the client while this is read.
             async let next = consumer.events(limit: 1000, within: .seconds(1))

@@ -99,7 +99,7 @@ struct AskerAccess: Sendable {
         let proven = ProvenRequest(method: request.method.rawValue, url: url)
         let time = now()
         let device = try await devices.verify(
-            credentials, for: proven, now: time, until: .now + KeySourceFile.patience(within: wait))
+            credentials, for: proven, now: time, until: .now + KeySourceFile.maxWait(within: wait))
         guard let app = apps[name] else { throw AccessRefusal.appNotOpened }
         let user = try SessionWay.user(of: device.session, by: app.ways)
         let vouched = app.vouched(user)

@@ -17,7 +17,7 @@ struct KeySourceFile: Sendable {
     static let timeout = Duration.seconds(5)
     /// The part of a call's wait that may pass before the issuer's keys are there. An issuer has at least the lower
     /// bound to answer, and a stalled issuer delays a call by at most the upper bound.
-    private static let patience = Duration.milliseconds(500) ... .seconds(2)
+    private static let waits = Duration.milliseconds(500) ... .seconds(2)
 
     /// The keys of `session`, not fetched yet.
     ///
@@ -36,7 +36,7 @@ struct KeySourceFile: Sendable {
         self.journal = journal
         keys = FetchedKeys(
             algorithms: session.algorithms,
-            times: KeySetTimes(coolDown: session.coolDown, patience: Self.patience.upperBound),
+            times: KeySetTimes(coolDown: session.coolDown, maxWait: Self.waits.upperBound),
             after: other?.keys,
             now: { .now },
             pause: { try await Task.sleep(for: $0) },
@@ -45,8 +45,8 @@ struct KeySourceFile: Sendable {
     }
 
     /// Returns the longest wait for the issuer's keys of a call that waits for `wait`.
-    static func patience(within wait: Duration) -> Duration {
-        min(max(wait, patience.lowerBound), patience.upperBound)
+    static func maxWait(within wait: Duration) -> Duration {
+        min(max(wait, waits.lowerBound), waits.upperBound)
     }
 
     /// Returns whether `other` has the same keys, fetched in the same way.
@@ -103,7 +103,7 @@ struct KeySourceFile: Sendable {
         let document = try await fetch(session, trusting: nil, within: min(limit, timeout))
         do throws(KeySetError) {
             let set = try KeySet(parsing: document.bytes, algorithms: session.algorithms)
-            return "\(set.count) \(set.count == 1 ? "key" : "keys")"
+            return set.count.of("key")
         } catch { throw PickupError(error == .noUsableKey ? flaw(of: session) : error.description) }
     }
 

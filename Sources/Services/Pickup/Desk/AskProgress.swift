@@ -20,7 +20,7 @@ struct AskProgress: Sendable {
     /// The age from which events are looked for among the committed ones, in microseconds.
     private static let grace: Int64 = 1_000_000
     /// The time without progress from which no worker answers, in microseconds: the time that a call waits.
-    private static let patience: Int64 = 10_000_000
+    private static let timeout: Int64 = 10_000_000
     /// The age from which events are forgotten, in microseconds, but for the oldest ones of a partition: while those are
     /// not handled, workers did not get on.
     private static let memory: Int64 = 600_000_000
@@ -107,13 +107,13 @@ struct AskProgress: Sendable {
     /// Returns the moment from which no worker answers, at the time `now`; nil where one does or it is unknown.
     func stuckSince(at now: UnixTime) -> UnixTime? {
         for time in [moved, resumed] {
-            if let time, now.microseconds(since: time) < Self.patience { return nil }
+            if let time, now.microseconds(since: time) < Self.timeout { return nil }
         }
         let waiting = groups.flatMap { partition, found -> [UnixTime] in
             guard let next = offsets[partition] else { return [] }
             return found.filter { $0.last >= next }.map(\.since)
         }
-        guard let oldest = waiting.min(), now.microseconds(since: oldest) >= Self.patience else { return nil }
+        guard let oldest = waiting.min(), now.microseconds(since: oldest) >= Self.timeout else { return nil }
         return oldest
     }
 }

@@ -23,7 +23,7 @@ struct AsksUnderWay: Sendable {
     }
 
     /// The age up to which an unanswered ask counts as late rather than lost, in microseconds.
-    private static let patience: Int64 = 15_000_000
+    private static let maximumAge: Int64 = 15_000_000
     /// The age up to which the repetition of a report is recognized, in microseconds.
     private static let memory: Int64 = 60_000_000
     /// The memory of an ask beside its name, in bytes.
@@ -49,7 +49,7 @@ struct AsksUnderWay: Sendable {
     func current(_ name: [UInt8], version: Int64, unseen: Int64 = 0, at now: UnixTime) -> Ask? {
         guard let ask = asks[name], version <= ask.after, unseen < ask.sentAt.microseconds else { return nil }
         let age = now.microseconds(since: ask.sentAt)
-        return (0..<Self.patience).contains(age) ? ask : nil
+        return (0..<Self.maximumAge).contains(age) ? ask : nil
     }
 
     /// Returns whether `version` answers the ask of `name`, and the ask was the same event `event`: a report that was

@@ -7,7 +7,7 @@ import AdapterKit
 /// Therefore the topic is on trial a minute after its last refusal: the gateway is ready again. The next refusal ends
 /// the trial at once; an accepted event ends the outage.
 struct EventRefusals: Sendable {
-    /// A topic that takes no events.
+    /// A topic that accepts no events.
     struct Outage: Sendable, Equatable {
         let topic: String
         /// The brokers' code.
@@ -27,7 +27,7 @@ struct EventRefusals: Sendable {
     }
 
     /// The time between refusals from which a topic is out, in microseconds: the time that a call waits.
-    private static let patience: Int64 = 10_000_000
+    private static let timeout: Int64 = 10_000_000
     /// The time without refusals from which a topic is on trial, in microseconds.
     private static let rest: Int64 = 60_000_000
     /// The time after which a refusal that had no successor is forgotten, in microseconds.
@@ -55,7 +55,7 @@ struct EventRefusals: Sendable {
             found = Refusals(first: now, last: now, code: code)
         }
         (found.last, found.code) = (now, code)
-        found.isOut = found.isOut || now.microseconds(since: found.first) >= Self.patience
+        found.isOut = found.isOut || now.microseconds(since: found.first) >= Self.timeout
         refused[topic] = found
     }
 

@@ -5,7 +5,7 @@ import Synchronization
 /// The present producer. When the files of its certificates change, a new producer replaces it.
 final class ProducerPlace: Sendable {
     /// The time for the records that the old producer still has; a record gives up earlier.
-    private static let patience = Duration.seconds(35)
+    private static let closeTimeout = Duration.seconds(35)
 
     private let producer: Mutex<KafkaProducer>
     private let make: @Sendable () throws(KafkaError) -> KafkaProducer
@@ -28,7 +28,7 @@ final class ProducerPlace: Sendable {
             defer { producer = new }
             return producer
         }
-        Task { await old.close(within: Self.patience) }
+        Task { await old.close(within: Self.closeTimeout) }
     }
 
     /// Ends the producer.

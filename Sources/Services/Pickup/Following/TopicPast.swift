@@ -106,7 +106,7 @@ final class TopicPast: Sendable {
         let partitions = Array(ends.keys)
         let bounds = try await reader.bounds(of: partitions, within: Self.timeout)
         guard bounds.count == partitions.count else {
-            throw PickupError("a partition's leader does not say where it begins")
+            throw PickupError("a partition's leader does not return its first offset")
         }
         // Tokens older than the longest lifetime have ended.
         let longest = configuration.apps.map(\.lifetime).max() ?? 0

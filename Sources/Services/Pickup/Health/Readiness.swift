@@ -1,5 +1,6 @@
 import Access
 import AdapterKit
+import Formats
 import HTTPTransport
 import Pipeline
 
@@ -33,7 +34,7 @@ struct Readiness: Sendable, Equatable {
         var isStopping = false
         /// The partitions of the token topic that are followed, and the time since which no broker answers.
         var tail = TailState()
-        /// The topic that takes no events, where none of them does; nil while one does or it is unknown.
+        /// The topic that accepts no events, if none of them does; nil while one does or it is unknown.
         var eventOutage: EventRefusals.Outage?
         /// The moment from which no worker is in the group; nil while one is, or while it is unknown.
         var workersAbsentSince: UnixTime?
@@ -94,8 +95,7 @@ struct Readiness: Sendable, Equatable {
         guard let behind = tail.behind else { return "the token topic is not followed" }
         switch behind {
         case 0: return tail.followed.isEmpty ? "no partition of the token topic has a leader" : nil
-        case 1: return "1 partition is not followed yet"
-        default: return "\(behind) partitions are not followed yet"
+        default: return behind.of("partition is", "partitions are") + " not followed yet"
         }
     }
 

@@ -14,7 +14,7 @@ struct WorkerPresence: Sendable, Equatable {
 
     /// The time for which workers may be away before devices are turned away, in microseconds: the time that a call
     /// waits for its token.
-    private static let patience: Int64 = 10_000_000
+    private static let timeout: Int64 = 10_000_000
 
     private var hadMembers = false
     /// True if the group has existed, so that an empty group means that its workers have left.
@@ -46,7 +46,7 @@ struct WorkerPresence: Sendable, Equatable {
     /// A group that was empty from the first reading on has no worker that may soon be back. One that never existed may
     /// be about to begin.
     func absentSince(at now: UnixTime) -> UnixTime? {
-        guard let emptySince, existed && !hadMembers || now.microseconds(since: emptySince) >= Self.patience else {
+        guard let emptySince, existed && !hadMembers || now.microseconds(since: emptySince) >= Self.timeout else {
             return nil
         }
         return emptySince

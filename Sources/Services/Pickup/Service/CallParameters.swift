@@ -23,7 +23,7 @@ struct CallParameters {
         let query = request.uri.queryParameters
         func text(_ name: Substring) throws(Problem) -> String? {
             let values = query[values: name]
-            guard values.count <= 1 else { throw Problem.invalid("\(name) stands twice") }
+            guard values.count <= 1 else { throw Problem.invalid("\(name) is a duplicate") }
             return values.first.map(String.init)
         }
         func number(_ name: Substring, _ range: ClosedRange<Int64>) throws(Problem) -> Int64? {

@@ -18,7 +18,7 @@ struct PickupDrain: Sendable {
     /// Runs the drain, and returns when no call and no stream waits any more.
     func run() async {
         health.stop()
-        logger.notice("the gateway was told to stop; it serves on for the time of pickup.drain")
+        logger.notice("the gateway is stopping; it serves until pickup.drain is over")
         // A cancellation ends the process, so the rest of the drain continues at once.
         try? await Task.sleep(for: grace)
         health.beginClosing()

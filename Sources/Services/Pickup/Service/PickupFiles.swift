@@ -35,7 +35,7 @@ enum PickupFiles {
         }
         guard let nonces = ProofNonces(secret: secret) else {
             throw PickupError(
-                "pickup.proof_nonce_secret: \(path) has fewer than \(ProofNonces.leastSecret) bytes; make it anew: openssl rand -base64 48"
+                "pickup.proof_nonce_secret: \(path) has fewer than \(ProofNonces.leastSecret) bytes; replace it: openssl rand -base64 48"
             )
         }
         return nonces

@@ -88,7 +88,7 @@ final class PickupMetrics: Sendable {
         export = ExportMetrics(registry)
         coldAsks = registry.counter(
             "remint_pickup_cold_asks_total",
-            "Tokens wanted for users of whom none is known: asked for at once, queued for their turn, or refused until later.",
+            "Requests for users without a known token: asked for at once, queued, or refused until later.",
             labels: ["fate"])
         partitions = registry.gauge("remint_pickup_followed_partitions", "Partitions of the token topic followed live.")
         past = registry.counter(

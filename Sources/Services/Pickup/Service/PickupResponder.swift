@@ -12,7 +12,7 @@ import NIOCore
 /// closure that gives the answer to the connection.
 struct PickupResponder: Sendable {
     /// The wait of a call for a token that names none.
-    private static let patience = Duration.seconds(10)
+    private static let standardWait = Duration.seconds(10)
 
     let terms: CurrentTerms
     let streams: StreamPlaces
@@ -165,7 +165,7 @@ struct PickupResponder: Sendable {
         let start = ContinuousClock.now
         let (asker, app) = try await access.asker(
             of: request, for: name, from: address,
-            within: CallParameters.wait(of: request, standard: Self.patience))
+            within: CallParameters.wait(of: request, standard: Self.standardWait))
         let subject = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
         let known = EntityTags(request.headers[values: .ifNoneMatch])
@@ -179,7 +179,7 @@ struct PickupResponder: Sendable {
                 within: Self.left(of: parameters.wait ?? .zero, since: start))
             return try step(outcome) { outcome throws(Problem) in try answer(outcome, key, app, unless: known) }
         }
-        let wait = parameters.wait ?? Self.patience
+        let wait = parameters.wait ?? Self.standardWait
         // With more than half of a lifetime each call would ask for a new token.
         let life = min(parameters.life, app.lifetime / 2)
         let left = Self.left(of: wait, since: start)
@@ -215,7 +215,7 @@ struct PickupResponder: Sendable {
         try requireTokens()
         let opened = terms.current
         let (asker, app) = try await opened.access.asker(
-            of: request, for: name, from: address, allowsQuery: true, within: Self.patience)
+            of: request, for: name, from: address, allowsQuery: true, within: Self.standardWait)
         _ = try app.subject(vouchedBy: asker.vouched)
         let parameters = try CallParameters(request)
         if health.isClosing { throw Problem.draining }

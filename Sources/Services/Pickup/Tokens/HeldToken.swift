@@ -24,7 +24,7 @@ struct HeldToken: Sendable {
     init(_ record: RecordBody, at now: UnixTime) throws(RecordFault) {
         let token = try TokenRecord(record, at: now)
         // For an old token, the length of its failure is of no use any more.
-        let isRecent = now.microseconds(since: UnixTime(microseconds: token.version)) <= Recovery.patience
+        let isRecent = now.microseconds(since: UnixTime(microseconds: token.version)) <= Recovery.window
         self.init(
             text: Array(token.token), isSealed: token.isSealed, version: token.version,
             expiresAt: token.expiresAt, eventID: token.eventID,

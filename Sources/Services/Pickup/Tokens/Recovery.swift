@@ -7,7 +7,7 @@ import Wiring
 final class Recovery: Sendable {
     /// The time after its publication for which a token's first hand-over shows the length of the failure, in
     /// microseconds. A device that comes later was away, or had the token already from another instance.
-    static let patience: Int64 = 300_000_000
+    static let window: Int64 = 300_000_000
 
     private let reportedAt: UnixTime
     private let publishedAt: UnixTime
@@ -26,7 +26,7 @@ final class Recovery: Sendable {
     /// - Returns: the length of the failure, in seconds; nil from the second time on, and where the token is too old to
     ///   show it.
     func end(at now: UnixTime) -> Double? {
-        guard now.microseconds(since: publishedAt) <= Self.patience,
+        guard now.microseconds(since: publishedAt) <= Self.window,
             isOver.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
         else { return nil }
         return RecoveryTime.seconds(from: reportedAt, to: now)

@@ -35,17 +35,17 @@ struct AtLeastOnceCommitter: Committer {
         }
     }
 
-    func commit(_ transaction: CommitUnit, _ additions: Additions) async -> CommitResult {
-        var transaction = transaction
-        if let result = await deliver(&transaction) { return result }
+    func commit(_ unit: CommitUnit, _ additions: Additions) async -> CommitResult {
+        var unit = unit
+        if let result = await deliver(&unit) { return result }
         while var addition = additions.takeOrClose() {
             if let result = await deliver(&addition) { return result }
-            transaction.add(addition)
+            unit.add(addition)
         }
         await offsets.add(
-            transaction.offsets,
-            OffsetCommits.Note(version: transaction.highestVersion, marks: transaction.marks))
-        return .committed(transaction)
+            unit.offsets,
+            OffsetCommits.Note(version: unit.highestVersion, marks: unit.marks))
+        return .committed(unit)
     }
 
     func commitOffsets() async { await offsets.commit() }
@@ -77,8 +77,8 @@ struct AtLeastOnceCommitter: Committer {
     /// Delivers all records of the unit.
     ///
     /// - Returns: nil; or the result of the attempt, where the producer is of no further use or the time limit is over.
-    private func deliver(_ transaction: inout CommitUnit) async -> CommitResult? {
-        let all = Deliveries(transaction, configuration).records
+    private func deliver(_ unit: inout CommitUnit) async -> CommitResult? {
+        let all = Deliveries(unit, configuration).records
         var open = all.map { (place: $0.place, record: $0.record) }
         var backoff = Backoff()
         var wasBlocked = false
@@ -91,7 +91,7 @@ struct AtLeastOnceCommitter: Committer {
             var refused: Blockage?
             for (delivery, error) in zip(open, errors) {
                 guard let error else { continue }
-                switch await secondTry(delivery, error, &transaction) {
+                switch await secondTry(delivery, error, &unit) {
                 case .delivered: continue
                 case .smaller(let record): failed.append((delivery.place, record))
                 case .refused(let error):
@@ -118,15 +118,15 @@ struct AtLeastOnceCommitter: Committer {
     /// Delivers a record alone whose producer batch was too large: alone, the record may be accepted. If the record
     /// alone is too large, its settlement becomes a smaller one.
     private func secondTry(
-        _ delivery: (place: Int, record: ProducerRecord), _ error: KafkaError, _ transaction: inout CommitUnit
+        _ delivery: (place: Int, record: ProducerRecord), _ error: KafkaError, _ unit: inout CommitUnit
     ) async -> SecondTry {
         guard error.code == .messageTooLarge else { return .refused(error) }
         guard let alone = await producer.deliver([delivery.record]).first ?? nil else { return .delivered }
-        let end = transaction.ends[delivery.place]
+        let end = unit.ends[delivery.place]
         guard alone.code == .messageTooLarge, let smaller = end.settlement.byReference(end.record, at: now()),
             let output = smaller.output
         else { return .refused(alone) }
-        transaction.replace([delivery.place: smaller])
+        unit.replace([delivery.place: smaller])
         return .smaller(ProducerRecord(output, configuration))
     }
 

@@ -7,7 +7,7 @@ protocol Committer: Sendable {
     /// Publishes and commits a unit, however long it takes. Offsets that are not committed together with the records stay open.
     ///
     /// - Parameter additions: The batches that join the unit while its records are being delivered.
-    func commit(_ transaction: CommitUnit, _ additions: Additions) async -> CommitResult
+    func commit(_ unit: CommitUnit, _ additions: Additions) async -> CommitResult
 
     /// Commits the offsets that were left open.
     func commitOffsets() async
@@ -24,7 +24,7 @@ protocol Committer: Sendable {
 
 extension Committer {
     /// Commits a transaction to which nothing is added.
-    func commit(_ transaction: CommitUnit) async -> CommitResult { await commit(transaction, Additions()) }
+    func commit(_ unit: CommitUnit) async -> CommitResult { await commit(unit, Additions()) }
 }
 
 /// The result of an attempt to commit.

@@ -8,12 +8,12 @@ struct Deliveries {
     let records: [(place: Int, record: ProducerRecord)]
     private var errors: [KafkaError?]
 
-    /// The deliveries of `transaction`, whose first event has the place `first`.
-    init(_ transaction: CommitUnit, from first: Int = 0, _ configuration: Configuration) {
+    /// The deliveries of `unit`, whose first event has the place `first`.
+    init(_ unit: CommitUnit, from first: Int = 0, _ configuration: Configuration) {
         var records: [(place: Int, record: ProducerRecord)] = []
-        records.reserveCapacity(transaction.eventCount)
+        records.reserveCapacity(unit.eventCount)
         var place = first
-        for batch in transaction.batches {
+        for batch in unit.batches {
             for settlement in batch.settlements {
                 if let output = settlement.output { records.append((place, ProducerRecord(output, configuration))) }
                 place += 1

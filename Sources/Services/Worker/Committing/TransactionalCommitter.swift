@@ -25,12 +25,12 @@ struct TransactionalCommitter: Committer {
     /// The most failures of a transaction in a row because of the transaction before it.
     private static let aftermaths = 5
 
-    func commit(_ transaction: CommitUnit, _ additions: Additions) async -> CommitResult {
-        var transaction = transaction
+    func commit(_ unit: CommitUnit, _ additions: Additions) async -> CommitResult {
+        var unit = unit
         var large = LargeRecords()
         var aftermaths = 0
         while true {
-            switch await attempt(&transaction, additions, oneByOne: large.suspects) {
+            switch await attempt(&unit, additions, oneByOne: large.suspects) {
             case .ended(let result): return result
             case .aftermath(let error):
                 aftermaths += 1
@@ -38,15 +38,15 @@ struct TransactionalCommitter: Committer {
             case .tooLarge(let places, let error):
                 aftermaths = 0
                 guard let culprit = large.culprit(among: places) else { continue }
-                let ends = transaction.ends
-                let all = Deliveries(transaction, configuration).atLeastAsLarge(as: culprit, among: large.suspects)
+                let ends = unit.ends
+                let all = Deliveries(unit, configuration).atLeastAsLarge(as: culprit, among: large.suspects)
                 var smaller: [Int: Settlement] = [:]
                 for place in all { smaller[place] = ends[place].settlement.byReference(ends[place].record, at: now()) }
                 guard smaller[culprit] != nil else {
                     // The smallest there is: a topic that does not take it takes nothing.
-                    return blocked(transaction, culprit, error)
+                    return blocked(unit, culprit, error)
                 }
-                transaction.replace(smaller)
+                unit.replace(smaller)
             }
         }
     }
@@ -68,23 +68,23 @@ struct TransactionalCommitter: Committer {
     }
 
     private func attempt(
-        _ transaction: inout CommitUnit, _ additions: Additions, oneByOne single: Set<Int>
+        _ unit: inout CommitUnit, _ additions: Additions, oneByOne single: Set<Int>
     ) async -> Attempt {
         // For partitions that are lost already nothing is begun.
-        do throws(KafkaError) { _ = try await identities(transaction) } catch { return .ended(.aborted(error)) }
+        do throws(KafkaError) { _ = try await identities(unit) } catch { return .ended(.aborted(error)) }
         do throws(KafkaError) { try await producer.beginTransaction() } catch {
             return .ended(CommitResult(ended: error))
         }
-        var deliveries = Deliveries(transaction, configuration)
+        var deliveries = Deliveries(unit, configuration)
         await deliveries.deliver(by: producer, oneByOne: single)
         while deliveries.error == nil, let addition = additions.takeOrClose() {
-            deliveries = Deliveries(addition, from: transaction.eventCount, configuration)
-            transaction.add(addition)
+            deliveries = Deliveries(addition, from: unit.eventCount, configuration)
+            unit.add(addition)
             await deliveries.deliver(by: producer, oneByOne: single)
         }
         if let error = deliveries.error { return await abort(after: error, deliveries) }
         let groups: [(offsets: [PartitionOffset], group: ConsumerGroupMetadata)]
-        do throws(KafkaError) { groups = try await identities(transaction) } catch {
+        do throws(KafkaError) { groups = try await identities(unit) } catch {
             return .ended(await abort().map { CommitResult(ended: $0) } ?? .aborted(error))
         }
         for (offsets, group) in groups {
@@ -97,19 +97,19 @@ struct TransactionalCommitter: Committer {
             try await producer.commitTransaction(within: Self.callLimit)
         }
         if let error { return .ended(CommitResult(ended: error)) }
-        return .ended(.committed(transaction))
+        return .ended(.committed(unit))
     }
 
     /// Returns each lane's offsets, with its group's present generation. A lost assignment is never committed.
     private func identities(
-        _ transaction: CommitUnit
+        _ unit: CommitUnit
     ) async throws(KafkaError) -> [(offsets: [PartitionOffset], group: ConsumerGroupMetadata)] {
         var groups: [(offsets: [PartitionOffset], group: ConsumerGroupMetadata)] = []
-        for lane in Lane.allCases where !transaction.offsets[lane].isEmpty {
+        for lane in Lane.allCases where !unit.offsets[lane].isEmpty {
             let time = now()
-            let offsets = transaction.offsets[lane].map {
+            let offsets = unit.offsets[lane].map {
                 let metadata = CommitMetadata(
-                    version: transaction.highestVersion, mark: transaction.marks[$0], committedAt: time)
+                    version: unit.highestVersion, mark: unit.marks[$0], committedAt: time)
                 return PartitionOffset($0, offset: $1, metadata: metadata.text)
             }
             groups.append((offsets, try await consumers[lane].groupMetadata(committing: offsets)))
@@ -158,8 +158,8 @@ struct TransactionalCommitter: Committer {
         }
     }
 
-    private func blocked(_ transaction: CommitUnit, _ place: Int, _ error: KafkaError) -> CommitResult {
-        guard let output = transaction.ends[place].settlement.output else { return .aborted(error) }
+    private func blocked(_ unit: CommitUnit, _ place: Int, _ error: KafkaError) -> CommitResult {
+        guard let output = unit.ends[place].settlement.output else { return .aborted(error) }
         return .blocked(Blockage(error, [ProducerRecord(output, configuration)]))
     }
 

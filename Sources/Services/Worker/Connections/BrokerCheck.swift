@@ -1,3 +1,4 @@
+import Formats
 import Kafka
 import Pipeline
 import Wiring
@@ -24,7 +25,7 @@ struct BrokerCheck {
             try await producer.topics(within: limit)
         }
         topics = Dictionary(found.map { ($0.name, $0) }) { first, _ in first }
-        return "\(found.count) topics are shown"
+        return found.count.of("topic is", "topics are") + " shown"
     }
 
     /// Checks whether a topic exists, whether the leaders of its partitions answer, and whether it may be read.
@@ -43,9 +44,9 @@ struct BrokerCheck {
                 let bounds = try await reader.bounds(of: partition, within: max(.zero, end - .now))
                 ends.append(PartitionOffset(partition, offset: bounds.upperBound))
             }
-            guard isRead else { return "\(ends.count) partitions; only a record shows whether it may be written" }
+            guard isRead else { return "\(ends.count.of("partition")); only a record shows whether it may be written" }
             try await Self.read(ends, reader, until: end)
-            return "\(ends.count) partitions, and it may be read"
+            return "\(ends.count.of("partition")), and it may be read"
         }
     }
 

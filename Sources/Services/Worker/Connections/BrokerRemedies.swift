@@ -18,7 +18,7 @@ extension KafkaError.Code {
         case .transactionalIDAuthorizationFailed:
             "allow this account WRITE on transactional ids that begin with \(group)-"
         case .clusterAuthorizationFailed: "allow this account IDEMPOTENT_WRITE on the cluster"
-        default: "the brokers' logs say more"
+        default: "the brokers' logs have the cause"
         }
     }
 }

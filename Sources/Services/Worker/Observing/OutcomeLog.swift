@@ -20,8 +20,8 @@ struct OutcomeLog {
     init() {}
 
     /// The ends of a transaction.
-    init(_ transaction: CommitUnit) {
-        for batch in transaction.batches {
+    init(_ unit: CommitUnit) {
+        for batch in unit.batches {
             for (record, settlement) in zip(batch.records, batch.settlements) {
                 if settlement.isClockSkew, let app = settlement.app { skewed[app, default: 0] += 1 }
                 switch settlement.outcome {

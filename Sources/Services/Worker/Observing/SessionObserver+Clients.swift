@@ -85,7 +85,7 @@ extension SessionObserver {
 
     /// Notes that new clients follow, because the files of the certificates changed.
     func renewing() {
-        status.set(.worker, "its Kafka clients are made anew: the files of their certificates changed")
+        status.set(.worker, "its Kafka clients are replaced: the files of their certificates changed")
     }
 
     /// Notes that the last commit of clients that are about to be replaced failed.
@@ -107,7 +107,7 @@ extension SessionObserver {
 
     /// Notes that the clients are of no further use.
     func clientsFailed(_ error: KafkaError) {
-        status.set(.worker, "its Kafka clients are made anew: \(error)")
+        status.set(.worker, "its Kafka clients are replaced: \(error)")
         logger.error(
             "the Kafka clients are of no further use; new ones start from the committed offsets",
             metadata: [LogKey.kafkaError: "\(error)"])

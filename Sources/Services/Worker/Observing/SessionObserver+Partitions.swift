@@ -68,8 +68,8 @@ extension SessionObserver {
     /// Notes that a partition's log is not the one that was read, so that another session follows.
     func logReplaced(_ why: String) {
         logger.error(
-            "a partition's log is not the one that was read; the worker decides anew where to read from",
+            "a partition's log is not the one that was read; the worker decides again where to start",
             metadata: [LogKey.detail: "\(why)"])
-        status.set(.worker, "it decides anew where to read from: \(why)")
+        status.set(.worker, "it decides again where to start: \(why)")
     }
 }

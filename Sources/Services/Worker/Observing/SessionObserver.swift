@@ -113,7 +113,7 @@ final class SessionObserver: Sendable {
         if isRepeated {
             status.set(.publishing, "every transaction is aborted: \(error)")
             logger.error(
-                "transaction after transaction is aborted for the same reason; nothing is answered until that is fixed",
+                "every transaction is aborted for the same reason; no event is answered until it is fixed",
                 metadata: [LogKey.kafkaError: "\(error)"])
         }
         logger.warning(

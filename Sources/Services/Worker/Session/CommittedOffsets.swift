@@ -56,7 +56,7 @@ struct CommittedOffsets {
     mutating func forget(_ partition: TopicPartition) { commits[partition] = nil }
 
     /// Returns the partitions among `records`, taken in order, that begin before their committed offset.
-    mutating func setbacks(in records: [InputRecord]) -> [OffsetRegression] {
+    mutating func regressions(in records: [InputRecord]) -> [OffsetRegression] {
         guard !expected.isEmpty else { return [] }
         return records.compactMap { record in
             let partition = TopicPartition(record.origin)

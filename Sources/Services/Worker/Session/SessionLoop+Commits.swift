@@ -5,23 +5,23 @@ import Pipeline
 // MARK: Commits
 
 extension SessionLoop {
-    /// Returns `transaction` with the marks of the logs and the highest version, which the partitions' next worker must
+    /// Returns `unit` with the marks of the logs and the highest version, which the partitions' next worker must
     /// exceed.
-    func stamped(_ transaction: CommitUnit) -> CommitUnit {
-        var transaction = transaction
-        transaction.highestVersion = processor.highestVersion
-        transaction.marks = marks.all
-        return transaction
+    func stamped(_ unit: CommitUnit) -> CommitUnit {
+        var unit = unit
+        unit.highestVersion = processor.highestVersion
+        unit.marks = marks.all
+        return unit
     }
 
-    mutating func commit(_ transaction: CommitUnit, _ background: BackgroundWork) {
+    mutating func commit(_ unit: CommitUnit, _ background: BackgroundWork) {
         additions = Additions()
         background.addTask {
-            [transaction = stamped(transaction), committer, additions, commits, context, wakeup = lanes.wakeup] in
+            [unit = stamped(unit), committer, additions, commits, context, wakeup = lanes.wakeup] in
             let (start, began) = (ContinuousClock.now, context.now())
-            let result = await committer.commit(transaction, additions)
+            let result = await committer.commit(unit, additions)
             let (took, end) = (.now - start, context.now())
-            context.observer.commitEnded(transaction, result, from: began, to: end, in: took)
+            context.observer.commitEnded(unit, result, from: began, to: end, in: took)
             // With the moment it ended, for the loop takes note of it later.
             commits.put((result, end))
             wakeup.signal()

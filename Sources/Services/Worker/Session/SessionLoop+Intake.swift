@@ -45,8 +45,8 @@ extension SessionLoop {
             }
         }
         guard !taken.records.isEmpty else { return }
-        for setback in committed.setbacks(in: taken.records) {
-            observer.wentBack(setback.partition, to: setback.offset, from: setback.committed)
+        for regression in committed.regressions(in: taken.records) {
+            observer.wentBack(regression.partition, to: regression.offset, from: regression.committed)
         }
         observer.took(taken.records.count, lane)
         marks.took(taken.records)

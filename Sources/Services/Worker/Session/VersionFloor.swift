@@ -13,7 +13,7 @@ struct VersionFloor: Sendable {
     /// The number of offsets before a partition's end that are read. Some are marks of transactions, which no reader
     /// sees.
     private static let tail: Int32 = 20
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     let configuration: Configuration
     let properties: ClientProperties
@@ -55,11 +55,11 @@ struct VersionFloor: Sendable {
         in partitions: [TopicPartition], of topic: String, _ reader: KafkaConsumer
     ) async throws(KafkaError) -> (version: Int64?, isComplete: Bool) {
         // A reader that knows where the partitions are does not look for them twice.
-        _ = try await reader.metadata(of: topic, within: Self.patience)
+        _ = try await reader.metadata(of: topic, within: Self.timeout)
         try await reader.read(partitions.map { .last(Self.tail, of: $0) })
         var open = Set(partitions)
         var highest: Int64?
-        let end = ContinuousClock.now + Self.patience
+        let end = ContinuousClock.now + Self.timeout
         while !open.isEmpty, .now < end {
             for event in await reader.events(limit: 500, within: .milliseconds(200)) {
                 switch event {

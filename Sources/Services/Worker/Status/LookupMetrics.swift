@@ -21,7 +21,7 @@ struct LookupMetrics: Sendable {
             "Requests to a vendor's REST API by result: answered, throttled, unavailable, misconfigured, unreadable, mismatched.",
             labels: ["account", "result"])
         verdicts = registry.counter(
-            "remint_lookup_verdicts_total", "Users the vendor spoke of: exists, gone, unknown.",
+            "remint_lookup_verdicts_total", "The vendor's verdicts on users: exists, gone, unknown.",
             labels: ["app", "verdict"])
         hits = registry.counter(
             "remint_lookup_cache_hits_total", "Events that found the vendor's answer remembered.", labels: ["app"])

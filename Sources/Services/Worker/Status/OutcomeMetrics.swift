@@ -17,7 +17,7 @@ final class OutcomeMetrics: Sendable {
 
     init(_ registry: MetricsRegistry) {
         outcomes = registry.counter(
-            "remint_outcomes_total", "Events that ended, by outcome, its code, and the vendor's name of the failure.",
+            "remint_outcomes_total", "Finished events, by outcome, its code, and the vendor's name of the failure.",
             labels: ["app", "outcome", "code", "reason"],
             // Apps that are no more have events that ended, too.
             remainder: { labels in ["", labels[1], labels[2], ""] })

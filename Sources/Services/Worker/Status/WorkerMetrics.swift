@@ -15,7 +15,7 @@ final class WorkerMetrics: Sendable {
     private let signatures: CounterFamily
     private let transactions: CounterFamily
     private let sessions: CounterFamily
-    private let setbacks: CounterFamily
+    private let offsetRegressions: CounterFamily
     let unreadable: CounterFamily
     private let lostRecords: CounterFamily
     private let logRegressions: CounterFamily
@@ -54,7 +54,7 @@ final class WorkerMetrics: Sendable {
             "remint_transactions_total", "Commits by result: committed, aborted, blocked, unusable, fenced.",
             labels: ["result"])
         sessions = registry.counter("remint_sessions_total", "Times the Kafka clients were made.")
-        setbacks = registry.counter(
+        offsetRegressions = registry.counter(
             "remint_offset_setbacks_total",
             "Partitions that the group handed back at an offset before what this worker committed.",
             labels: ["topic", "partition"])
@@ -64,7 +64,7 @@ final class WorkerMetrics: Sendable {
             labels: ["topic", "partition"])
         logRegressions = registry.counter(
             "remint_log_regressions_total",
-            "Partitions whose log ended before the committed offset (truncated), or that were created again (replaced).",
+            "Partitions whose log is shorter than the committed offset (truncated), or that were created again (replaced).",
             labels: ["topic", "partition", "reason"])
         transactionTime = registry.histogram(
             "remint_transaction_duration_seconds", "From the beginning of a commit to its end.", buckets: seconds)
@@ -76,10 +76,10 @@ final class WorkerMetrics: Sendable {
             "remint_publish_latency_seconds", "From the production of an event to its visible outcome.",
             labels: ["lane"], buckets: seconds + [60, 300, 900, 3600])
         lag = registry.gauge(
-            "remint_consumer_lag_records", "Records of a partition that have not ended.",
+            "remint_consumer_lag_records", "Records of a partition that are not finished.",
             labels: ["lane", "topic", "partition"])
         oldest = registry.gauge(
-            "remint_oldest_unfinished_event_seconds", "Age of the oldest event that was taken and has not ended.",
+            "remint_oldest_unfinished_event_seconds", "Age of the oldest event that was consumed and is not finished.",
             labels: ["lane"])
         queued = registry.gauge("remint_queued_events", "Events taken and not in work.", labels: ["lane"])
         suspended = registry.gauge(
@@ -123,7 +123,7 @@ final class WorkerMetrics: Sendable {
     func opened() { sessions.add() }
 
     func wentBack(topic: String, partition: Int32) {
-        setbacks.add(1, topic, String(partition))
+        offsetRegressions.add(1, topic, String(partition))
     }
 
     /// The reason why a log does not continue at the committed offset.
@@ -158,12 +158,12 @@ final class WorkerMetrics: Sendable {
         transactions.add(1, result.name)
     }
 
-    func committed(_ transaction: CommitUnit, at now: UnixTime) {
-        let settlements = transaction.batches.lazy.flatMap(\.settlements)
+    func committed(_ unit: CommitUnit, at now: UnixTime) {
+        let settlements = unit.batches.lazy.flatMap(\.settlements)
         ends.count(settlements)
         answers.count(settlements, at: now)
         var unkeyed: [String: Int] = [:]
-        for batch in transaction.batches {
+        for batch in unit.batches {
             for (record, settlement) in zip(batch.records, batch.settlements)
             where record.lane != .retries && record.body.keyLength < 0 {
                 unkeyed[settlement.app ?? "", default: 0] += 1
@@ -171,7 +171,7 @@ final class WorkerMetrics: Sendable {
         }
         for (app, count) in unkeyed { ends.countUnkeyed(app, count) }
         var ages = PerLane { _ in [Double]() }
-        for record in transaction.batches.lazy.flatMap(\.records) {
+        for record in unit.batches.lazy.flatMap(\.records) {
             guard let produced = record.timestamp else { continue }
             ages[record.lane].append(Double(max(0, now.microseconds(since: produced))) / 1e6)
         }

@@ -84,7 +84,7 @@ struct EventReader {
         for key in Self.envelope where section.value(of: key) != nil {
             diagnostics.error(
                 section.key(of: key),
-                "\(section.path(of: key)) goes with report or reissue; a record as it is says it by itself: remove it")
+                "\(section.path(of: key)) belongs to report or reissue; a raw record has its own: remove it")
         }
         guard let (path, node) = section.placed(Keys.valueFile) else {
             // A text is the value itself, anything else is JSON.
@@ -94,7 +94,7 @@ struct EventReader {
         guard let text = source.file(diagnostics.resolve(path)) else {
             diagnostics.error(
                 node,
-                "the file of \(section.path(of: Keys.valueFile)) cannot be read; mend the path or put the file there")
+                "the file of \(section.path(of: Keys.valueFile)) cannot be read; fix the path or create the file")
             return nil
         }
         return record(Array(text.utf8), parts, of: nil, time)

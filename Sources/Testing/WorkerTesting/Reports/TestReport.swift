@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import YAMLReading
 
 /// The results of tests, for people and for machines. The report holds no token, key or secret.
@@ -16,7 +17,7 @@ package struct TestReport: Sendable {
     package var text: String {
         let failed = results.count { !$0.isOK }
         let sum =
-            "\(results.count) test\(results.count == 1 ? "" : "s"), \(failed == 0 ? "all" : "\(results.count - failed)") ok"
+            "\(results.count.of("test")), \(failed == 0 ? "all" : "\(results.count - failed)") ok"
         return (results.flatMap(Self.lines) + [failed == 0 ? sum : "\(sum), \(failed) failed"]).joined(separator: "\n")
     }
 

@@ -51,7 +51,7 @@ struct LookupStory {
     private mutating func reply(to call: LookupCall) -> Result<LookupAnswer, LookupFailure> {
         guard let answer else {
             unanswered = call.account
-            return .failure(LookupFailure(.misconfigured, "the test says no answer"))
+            return .failure(LookupFailure(.misconfigured, "the test has no answer for it"))
         }
         return .success(LookupAnswer(response: answer))
     }

@@ -7,7 +7,7 @@ import Testing
 /// One published example of encryption, or of a step of it, as it stands in a file under `Vectors/Encryption`. Bytes are in
 /// base64url, also where the source has them in another form.
 struct EncryptionVector: Sendable, Decodable, CustomTestStringConvertible {
-    /// Where it was taken from.
+    /// The source of the vector.
     let origin: String
     /// The token's `alg`, or what a derived key is for.
     let algorithm: String

@@ -4,10 +4,10 @@ import Testing
 
 /// The Python library joserfc as a second opinion on encrypted tokens: it shares no code with ours.
 struct JoserfcEncryption {
-    /// Why a test that needs it is skipped.
+    /// The reason for skipping a test that needs the module.
     static let isMissing = "python3 has no module joserfc; pip install joserfc"
 
-    /// Whether it can be asked.
+    /// Whether the module is installed.
     static let isInstalled = PythonModules.areInstalled("joserfc")
 
     /// A key that joserfc made, and a token that it sealed to it.
@@ -53,7 +53,7 @@ struct JoserfcEncryption {
             print(jwe.decrypt_compact(rest[1].encode(), key, algorithms=offered).plaintext.decode(), end="")
         """
 
-    /// What the script printed, or nil where it failed.
+    /// Returns the script's output, or nil if it failed.
     private func run(_ arguments: [String]) async throws -> [UInt8]? {
         let (status, output) = try await folder.outcome(of: ["python3", "-c", Self.script] + arguments)
         return status == 0 ? output : nil

@@ -14,7 +14,7 @@ struct Vector: Sendable, Decodable, CustomTestStringConvertible {
     let key: [String: String]
     /// Compact serialisation.
     var token: String?
-    /// What the token carries, where the source says so as text.
+    /// The token's payload, if the source has it as a string.
     var payload: String?
     /// RFC 7638, where the source has one.
     var thumbprint: String?
@@ -37,7 +37,7 @@ struct Vector: Sendable, Decodable, CustomTestStringConvertible {
         get throws { try JWK.signingKey(from: jwk, algorithm: requiredAlgorithm) }
     }
 
-    /// What stands in `folder`, but for the folders in it.
+    /// Returns the files in `folder`, without its folders.
     static func files(in folder: String = "Vectors") throws -> [URL] {
         let folder = try #require(Bundle.module.url(forResource: folder, withExtension: nil))
         return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

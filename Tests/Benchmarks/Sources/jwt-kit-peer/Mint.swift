@@ -12,7 +12,7 @@ struct Mint: Sendable {
         case hs256 = "HS256"
     }
 
-    /// What came of one run.
+    /// The result of one run.
     struct Run: Sendable {
         var tokens = 0
         var seconds = 0.0

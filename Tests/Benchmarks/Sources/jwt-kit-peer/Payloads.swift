@@ -1,7 +1,7 @@
 import Foundation
 import JWTKit
 
-/// What a Braze token says: the members of `adapters/Braze`.
+/// The payload of a Braze token: the members of `adapters/Braze`.
 struct BrazePayload: JWTPayload {
     let sub: SubjectClaim
     let exp: ExpirationClaim
@@ -14,7 +14,7 @@ struct BrazePayload: JWTPayload {
     func verify(using algorithm: some JWTAlgorithm) async throws { try exp.verifyNotExpired() }
 }
 
-/// What a OneSignal token says: the members of `adapters/OneSignal`.
+/// The payload of a OneSignal token: the members of `adapters/OneSignal`.
 struct OneSignalPayload: JWTPayload {
     struct Identity: Codable, Sendable {
         let externalID: String
@@ -35,7 +35,7 @@ struct OneSignalPayload: JWTPayload {
     func verify(using algorithm: some JWTAlgorithm) async throws { try exp.verifyNotExpired() }
 }
 
-/// What an Infobip token says: the members of `adapters/Infobip`.
+/// The payload of an Infobip token: the members of `adapters/Infobip`.
 struct InfobipPayload: JWTPayload {
     let typ: String
     let sub: SubjectClaim

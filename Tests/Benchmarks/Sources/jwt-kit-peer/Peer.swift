@@ -51,7 +51,7 @@ struct Peer: AsyncParsableCommand {
     }
 }
 
-/// What is printed.
+/// The printed result.
 private struct Result: Encodable {
     let algorithm: String
     let threads: Int

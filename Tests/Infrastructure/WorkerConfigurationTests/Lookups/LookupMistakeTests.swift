@@ -69,10 +69,10 @@ struct LookupMistakeTests {
             says: "12:20 apps.shop.lookup.concurrency must be a whole number from 1 to 64"),
         Mistake(
             "a key that is a list", LookupText.app(["mode: verify", "endpoint: https://a", "key: [hunter2]"]),
-            says: "11:12 apps.shop.lookup.key must be a text"),
+            says: "11:12 apps.shop.lookup.key must be a string"),
         Mistake(
             "an endpoint that is a list", LookupText.app(["mode: verify", "endpoint: [https://a]", "key: hunter2"]),
-            says: "10:17 apps.shop.lookup.endpoint must be a text"),
+            says: "10:17 apps.shop.lookup.endpoint must be a string"),
         Mistake(
             "a look-up that is a word", LookupText.apps("  shop: { adapter: keyed, key: k, lookup: verify }\n"),
             says: "5:43 apps.shop.lookup must be a mapping of names to values"),
@@ -80,7 +80,7 @@ struct LookupMistakeTests {
             "what is off and of the wrong type",
             LookupText.app(["mode: off", "timeout: long", "key: []", "endpoint: rest", "rate: fast"]),
             says: "12:17 apps.shop.lookup.endpoint must be a URL that begins with https://",
-            "11:12 apps.shop.lookup.key must be a text",
+            "11:12 apps.shop.lookup.key must be a string",
             "10:16 apps.shop.lookup.timeout must be a duration such as 20ms, 10s, 1m, 12h or 30d",
             "13:13 apps.shop.lookup.rate must be requests a second or a minute, such as 4/s or 200/m"),
     ]
@@ -233,7 +233,7 @@ struct LookupMistakeTests {
         Mistake(
             "authorities that are not there", authority(nil),
             says:
-                "12:30 the file of apps.shop.lookup.certificate_authority cannot be read; mend the path or put the file there"
+                "12:30 the file of apps.shop.lookup.certificate_authority cannot be read; fix the path or create the file"
         ),
         Mistake(
             "a key in place of authorities", authority("-----BEGIN PRIVATE KEY-----\nhunter2\n"),

@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// What a vendor of these tests says of its REST API.
+/// A vendor's description of its REST API, in these tests.
 protocol AskedVendor: Sendable {
     static var name: String { get }
     static var vendor: String { get }

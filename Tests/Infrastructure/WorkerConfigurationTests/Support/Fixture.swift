@@ -19,7 +19,7 @@ struct Fixture: CustomTestStringConvertible, Sendable {
     let path: String
     /// Its text.
     var text: String
-    /// What the environment has.
+    /// The variables of the environment.
     let environment: [String: String]
     /// Every diagnostic, in order.
     let says: [String]
@@ -53,7 +53,7 @@ struct Fixture: CustomTestStringConvertible, Sendable {
     /// The reader's answer.
     func read() -> (configuration: Configuration?, diagnostics: [Diagnostic]) { reader.read(path) }
 
-    /// What holds by it.
+    /// Returns the effective configuration of the fixture, and the diagnostics.
     func effective() -> (configuration: EffectiveConfiguration?, diagnostics: [Diagnostic]) { reader.effective(path) }
 
     /// The diagnostics in the spelling of the first lines.

@@ -10,11 +10,11 @@ struct FullConfiguration: Sendable {
         let path: [String]
         /// Its lines.
         let lines: Range<Int>
-        /// How far it is indented.
+        /// The number of spaces before the line.
         let indent: Int
-        /// What is written behind its name; empty for a section.
+        /// The text behind the member's name; empty for a section.
         let value: String
-        /// What is declared of it.
+        /// The declaration of the member.
         let declaration: Declaration
         /// The file.
         let file: String
@@ -22,7 +22,7 @@ struct FullConfiguration: Sendable {
         var testDescription: String { "\(path.joined(separator: ".")) in \(file)" }
     }
 
-    /// What is declared of a member.
+    /// The declaration of a member.
     enum Declaration: Sendable {
         case key(KeyDescription)
         case section(SectionDescription)

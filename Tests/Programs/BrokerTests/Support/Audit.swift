@@ -3,7 +3,7 @@ import Testing
 
 /// The final count: what stands in the input topics against what a reader finds in the output topics.
 struct Audit: Sendable {
-    /// How many events stand in the input topics.
+    /// The number of events in the input topics.
     var events = 0
     /// The events of all outcomes, one that has several as often.
     var answered: [String] = []

@@ -15,11 +15,11 @@ enum Cluster {
     /// `kafka-topics.sh` and `kafka-delete-records.sh`, each with what it needs to reach the cluster.
     private static let topicsCommand = environment["REMINT_TEST_KAFKA_TOPICS"] ?? ""
     private static let deleteRecordsCommand = environment["REMINT_TEST_KAFKA_DELETE_RECORDS"] ?? ""
-    /// How many events the long stories feed.
+    /// The number of events that the long stories feed.
     static let events = environment["REMINT_TEST_BROKER_EVENTS"].flatMap { Int($0) } ?? 50_000
-    /// How many times the long stories disturb the workers.
+    /// The number of times that the long stories disturb the workers.
     static let rounds = environment["REMINT_TEST_BROKER_ROUNDS"].flatMap { Int($0) } ?? 20
-    /// Where the random moments come from; a failed run is repeated with the seed it printed.
+    /// The seed of the random moments; a failed run is repeated with the seed it printed.
     static let seed = environment["REMINT_TEST_BROKER_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)
 
     /// A folder that is to keep what the workers logged; empty for none.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The events of a story: every one with a user and an id of its own, some of them poison.
 enum EventMix {
-    /// How an event must end.
+    /// The required outcome of an event.
     enum End: Hashable { case token, deadLetter }
 
     /// Every fortieth is poison, every tenth is for RS256, the rest for HS256.
@@ -19,7 +19,7 @@ enum EventMix {
 
     static func end(_ number: Int) -> End { number % 40 == 7 ? .deadLetter : .token }
 
-    /// How the event with this id must end; nil for an id that is not of this mix.
+    /// Returns the required outcome of the event with this id; nil for an id that is not of this mix.
     static func end(of id: String) -> End? {
         id.hasPrefix("event-") ? Int(id.dropFirst(6)).map(end) : nil
     }
@@ -107,7 +107,7 @@ final class Feed: Sendable {
 }
 
 extension ProducerRecord {
-    /// What `EventMix.report` called it.
+    /// The event's id, as `EventMix.report` named it.
     var id: String? {
         headers.last { $0.name == "remint-id" }?.value.map { String(decoding: $0, as: UTF8.self) }
     }

@@ -7,7 +7,7 @@ import Synchronization
 /// Brokers tell clients their own addresses, so that each answer gets the proxies' ports in place of the brokers'. Answers of a
 /// connection come in order: behind one that is held back, all later ones of this client's connection wait.
 final class HoldingProxy: Sendable {
-    /// Where brokers and proxies are.
+    /// The host of the brokers and proxies.
     static let host = "127.0.0.1"
 
     private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
@@ -25,7 +25,7 @@ final class HoldingProxy: Sendable {
 
     /// The addresses for clients.
     var addresses: String { ports.values.sorted().map { "\(Self.host):\($0)" }.joined(separator: ",") }
-    /// How many answers were held back.
+    /// The number of answers that were held back.
     var held: Int { state.withLock { $0.held } }
 
     /// Proxies before the brokers at `brokers`, the ports of this machine.
@@ -148,7 +148,7 @@ final class HoldingProxy: Sendable {
         return renamed
     }
 
-    /// Where `part` is in `frame`.
+    /// Returns the offsets of `part` in `frame`.
     private static func places(of part: [UInt8], in frame: ByteBuffer) -> [Int] {
         let bytes = frame.readableBytesView
         guard let first = part.first, bytes.count >= part.count else { return [] }

@@ -9,7 +9,7 @@ struct Hops {
         let tier: String
         /// Before when it may not be taken up, in milliseconds since 1970.
         let notBefore: Int64
-        /// When what followed was produced.
+        /// The time at which the following record was produced.
         let next: Int64
         var lateness: Int64 { next - notBefore }
     }

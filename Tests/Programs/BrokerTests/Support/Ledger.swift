@@ -2,7 +2,7 @@ import Kafka
 import Synchronization
 import Testing
 
-/// What was sent and what came of it, as a `read_committed` reader sees it while the story goes on.
+/// The events sent and their outcomes, as a `read_committed` reader sees them while the story runs.
 final class Ledger: Sendable {
     private struct State {
         /// Sent, and not seen to have ended.
@@ -16,15 +16,15 @@ final class Ledger: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many events have an outcome.
+    /// The number of events that have an outcome.
     var answered: Int { state.withLock { $0.seen.count } }
-    /// How many outcomes there are beyond the first of an event.
+    /// The number of outcomes beyond the first of each event.
     var repeats: Int { state.withLock { $0.seen.values.reduce(0) { $0 + $1 - 1 } } }
-    /// What has no outcome yet.
+    /// The events without an outcome.
     var open: Set<String> { state.withLock { $0.open } }
 
-    /// How long the events waited that ended since the last call, from before their production until their outcomes were
-    /// seen.
+    /// Returns the waits of the events that finished since the last call, from before their production until their
+    /// outcomes were seen.
     func takeWaits() -> [Duration] {
         state.withLock { state in
             defer { state.waits = [] }

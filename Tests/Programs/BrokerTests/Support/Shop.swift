@@ -6,11 +6,11 @@ import Testing
 
 /// A generated configuration with topics and groups of its own on the cluster, for workers in processes of their own.
 final class Shop: Sendable {
-    /// What a test wants different from the rest.
+    /// The settings in which a test differs from the rest.
     struct Wishes: Sendable {
-        /// How many partitions each topic has.
+        /// The number of partitions of each topic.
         var partitions = 6
-        /// What the configuration says under `delivery`.
+        /// The configuration's value of `delivery`.
         var delivery = "exactly_once"
         /// Lines of the configuration's section `kafka`.
         var kafka: [String] = []
@@ -18,7 +18,7 @@ final class Shop: Sendable {
         var worker: [String] = []
         /// Passages of the apps' configuration, and what stands there instead.
         var apps: [String: String] = [:]
-        /// Where the workers find the cluster; nil for its own addresses.
+        /// The workers' addresses of the cluster; nil for its own addresses.
         var brokers: String?
         /// The dead-letter topic's own settings.
         var deadLetters: [String: String] = [:]

@@ -1,7 +1,7 @@
 import Kafka
 
-/// Where open transactions keep `read_committed` readers waiting: partitions whose last stable offset stays behind the
-/// end.
+/// The partitions in which open transactions keep `read_committed` readers waiting: their last stable offset stays
+/// behind the end.
 struct StabilityWatch {
     private let partitions: [TopicPartition]
     private let stable: KafkaConsumer

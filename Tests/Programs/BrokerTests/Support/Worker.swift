@@ -24,7 +24,7 @@ final class Worker: Sendable {
 
     /// The program that runs now.
     var program: Program { state.withLock { $0.program } }
-    /// How often a worker gave up with "try again later".
+    /// The number of times that the worker exited with "try again later".
     var comebacks: Int { state.withLock { $0.comebacks } }
 
     /// Starts a program again whenever one ends, until the worker retires or the task is cancelled.

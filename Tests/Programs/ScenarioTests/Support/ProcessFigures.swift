@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a process holds of the system at a moment.
+/// The system resources that a process holds at a moment.
 struct ProcessFigures: CustomStringConvertible {
     /// Open descriptors.
     let descriptors: Int

@@ -48,7 +48,7 @@ enum RawConnection {
         }
     }
 
-    /// What comes over `connection` until it ends, is silent for a second, or `isEnough`.
+    /// Returns the bytes from `connection` until it closes, is silent for a second, or `isEnough` is true.
     static func receive(from connection: Int32, until isEnough: (String) -> Bool = { _ in false }) -> String {
         var all: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)

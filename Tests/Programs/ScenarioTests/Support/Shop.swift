@@ -17,7 +17,7 @@ struct Shop: ~Copyable {
     private static let generatedFolder = FileManager.default.temporaryDirectory.appending(
         path: "remint-test-shop-\(UUID().uuidString)")
 
-    /// What the demonstration generates, once for all shops: making the keys takes seconds.
+    /// The files that the demonstration generates, once for all shops: making the keys takes seconds.
     private static let generated = Task {
         atexit { try? FileManager.default.removeItem(at: Shop.generatedFolder) }
         let demo = try await Program.run(Repository.remint, ["demo", "--dir", generatedFolder.path, "--json"])

@@ -21,7 +21,7 @@ final class ManualCall<Request: Sendable, Answer: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many calls were made.
+    /// The number of calls made.
     var count: Int { state.withLock { $0.begun.count } }
 
     /// The call itself: returns what the test answers.

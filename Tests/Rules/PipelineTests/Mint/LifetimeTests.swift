@@ -2,7 +2,7 @@ import AdapterKit
 import Pipeline
 import Testing
 
-/// When the key retires, in seconds from now, and what becomes of a token of twelve hours.
+/// The retirement of the key, in seconds from now, and the resulting lifetime of a token of twelve hours.
 struct Retirement: CustomTestStringConvertible, Sendable {
     let after: Int64?
     /// The token's life; nil where none is made.

@@ -6,7 +6,7 @@ import Testing
 @Suite("The time of the first report that a token answers")
 struct ReportedTimeTests {
     private static let header = "remint-reported-at"
-    /// When the sample records are produced, in milliseconds.
+    /// The time at which the sample records are produced, in milliseconds.
     private static let produced: Int64 = 1_763_639_999_500
 
     private static func report(

@@ -2,7 +2,7 @@ import AdapterKit
 import Pipeline
 import Testing
 
-/// What tokens share is kept from one to the next; what differs must not be.
+/// Tests that the common part of tokens is kept from one to the next, and that no different part is.
 @Suite("The shared form of an app's tokens")
 struct SharedFormTests {
     private struct Token {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Pipeline
 
-/// Whose questions make room for others.
+/// Tests of the look-ups that are removed from a full queue.
 @Suite("Look-ups: the queue of an account") struct LookupQueueTests {
     private let loud: App
     private let quiet: App

@@ -1,7 +1,7 @@
 import Pipeline
 import Testing
 
-/// What waits, and what the next batch takes of it.
+/// The waiting events, and the share of each lane in the next batch.
 struct Sharing: CustomTestStringConvertible, Sendable {
     let testDescription: String
     var share = 0.1

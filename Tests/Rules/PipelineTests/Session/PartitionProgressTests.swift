@@ -1,7 +1,7 @@
 import Pipeline
 import Testing
 
-/// What is done to the offsets of one partition, and what may be committed then.
+/// The operations on one partition's offsets, and the offset that may be committed after each.
 struct Interleaving: CustomTestStringConvertible, Sendable {
     enum Step: Sendable {
         case take(Int64), finish(Int64), commit, drop
@@ -173,6 +173,6 @@ private struct PartitionModel {
         return open.remove(at: .random(in: 0..<min(open.count, 30), using: &generator))
     }
 
-    /// What is read next is what was committed, as after a rebalance.
+    /// Continues at the committed offset, as after a rebalance.
     mutating func drop() { self = PartitionModel(next: committed ?? 0) }
 }

@@ -1,7 +1,7 @@
 import Pipeline
 import Testing
 
-/// What is taken of a lane, and when nothing is.
+/// Tests of the intake from a lane, and of the conditions that stop it.
 @Suite struct SessionIntakeTests {
     private static let start = TestBench.now
 

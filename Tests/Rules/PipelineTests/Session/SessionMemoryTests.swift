@@ -8,7 +8,7 @@ struct SessionMemoryTests {
     private static let size = 10_000
     private static let start = UnixTime(seconds: 1_763_640_000)
 
-    private static func flow(memory: Int) -> SessionStateMachine {
+    private static func machine(memory: Int) -> SessionStateMachine {
         SessionStateMachine(
             SessionStateMachine.Settings(
                 shares: LaneShares(batchEvents: 4, bulkShare: 0.1), linger: .zero, retries: .standard, memory: memory))
@@ -24,63 +24,63 @@ struct SessionMemoryTests {
     }
 
     @Test func `nothing more is taken until what is too much has been committed`() throws {
-        var flow = Self.flow(memory: 3 * Self.size)
-        flow.received([Self.record(0), Self.record(1)], on: .live, at: Self.start)
-        #expect(flow.demand(.live) > 0)
-        flow.received([Self.record(2)], on: .live, at: Self.start)
-        #expect(flow.demand(.live) == 0)
-        guard case .process(let batch) = flow.next(at: Self.start) else { throw Unexpected() }
-        #expect(flow.demand(.live) == 0, "what is in work still takes its memory")
+        var machine = Self.machine(memory: 3 * Self.size)
+        machine.received([Self.record(0), Self.record(1)], on: .live, at: Self.start)
+        #expect(machine.demand(.live) > 0)
+        machine.received([Self.record(2)], on: .live, at: Self.start)
+        #expect(machine.demand(.live) == 0)
+        guard case .process(let batch) = machine.next(at: Self.start) else { throw Unexpected() }
+        #expect(machine.demand(.live) == 0, "what is in work still takes its memory")
         let ends = batch.records.map {
             Settlement(origin: $0.origin, eventID: nil, app: nil, outcome: .skipped(""), output: nil)
         }
-        flow.processed(batch.number, ends, seconds: 0.001)
-        #expect(flow.demand(.live) == 0)
-        guard case .commit = flow.next(at: Self.start) else { throw Unexpected() }
-        #expect(flow.demand(.live) == 0)
-        flow.committed(at: Self.start)
-        #expect(flow.demand(.live) > 0)
+        machine.processed(batch.number, ends, seconds: 0.001)
+        #expect(machine.demand(.live) == 0)
+        guard case .commit = machine.next(at: Self.start) else { throw Unexpected() }
+        #expect(machine.demand(.live) == 0)
+        machine.committed(at: Self.start)
+        #expect(machine.demand(.live) > 0)
     }
 
     @Test func `the records of a paused lane keep no other lane from being taken`() {
-        var flow = Self.flow(memory: 2 * Self.size)
-        flow.received([Self.record(0), Self.record(1)], on: .live, at: Self.start)
-        #expect(flow.demand(.bulk) == 0)
-        flow.pausedLanes = [.live]
-        #expect(flow.demand(.bulk) > 0)
-        flow.received([Self.record(0, lane: .bulk)], on: .bulk, at: Self.start)
-        #expect(flow.demand(.bulk) == 0)
-        flow.pausedLanes = []
-        #expect(flow.demand(.live) == 0)
+        var machine = Self.machine(memory: 2 * Self.size)
+        machine.received([Self.record(0), Self.record(1)], on: .live, at: Self.start)
+        #expect(machine.demand(.bulk) == 0)
+        machine.pausedLanes = [.live]
+        #expect(machine.demand(.bulk) > 0)
+        machine.received([Self.record(0, lane: .bulk)], on: .bulk, at: Self.start)
+        #expect(machine.demand(.bulk) == 0)
+        machine.pausedLanes = []
+        #expect(machine.demand(.live) == 0)
     }
 
     @Test func `the records of an unfinished batch count against the memory again`() throws {
-        var flow = Self.flow(memory: 2 * Self.size)
-        flow.received([Self.record(0), Self.record(1)], on: .live, at: Self.start)
-        guard case .process(let batch) = flow.next(at: Self.start) else { throw Unexpected() }
+        var machine = Self.machine(memory: 2 * Self.size)
+        machine.received([Self.record(0), Self.record(1)], on: .live, at: Self.start)
+        guard case .process(let batch) = machine.next(at: Self.start) else { throw Unexpected() }
         // A batch that comes back with too few ends is taken again.
-        flow.processed(batch.number, [Settlement](), seconds: 0)
-        #expect(flow.demand(.live) == 0)
-        _ = flow.next(at: Self.start)
-        flow.rebalancing(.live, .lost([TopicPartition(topic: "live", partition: 0)]))
-        flow.answered(.live)
-        #expect(flow.demand(.live) > 0 || flow.queued(.live) == 0)
+        machine.processed(batch.number, [Settlement](), seconds: 0)
+        #expect(machine.demand(.live) == 0)
+        _ = machine.next(at: Self.start)
+        machine.rebalancing(.live, .lost([TopicPartition(topic: "live", partition: 0)]))
+        machine.answered(.live)
+        #expect(machine.demand(.live) > 0 || machine.queued(.live) == 0)
     }
 
     @Test func `bulk leaves half of the memory to live events`() {
-        var flow = Self.flow(memory: 4 * Self.size)
-        flow.received([Self.record(0, lane: .bulk), Self.record(1, lane: .bulk)], on: .bulk, at: Self.start)
-        #expect(flow.demand(.bulk) == 0)
-        #expect(flow.demand(.live) > 0)
+        var machine = Self.machine(memory: 4 * Self.size)
+        machine.received([Self.record(0, lane: .bulk), Self.record(1, lane: .bulk)], on: .bulk, at: Self.start)
+        #expect(machine.demand(.bulk) == 0)
+        #expect(machine.demand(.live) > 0)
     }
 
     @Test func `retries that wait are not fetched for ever`() {
-        var flow = Self.flow(memory: 4 * Self.size)
-        flow.received([Self.record(0, lane: .retries, due: 100)], on: .retries, at: Self.start)
-        #expect(flow.intake(.retries) == .records(8, except: []))
-        flow.received([Self.record(1, lane: .retries, due: 100)], on: .retries, at: Self.start)
-        #expect(flow.intake(.retries) == .records(8, except: [TopicPartition(topic: "retries", partition: 0)]))
-        #expect(flow.demand(.live) > 0, "a tier that waits keeps no live event out")
+        var machine = Self.machine(memory: 4 * Self.size)
+        machine.received([Self.record(0, lane: .retries, due: 100)], on: .retries, at: Self.start)
+        #expect(machine.intake(.retries) == .records(8, except: []))
+        machine.received([Self.record(1, lane: .retries, due: 100)], on: .retries, at: Self.start)
+        #expect(machine.intake(.retries) == .records(8, except: [TopicPartition(topic: "retries", partition: 0)]))
+        #expect(machine.demand(.live) > 0, "a tier that waits keeps no live event out")
     }
 
     private struct Unexpected: Error {}

@@ -3,7 +3,7 @@ import Testing
 @testable import Pipeline
 
 /// Events that wait in their places for a vendor's answer, with every way in which somebody may come to stand behind them.
-@Suite("The flow: waiting in place")
+@Suite("The session state machine: waiting in place")
 struct SessionParkingTests {
     private static let two: [SessionStory.Act] = [.take(.live, 0...1), .next("process 1: live/0 0 1")]
 

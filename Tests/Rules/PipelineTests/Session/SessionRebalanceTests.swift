@@ -1,7 +1,7 @@
 import Pipeline
 import Testing
 
-@Suite("The flow in a rebalance")
+@Suite("The session state machine in a rebalance")
 struct SessionRebalanceTests {
     private static let taken: [SessionStory.Act] = [.take(.live, 0...1), .next("process 1: live/0 0 1")]
     private static let ready = taken + [.processed]

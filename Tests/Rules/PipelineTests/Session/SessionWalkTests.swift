@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pipeline
 
-@Suite("The flow, whatever happens")
+@Suite("The session state machine, whatever happens")
 struct SessionWalkTests {
     /// Two of each combination of batch size, linger and share.
     static let seeds = Array(1...42)

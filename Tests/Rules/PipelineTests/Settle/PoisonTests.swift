@@ -8,7 +8,7 @@ struct Poison: CustomTestStringConvertible, Sendable {
     let record: InputRecord
     let code: ErrorCode
     let stage: Stage
-    /// Where the event's app is known and configured.
+    /// The event's app, if it is known and configured.
     let app: String?
 
     init(_ name: String, _ record: InputRecord, _ code: ErrorCode, _ stage: Stage, app: String? = nil) {

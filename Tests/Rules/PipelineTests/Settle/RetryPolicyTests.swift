@@ -78,7 +78,7 @@ struct RetryPolicyTests {
             headers: notBefore.map { [RecordHeader("remint-not-before", $0)] } ?? [], lane: .retries, tier: tier)
     }
 
-    /// What the header says, in milliseconds after it was written, and after how many seconds it is due.
+    /// The header's value, in milliseconds after it was written, and the time until the event is due, in seconds.
     static let moments: [(header: String?, seconds: Int64)] = [
         ("1763640010000", 10), ("1763640000001", 0), ("0", -1), ("-9223372036854775808", -1), (nil, 10), ("soon", 10),
         ("", 10), ("1763640014999", 14), ("1763640015000", 15), ("1763640015001", 15), ("1764000000000", 15),

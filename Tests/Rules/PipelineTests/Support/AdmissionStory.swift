@@ -12,7 +12,7 @@ struct AdmissionStory: CustomTestStringConvertible, Sendable {
         /// The token it names: the first minted is `T1`, the second `T2`; any other text is a token of somebody else's.
         var names: String?
         var device: String?
-        /// When it was observed, in seconds after the start; nil for `at`.
+        /// The time of the observation, in seconds after the start; nil for `at`.
         var observed: Double?
         var remedy = Remedy.mint
         var evidence = Evidence.key

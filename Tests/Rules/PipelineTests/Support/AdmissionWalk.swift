@@ -48,7 +48,7 @@ struct AdmissionWalk {
     struct Minted {
         let text: String
         let key: Int
-        /// Which suspension's end it follows.
+        /// The number of suspensions that were over before it.
         let era: Int
         let batch: Int
         /// Whether it was minted for a user who refuses everything.

@@ -109,7 +109,7 @@ struct LookupBench {
         }
     }
 
-    /// How far events come in a batch.
+    /// Processes `records` and returns the progress of each.
     mutating func process(_ records: [InputRecord], _ waiting: Waiting = .allowed) async -> [Progress] {
         batch += 1
         return await processor.process(Batch(number: batch, records: records, urgency: .live, waiting: waiting))
@@ -158,7 +158,7 @@ extension Progress {
 }
 
 extension LookupCall {
-    /// Whom it is about.
+    /// The users that the call is about.
     var users: [String] {
         guard let body = request.body, let document = try? JSONDocument(parsing: body) else { return [] }
         return document.root.elements.compactMap(\.string)

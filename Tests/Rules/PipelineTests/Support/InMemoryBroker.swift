@@ -2,7 +2,7 @@ import AdapterKit
 
 @testable import Pipeline
 
-/// What a walk found wrong.
+/// A rule that a walk found violated.
 struct WalkFailure: Error, CustomStringConvertible {
     let description: String
 
@@ -20,7 +20,7 @@ struct InMemoryBroker {
         let tier: Int?
         var records: [InputRecord] = []
         var nextOffset: Int64 = 0
-        /// How many records, counted from the first, have an end.
+        /// The number of records, counted from the first, that have an outcome.
         var ended = 0
         var committed: Int64 = 0
         var owner = Owner.nobody
@@ -81,26 +81,26 @@ struct InMemoryBroker {
         }
     }
 
-    /// Whether every partition of `transaction` is still ours, so that its offsets can be committed.
-    func accepts(_ transaction: CommitUnit) -> Bool {
-        Lane.allCases.allSatisfy { transaction.offsets[$0].keys.allSatisfy { logs[$0]?.owner == .us } }
+    /// Whether every partition of `unit` is still ours, so that its offsets can be committed.
+    func accepts(_ unit: CommitUnit) -> Bool {
+        Lane.allCases.allSatisfy { unit.offsets[$0].keys.allSatisfy { logs[$0]?.owner == .us } }
     }
 
-    /// Makes everything in `transaction` visible at once.
-    mutating func commit(_ transaction: CommitUnit, at now: UnixTime) throws(WalkFailure) {
-        guard accepts(transaction) else { throw WalkFailure("offsets of a partition of someone else's") }
-        guard transaction.ends.count == transaction.eventCount else { throw WalkFailure("an event lacks its end") }
-        for (record, settlement) in transaction.ends {
+    /// Makes everything in `unit` visible at once.
+    mutating func commit(_ unit: CommitUnit, at now: UnixTime) throws(WalkFailure) {
+        guard accepts(unit) else { throw WalkFailure("offsets of a partition of someone else's") }
+        guard unit.ends.count == unit.eventCount else { throw WalkFailure("an event lacks its end") }
+        for (record, settlement) in unit.ends {
             guard record.origin == settlement.origin else { throw WalkFailure("another event's end: \(record.origin)") }
             try end(record.origin)
         }
         for lane in Lane.allCases {
-            for (partition, offset) in transaction.offsets[lane] {
+            for (partition, offset) in unit.offsets[lane] {
                 guard logs[partition]?.lane == lane else { throw WalkFailure("\(partition) in the group of \(lane)") }
                 try advance(partition, to: offset)
             }
         }
-        for (record, settlement) in transaction.ends {
+        for (record, settlement) in unit.ends {
             guard record.origin.offset < log(TopicPartition(record.origin)).committed else {
                 throw WalkFailure("an end without its offset: \(record.origin)")
             }

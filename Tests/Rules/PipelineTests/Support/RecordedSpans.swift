@@ -1,7 +1,7 @@
 import Spans
 import Synchronization
 
-/// Where spans go in tests: ids are the same on every run, and everything is kept.
+/// A span port for tests: ids are the same on every run, and every span is kept.
 final class RecordedSpans: SpanPort {
     private struct State {
         var random = SeededGenerator(seed: 11)
@@ -11,7 +11,7 @@ final class RecordedSpans: SpanPort {
 
     private let state = Mutex(State())
 
-    /// How many ids were asked for.
+    /// The number of ids requested.
     var contexts: Int { state.withLock { $0.contexts } }
     var all: [EndedSpan] { state.withLock { $0.spans } }
 

@@ -25,6 +25,6 @@ struct SealRecipient: CustomTestStringConvertible, Sendable {
         return found
     }
 
-    /// What is inside `token`.
+    /// Returns the content of `token`.
     func open(_ token: String) throws -> [UInt8] { try CompactJWE(parsing: Array(token.utf8)).open(with: key) }
 }

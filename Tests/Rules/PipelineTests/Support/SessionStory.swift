@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pipeline
 
-/// What happens to a flow, and what it names next whenever it is asked, written out.
+/// The events of a session, and the machine's next step wherever it is asked, written out.
 struct SessionStory: CustomTestStringConvertible, Sendable {
     enum Act: Sendable {
         /// Records with these offsets come in, of partition 0 unless said otherwise.
@@ -19,7 +19,7 @@ struct SessionStory: CustomTestStringConvertible, Sendable {
         /// The end of a batch comes in that is not in work any more.
         case processedLate(Int)
         case committed
-        /// What the flow named to be added to the transaction under way was.
+        /// The step that the machine named was added to the open transaction.
         case added
         /// It was too late to add it.
         case addedLate
@@ -35,7 +35,7 @@ struct SessionStory: CustomTestStringConvertible, Sendable {
         case stop
         /// Milliseconds go by.
         case pass(Int64)
-        /// The flow names this step, as `SessionTeller` puts it.
+        /// The machine names this step, as `SessionTeller` puts it.
         case next(String)
     }
 
@@ -54,7 +54,7 @@ struct SessionStory: CustomTestStringConvertible, Sendable {
         self.acts = acts
     }
 
-    /// What the flow is to name, in order.
+    /// The steps that the machine must name, in order.
     var expected: [String] { acts.compactMap { if case .next(let step) = $0 { step } else { nil } } }
 
     static func revoked(_ partitions: [Int32] = [0], of topic: String = "live") -> SessionStateMachine.Rebalance {
@@ -66,21 +66,21 @@ struct SessionStory: CustomTestStringConvertible, Sendable {
     }
 }
 
-/// Plays a story to a flow with batches of four, and tells its steps in words.
+/// Plays a story to a machine with batches of four, and tells its steps in words.
 struct SessionTeller {
-    private var flow: SessionStateMachine
+    private var machine: SessionStateMachine
     private var now = TestBench.now
     private var batch: Batch?
     private var addition: CommitUnit?
 
     init(_ story: SessionStory) {
-        flow = SessionStateMachine(
+        machine = SessionStateMachine(
             SessionStateMachine.Settings(
                 shares: LaneShares(batchEvents: 4, bulkShare: 0.1), linger: story.linger, rest: story.rest,
                 retries: .standard, backoff: Backoff(from: story.pause, atMost: story.pause * 4)))
     }
 
-    /// What the flow named, act by act, where it was asked.
+    /// Returns the steps that the machine named, act by act, wherever it was asked.
     mutating func tell(_ acts: [SessionStory.Act]) -> [String] {
         acts.compactMap { act in
             if case .next = act { return step() }
@@ -92,36 +92,36 @@ struct SessionTeller {
     private mutating func perform(_ act: SessionStory.Act) {
         switch act {
         case .take(let lane, let offsets, let partition):
-            flow.received(offsets.map { record(lane, $0, partition) }, on: lane, at: now)
+            machine.received(offsets.map { record(lane, $0, partition) }, on: lane, at: now)
         case .takeRetry(let offset, let due, let partition):
             let headers = [RecordHeader("remint-not-before", String(TestBench.now.milliseconds + due))]
-            flow.received([record(.retries, offset, partition, headers)], on: .retries, at: now)
-        case .ask(let lane, let rebalance): flow.rebalancing(lane, rebalance)
-        case .processed: if let batch { flow.processed(batch.number, settle(batch.records), seconds: 0.0001) }
+            machine.received([record(.retries, offset, partition, headers)], on: .retries, at: now)
+        case .ask(let lane, let rebalance): machine.rebalancing(lane, rebalance)
+        case .processed: if let batch { machine.processed(batch.number, settle(batch.records), seconds: 0.0001) }
         case .parked(let offsets, let milliseconds):
             let until = now.advanced(byMicroseconds: milliseconds * 1000)
-            if let batch { flow.processed(batch.number, park(batch.records, offsets, until), seconds: 0.0001) }
-        case .answers: flow.answersCame()
+            if let batch { machine.processed(batch.number, park(batch.records, offsets, until), seconds: 0.0001) }
+        case .answers: machine.answersCame()
         case .processedLate(let number):
-            flow.processed(number, settle([record(.live, 77, 7)]), seconds: 0.0001)
-        case .committed: flow.committed(at: now)
-        case .added: flow.added(addition)
-        case .addedLate: flow.added(nil)
-        case .aborted: flow.aborted(at: now)
-        case .blocked: flow.aborted(at: now, isBlocked: true)
-        case .unblocked: flow.unblocked()
-        case .stillBlocked: flow.stillBlocked(at: now)
-        case .quiet(let isQuiet): flow.isQuiet = isQuiet
-        case .rest(let lanes): flow.pausedLanes = lanes
-        case .openOffsets(let areOpen): flow.hasOpenOffsets = areOpen
-        case .stop: flow.stop()
+            machine.processed(number, settle([record(.live, 77, 7)]), seconds: 0.0001)
+        case .committed: machine.committed(at: now)
+        case .added: machine.added(addition)
+        case .addedLate: machine.added(nil)
+        case .aborted: machine.aborted(at: now)
+        case .blocked: machine.aborted(at: now, isBlocked: true)
+        case .unblocked: machine.unblocked()
+        case .stillBlocked: machine.stillBlocked(at: now)
+        case .quiet(let isQuiet): machine.isQuiet = isQuiet
+        case .rest(let lanes): machine.pausedLanes = lanes
+        case .openOffsets(let areOpen): machine.hasOpenOffsets = areOpen
+        case .stop: machine.stop()
         case .pass(let milliseconds): now = now.advanced(byMicroseconds: milliseconds * 1000)
         case .next: break
         }
     }
 
     private mutating func step() -> String {
-        switch flow.next(at: now) {
+        switch machine.next(at: now) {
         case .process(let batch):
             self.batch = batch
             var manner = batch.urgency == .background ? " in the background" : ""
@@ -131,7 +131,7 @@ struct SessionTeller {
             case .over: manner += " to the end"
             }
             return "process \(batch.number)\(manner): \(Self.list(batch.records))"
-        case .commit(let transaction): return "commit \(Self.list(transaction))"
+        case .commit(let unit): return "commit \(Self.list(unit))"
         case .add(let addition):
             self.addition = addition
             return "add \(Self.list(addition))"
@@ -139,7 +139,7 @@ struct SessionTeller {
         case .check: return "check"
         case .answer(let lane, _):
             // The shell does so at once.
-            flow.answered(lane)
+            machine.answered(lane)
             return "answer \(lane.rawValue)"
         case .wait(nil): return "wait"
         case .wait(.some(let moment)):
@@ -149,10 +149,10 @@ struct SessionTeller {
     }
 
     /// `2+3: live/0=7 bulk/1=4`: the batches, and the offsets.
-    private static func list(_ transaction: CommitUnit) -> String {
-        let batches = transaction.batches.map { String($0.number) }.joined(separator: "+")
+    private static func list(_ unit: CommitUnit) -> String {
+        let batches = unit.batches.map { String($0.number) }.joined(separator: "+")
         let offsets = Lane.allCases.flatMap { lane in
-            transaction.offsets[lane].map { "\($0.topic)/\($0.partition)=\($1)" }.sorted()
+            unit.offsets[lane].map { "\($0.topic)/\($0.partition)=\($1)" }.sorted()
         }
         return "\(batches): \(offsets.joined(separator: " "))"
     }

@@ -2,18 +2,18 @@ import AdapterKit
 
 @testable import Pipeline
 
-// MARK: What the flow wants
+// MARK: What the machine wants
 
 extension SessionWalk {
-    /// Asks the flow for its next step, checks it, and carries it out.
+    /// Asks the machine for its next step, checks it, and carries it out.
     mutating func carryOut() throws(WalkFailure) {
-        let step = flow.next(at: now)
+        let step = machine.next(at: now)
         if owesRollBack {
             guard case .rollBack = step else { throw WalkFailure("tokens that were not published are not forgotten") }
         }
         switch step {
         case .process(let batch): try begin(batch)
-        case .commit(let transaction): try begin(transaction)
+        case .commit(let unit): try begin(unit)
         case .add(let addition): try add(addition)
         case .rollBack: try rollBack()
         case .answer(let lane, let rebalance):
@@ -51,7 +51,7 @@ extension SessionWalk {
             guard log.owner == .us, log.records.indices.contains(index), log.records[index].origin == record.origin,
                 index < fetched[partition] ?? 0
             else { throw WalkFailure("\(record.origin) is out of its turn, which is number \(index)") }
-            guard !flow.pausedLanes.contains(record.lane) else {
+            guard !machine.pausedLanes.contains(record.lane) else {
                 throw WalkFailure("\(record.origin) is of a lane that rests")
             }
             guard record.lane != .retries || due(record) <= now else { throw WalkFailure("\(record.origin) is early") }
@@ -98,53 +98,53 @@ extension SessionWalk {
     }
 
     /// Somebody looks whether the topic can be written.
-    private mutating func check() throws(WalkFailure) {
+    mutating func check() throws(WalkFailure) {
         guard isBlocked, !isStopping else { throw WalkFailure("it looks at a topic at the wrong time") }
         note(.checked)
         if isFixed {
             isBlocked = false
-            flow.unblocked()
+            machine.unblocked()
         } else {
             lastAbort = now
-            flow.stillBlocked(at: now)
+            machine.stillBlocked(at: now)
         }
     }
 
-    private mutating func begin(_ transaction: CommitUnit) throws(WalkFailure) {
+    private mutating func begin(_ unit: CommitUnit) throws(WalkFailure) {
         guard committing == nil, !isBlocked else { throw WalkFailure("a commit at the wrong time") }
-        try check(transaction, behind: [])
+        try check(unit, behind: [])
         for (_, (rebalance, partitions)) in asked {
             guard case .lost = rebalance else { continue }
             guard
                 partitions.allSatisfy({ partition in
-                    !transaction.batches.contains { $0.records.contains { TopicPartition($0.origin) == partition } }
+                    !unit.batches.contains { $0.records.contains { TopicPartition($0.origin) == partition } }
                 })
             else { throw WalkFailure("a commit of what is lost") }
         }
-        committing = (transaction, false)
+        committing = (unit, false)
         isOpen = true
         lastBegin = now
     }
 
     /// Something is added to the commit under way, or comes too late for it.
     private mutating func add(_ addition: CommitUnit) throws(WalkFailure) {
-        guard let (transaction, isVisible) = committing, isOpen, asked.isEmpty, !isStopping, !isBlocked else {
+        guard let (unit, isVisible) = committing, isOpen, asked.isEmpty, !isStopping, !isBlocked else {
             throw WalkFailure("something is added at the wrong time")
         }
-        try check(addition, behind: transaction.batches)
+        try check(addition, behind: unit.batches)
         isOpen = !isVisible && Bool.random(using: &random)
-        if isOpen { committing?.transaction.add(addition) }
+        if isOpen { committing?.unit.add(addition) }
         note(isOpen ? .added : .addedLate)
-        flow.added(isOpen ? addition : nil)
+        machine.added(isOpen ? addition : nil)
     }
 
-    /// What is ready is committed, with the offsets behind it and what is committed already.
-    private func check(_ transaction: CommitUnit, behind batches: [Batch]) throws(WalkFailure) {
-        guard transaction.batches.map(\.number) == ready.map(\.number), !transaction.batches.isEmpty else {
-            throw WalkFailure("not what is ready is committed: \(transaction.batches.map(\.number))")
+    /// Checks that every finished batch is in the unit, with the offsets behind the batches and the committed ones.
+    private func check(_ unit: CommitUnit, behind batches: [Batch]) throws(WalkFailure) {
+        guard unit.batches.map(\.number) == ready.map(\.number), !unit.batches.isEmpty else {
+            throw WalkFailure("not what is ready is committed: \(unit.batches.map(\.number))")
         }
         var expected: [TopicPartition: Int64] = [:]
-        for record in (batches + transaction.batches).flatMap(\.records) {
+        for record in (batches + unit.batches).flatMap(\.records) {
             let partition = TopicPartition(record.origin)
             expected[partition] = max(expected[partition] ?? 0, record.origin.offset + 1)
         }
@@ -152,7 +152,7 @@ extension SessionWalk {
             throw WalkFailure("a commit past an event that waits")
         }
         let offsets = Lane.allCases.reduce(into: [TopicPartition: Int64]()) { all, lane in
-            all.merge(transaction.offsets[lane]) { first, _ in first }
+            all.merge(unit.offsets[lane]) { first, _ in first }
         }
         guard offsets == expected else { throw WalkFailure("offsets \(offsets), expected \(expected)") }
     }
@@ -161,12 +161,12 @@ extension SessionWalk {
     private var ready: [Batch] {
         remembered.keys.sorted().compactMap { number in
             if number == processing?.number { return nil }
-            if let last = committing?.transaction.lastBatch, number <= last { return nil }
+            if let last = committing?.unit.lastBatch, number <= last { return nil }
             return remembered[number]
         }
     }
 
-    private mutating func rollBack() throws(WalkFailure) {
+    mutating func rollBack() throws(WalkFailure) {
         guard committing == nil else { throw WalkFailure("tokens are taken back while they are published") }
         if let processing { late.append(processing) }
         (processing, owesRollBack) = (nil, false)
@@ -182,7 +182,7 @@ extension SessionWalk {
             throw WalkFailure("\(lane) is answered in the midst of work")
         }
         if !rebalance.isAssignment, !remembered.isEmpty { throw WalkFailure("what is given up is in hand") }
-        flow.answered(lane)
+        machine.answered(lane)
         asked[lane] = nil
         for partition in partitions {
             switch rebalance {
@@ -200,7 +200,7 @@ extension SessionWalk {
     }
 
     /// The longest pause after an abort, in microseconds.
-    private static let longestPause: Int64 = 16_000
+    static let longestPause: Int64 = 16_000
 
     /// It waits only where there is a reason to, and no longer than that lasts.
     private func wait(until moment: UnixTime?) throws(WalkFailure) {
@@ -217,7 +217,7 @@ extension SessionWalk {
         let room = settings.shares.batchEvents * 3 - ready.reduce(0) { $0 + $1.records.count }
         if committing != nil, room <= 0 { return }
         let held = try heldBack()
-        let lanes = [Lane.live, .bulk, .retries].filter { !flow.pausedLanes.contains($0) }
+        let lanes = [Lane.live, .bulk, .retries].filter { !machine.pausedLanes.contains($0) }
         let heads = lanes.flatMap { broker.partitions(of: $0, .us) }.compactMap(head)
         let fresh = heads.contains { $0.lane != .retries }
         let isBackgroundFull = ready.contains { $0.urgency == .background } && heads.allSatisfy { $0.lane != .live }
@@ -249,82 +249,12 @@ extension SessionWalk {
     }
 
     /// The next event of `partition` that was fetched and is not begun.
-    private func head(_ partition: TopicPartition) -> InputRecord? {
+    func head(_ partition: TopicPartition) -> InputRecord? {
         guard let index = begun[partition], let end = fetched[partition], index < end else { return nil }
         return broker.log(partition).records[index..<end].first { parked[$0.origin] == nil }
     }
 
-    private func due(_ record: InputRecord) -> UnixTime {
+    func due(_ record: InputRecord) -> UnixTime {
         UnixTime(milliseconds: record.headers.text("remint-not-before").flatMap { Int64($0) } ?? 0)
-    }
-}
-
-// MARK: How it ends
-
-extension SessionWalk {
-    /// The commit under way ends in one of the ways it can.
-    mutating func finishCommit() throws(WalkFailure) {
-        guard let (transaction, isVisible) = committing else { return }
-        if isVisible { return try succeed() }
-        switch Int.random(in: 0..<20, using: &random) {
-        case 0..<15 where broker.accepts(transaction): try succeed()
-        case 15: abort(isBlocked: true)
-        default: abort(isBlocked: false)
-        }
-    }
-
-    mutating func succeed() throws(WalkFailure) {
-        guard let (transaction, isVisible) = committing else { return }
-        if !isVisible {
-            guard broker.accepts(transaction) else { return abort(isBlocked: false) }
-            try broker.commit(transaction, at: now)
-        }
-        committing = nil
-        lastEnd = now
-        flow.committed(at: now)
-        remembered = remembered.filter { $0.key > transaction.lastBatch }
-        note(.committed)
-    }
-
-    private mutating func abort(isBlocked: Bool) {
-        committing = nil
-        self.isBlocked = isBlocked
-        owesRollBack = true
-        (parked, resumed) = ([:], [:])
-        lastAbort = now
-        if isBlocked { isFixed = false }
-        flow.aborted(at: now, isBlocked: isBlocked)
-        note(isBlocked ? .blocked : processing == nil ? .aborted : .abortedInProcess)
-    }
-
-    /// Some end for each event of `batch`, or none yet where it may wait; one that is deferred comes back, three times at
-    /// most.
-    mutating func settle(_ batch: Batch) -> [Progress] {
-        var stuck: Set<TopicPartition> = []
-        return batch.records.map { record in
-            let isStuck = batch.waiting == .resumed && stuck.contains(TopicPartition(record.origin))
-            guard batch.waiting != .over, isStuck || Int.random(in: 0..<6, using: &random) == 0 else {
-                return .ended(settle(record))
-            }
-            stuck.insert(TopicPartition(record.origin))
-            return .waits(until: now.advanced(byMicroseconds: .random(in: 1...20_000, using: &random)))
-        }
-    }
-
-    private mutating func settle(_ record: InputRecord) -> Settlement {
-        let hops = record.value?.first ?? 0
-        let kind = Int.random(in: 0..<5, using: &random)
-        guard kind == 0, hops < 3 else {
-            return Settlement(
-                origin: record.origin, eventID: nil, app: nil,
-                outcome: kind == 1 ? .deadLettered(.mintFailed) : .minted, output: nil)
-        }
-        let tier = min(Int(hops), Self.delays.count - 1)
-        let due = UnixTime(milliseconds: now.milliseconds + Self.delays[tier])
-        return Settlement(
-            origin: record.origin, eventID: nil, app: nil, outcome: .deferred(tier: tier, .failed(.mintFailed)),
-            output: OutputRecord(
-                destination: .retries(tier: tier), key: nil, value: [hops + 1],
-                headers: [RecordHeader("remint-not-before", String(due.milliseconds))]))
     }
 }

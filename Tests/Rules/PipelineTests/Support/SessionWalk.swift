@@ -4,10 +4,10 @@ import AdapterKit
 
 /// A walk through everything that can happen to a `SessionStateMachine`, in any order that its shell and a broker can bring about.
 ///
-/// It stands in for the shell: it carries out what the flow names, and checks each step by what it knows itself.
+/// It stands in for the shell: it carries out what the machine names, and checks each step by what it knows itself.
 struct SessionWalk {
 
-    /// How often something happened, so that a walk that met nothing is not taken for one that found nothing.
+    /// The events that a walk counts: a walk that met none of a kind proves nothing about it.
     enum Event: CaseIterable {
         case committed, added, addedLate, aborted, abortedInProcess, blocked, crashed, committedBeforeCrash, revoked,
             lost, lostInCommit,
@@ -19,20 +19,20 @@ struct SessionWalk {
     let linger: Int64
     var random: SeededGenerator
     var broker = InMemoryBroker()
-    var flow: SessionStateMachine
+    var machine: SessionStateMachine
     var now = TestBench.now
     /// Of our partitions, how many records were fetched and how many were begun, counted from the log's first.
     var fetched: [TopicPartition: Int] = [:]
     var begun: [TopicPartition: Int] = [:]
-    /// What the group asks, and which partitions that is about.
+    /// The group's open requests, and the partitions of each.
     var asked: [Lane: (rebalance: SessionStateMachine.Rebalance, partitions: [TopicPartition])] = [:]
     /// Batches whose tokens are remembered and not confirmed: ready, in work or in a commit.
     var remembered: [Int: Batch] = [:]
     var processing: Batch?
-    var committing: (transaction: CommitUnit, isVisible: Bool)?
+    var committing: (unit: CommitUnit, isVisible: Bool)?
     /// Whether the commit under way may be added to.
     var isOpen = false
-    /// When the last commit began.
+    /// The start of the last commit.
     var lastBegin: UnixTime?
     var lastEnd: UnixTime?
     /// Events that wait in their places, and until when; and those of them that are looked at again.
@@ -45,7 +45,7 @@ struct SessionWalk {
     var isBlocked = false
     /// Whether the topics can be written.
     var isFixed = true
-    /// When the last unit was aborted.
+    /// The time at which the last unit was aborted.
     var lastAbort: UnixTime?
     /// Whether offsets are still to be committed, so that no partition is given up.
     var hasOpenOffsets = false
@@ -64,7 +64,7 @@ struct SessionWalk {
                 tiers: Self.delays.map { .init(name: "\($0)ms", delay: .milliseconds($0)) }, maxAttempts: 8,
                 deadline: .seconds(1000)),
             backoff: Backoff(from: .milliseconds(2), atMost: .milliseconds(16)))
-        flow = SessionStateMachine(settings)
+        machine = SessionStateMachine(settings)
     }
 
     mutating func note(_ event: Event) { met[event, default: 0] += 1 }
@@ -83,7 +83,7 @@ struct SessionWalk {
         case 870..<920: try rebalance(anyLane())
         case 920..<960: try answerElsewhere()
         case 960..<970: unblock()
-        case 970..<980: flow.answersCame()
+        case 970..<980: machine.answersCame()
         case 980..<985: late.isEmpty ? () : finishLate()
         case 985..<988: stop()
         case 992..<994: quiet()
@@ -97,9 +97,9 @@ struct SessionWalk {
     /// Everything that was produced comes to its end once nothing goes wrong any more.
     mutating func drain() throws(WalkFailure) {
         unblock()
-        flow.isQuiet = false
-        flow.pausedLanes = []
-        (hasOpenOffsets, flow.hasOpenOffsets) = (false, false)
+        machine.isQuiet = false
+        machine.pausedLanes = []
+        (hasOpenOffsets, machine.hasOpenOffsets) = (false, false)
         for _ in 0..<100_000 {
             now = now.advanced(byMicroseconds: 1000)
             for lane in Lane.allCases where asked[lane] == nil {
@@ -112,7 +112,7 @@ struct SessionWalk {
             try carryOut()
             finishProcessing()
             if committing != nil { try succeed() }
-            if broker.isDrained, flow.isIdle, asked.isEmpty, !isStopping { return }
+            if broker.isDrained, machine.isIdle, asked.isEmpty, !isStopping { return }
         }
         throw WalkFailure("it never comes to an end")
     }
@@ -128,7 +128,7 @@ struct SessionWalk {
     }
 
     private mutating func fetch(_ lane: Lane) {
-        switch flow.intake(lane) {
+        switch machine.intake(lane) {
         case .records(let demand, let paused): receive(lane, atMost: demand, except: paused)
         case .nothing, .news: break
         }
@@ -145,7 +145,7 @@ struct SessionWalk {
             fetched[partition] = end
             left -= end - start
         }
-        flow.received(records, on: lane, at: now)
+        machine.received(records, on: lane, at: now)
     }
 
     private mutating func finishProcessing() {
@@ -164,13 +164,13 @@ struct SessionWalk {
             note(.parked)
         }
         remembered[batch.number] = ended.records.isEmpty ? nil : ended
-        flow.processed(batch.number, progress, seconds: .random(in: 0...0.01, using: &random))
+        machine.processed(batch.number, progress, seconds: .random(in: 0...0.01, using: &random))
     }
 
-    /// The result of a batch that the flow gave up meanwhile.
+    /// The result of a batch that the machine gave up meanwhile.
     private mutating func finishLate() {
         let batch = late.removeFirst()
-        flow.processed(batch.number, settle(batch), seconds: 0.001)
+        machine.processed(batch.number, settle(batch), seconds: 0.001)
         note(.late)
     }
 
@@ -185,42 +185,42 @@ struct SessionWalk {
 
     /// An operator says that nothing new is to be taken, or that it may be again.
     private mutating func quiet() {
-        flow.isQuiet.toggle()
+        machine.isQuiet.toggle()
         note(.quiet)
     }
 
     /// An operator says which lanes rest.
     private mutating func rest() {
-        flow.pausedLanes = Set(Lane.allCases.filter { _ in Bool.random(using: &random) })
+        machine.pausedLanes = Set(Lane.allCases.filter { _ in Bool.random(using: &random) })
         note(.rested)
     }
 
     /// Offsets are left open, or committed.
     private mutating func openOffsets() {
         hasOpenOffsets.toggle()
-        flow.hasOpenOffsets = hasOpenOffsets
+        machine.hasOpenOffsets = hasOpenOffsets
     }
 
     private mutating func stop() {
         isStopping = true
-        flow.stop()
+        machine.stop()
     }
 
     /// The process dies, and another one starts from what the broker knows.
     private mutating func crash() throws(WalkFailure) {
-        if let (transaction, isVisible) = committing, !isVisible, broker.accepts(transaction),
+        if let (unit, isVisible) = committing, !isVisible, broker.accepts(unit),
             Bool.random(using: &random)
         {
-            try broker.commit(transaction, at: now)
+            try broker.commit(unit, at: now)
             note(.committedBeforeCrash)
         }
         note(.crashed)
         restart()
     }
 
-    /// A new flow, which owns nothing yet.
+    /// A new machine, which owns nothing yet.
     mutating func restart() {
-        flow = SessionStateMachine(settings)
+        machine = SessionStateMachine(settings)
         for lane in Lane.allCases {
             for partition in broker.partitions(of: lane, .us) { broker.give(partition, to: .nobody) }
         }
@@ -248,8 +248,10 @@ struct SessionWalk {
             ask(lane, .revoked(some), some)
             note(.revoked)
             // What came in with the request is taken all the same.
-            if !isStopping, !isBlocked, !flow.isQuiet, !flow.pausedLanes.contains(lane), Bool.random(using: &random) {
-                receive(lane, atMost: flow.demand(lane))
+            if !isStopping, !isBlocked, !machine.isQuiet, !machine.pausedLanes.contains(lane),
+                Bool.random(using: &random)
+            {
+                receive(lane, atMost: machine.demand(lane))
             }
         default:
             guard !some.isEmpty else { return }
@@ -259,15 +261,15 @@ struct SessionWalk {
 
     mutating func ask(_ lane: Lane, _ rebalance: SessionStateMachine.Rebalance, _ partitions: [TopicPartition]) {
         asked[lane] = (rebalance, partitions)
-        flow.rebalancing(lane, rebalance)
+        machine.rebalancing(lane, rebalance)
     }
 
     private mutating func lose(_ lane: Lane, _ partitions: [TopicPartition]) throws(WalkFailure) {
-        if let (transaction, isVisible) = committing, !isVisible, Bool.random(using: &random) {
+        if let (unit, isVisible) = committing, !isVisible, Bool.random(using: &random) {
             // The commit was faster; the news of it is not.
-            if broker.accepts(transaction) {
-                try broker.commit(transaction, at: now)
-                committing = (transaction, true)
+            if broker.accepts(unit) {
+                try broker.commit(unit, at: now)
+                committing = (unit, true)
             }
         }
         if committing != nil { note(.lostInCommit) }

@@ -72,7 +72,7 @@ extension AdmissionRules {
 
 /// Reports as the SDKs shape them.
 enum SampleReport {
-    /// What must never be seen outside the value of a dead letter.
+    /// The signature that must never appear outside the value of a dead letter.
     static let signature = "eyJhbGciOiJSUzI1NiJ9.c2VjcmV0LW9mLWEtcmVwb3J0.c2lnbmF0dXJl"
 
     static func braze(user: String = "user-42", code: Int = 22, token: String = signature) -> String {

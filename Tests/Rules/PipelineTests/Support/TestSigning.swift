@@ -13,7 +13,7 @@ final class InMemorySigning: SigningPort {
     private let entries = Mutex<[String: Entry]>([:])
     private let asked = Mutex<[Int]>([])
 
-    /// How many signatures each call was asked for.
+    /// The number of signatures that each call requested.
     var calls: [Int] { asked.withLock { $0 } }
 
     /// Makes `key` the active version of `ring`.

@@ -4,7 +4,7 @@ import Testing
 
 /// Something an attacker sends, and what comes of it.
 struct Attack: CustomTestStringConvertible, Sendable {
-    /// What comes of it: a token for `me` alone under this subject key, a code, or a skip.
+    /// The required result: a token for `me` alone under this subject key, a code, or a skip.
     enum End: Sendable, Equatable {
         case minted(String)
         case refused(ErrorCode)

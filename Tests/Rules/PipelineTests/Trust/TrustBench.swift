@@ -18,7 +18,7 @@ struct TrustBench {
         let app: String
         /// A report that names this user; nil for one that names nobody.
         let report: @Sendable (String?) -> String
-        /// Whom the edge vouches for.
+        /// The user that the edge vouches for.
         let vouched: @Sendable (String) -> String
         /// The subject key of this user's token.
         let key: @Sendable (String) -> String

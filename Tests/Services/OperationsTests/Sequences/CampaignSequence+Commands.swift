@@ -118,7 +118,7 @@ extension CampaignSequence {
     }
 
     private func requireNoLiveToken(of versions: [String], _ ring: RingInUse) async throws {
-        let end = EndOfUse(of: ring, on: cluster, loading: .zero, patience: .zero)
+        let end = EndOfUse(of: ring, on: cluster, loading: .zero, maxWait: .zero)
         try await ring.requireNoLiveToken(of: versions, next: RemintCommand("rotate retire"), after: end, NoDisplay()) {
             try await cluster.holdings(of: versions, in: ring, at: $0)
         }

@@ -230,7 +230,7 @@ final class ModelCluster: CampaignTopics {
 
     // MARK: Events
 
-    fileprivate func deliver(_ records: [ProducerRecord]) async throws {
+    func deliver(_ records: [ProducerRecord]) async throws {
         let open = campaign()
         for (place, record) in records.enumerated() {
             if mood == .fails, place * 2 >= records.count { break }
@@ -257,7 +257,7 @@ final class ModelCluster: CampaignTopics {
     }
 
     /// Those of the events `ids` that were delivered; unknown while the lane fails.
-    fileprivate func events(named ids: Set<String>) async throws -> [String: [UInt8]] {
+    func events(named ids: Set<String>) async throws -> [String: [UInt8]] {
         await between()
         if mood == .fails { throw Down() }
         return delivered.filter { ids.contains($0.key) }
@@ -294,51 +294,4 @@ final class ModelCluster: CampaignTopics {
                 ]))
         outcomes.append(.letter(user, eventID: "device", code, refused))
     }
-}
-
-private struct ModelLane: BulkLane {
-    let cluster: ModelCluster
-
-    func deliver(_ records: [ProducerRecord]) async throws { try await cluster.deliver(records) }
-
-    func events(named ids: Set<String>, since time: UnixTime) async throws -> [String: [UInt8]] {
-        try await cluster.events(named: ids)
-    }
-
-    var lag: Int? { get async { await cluster.lag } }
-
-    func close(within limit: Duration) async {}
-}
-
-private struct ModelOutcomes: CanaryOutcomes {
-    let cluster: ModelCluster
-    let start: Int
-    let fresh: CanaryTally
-    let now: @Sendable () -> UnixTime
-    var tally: CanaryTally
-    var late: Int?
-    var lost: [String] { cluster.lost }
-
-    mutating func listen(behind marks: TopicMarks) { late = marks.ends["outcomes"]?.first.map { Int($0) } }
-
-    mutating func advance() async throws { try await readToEnd() }
-
-    mutating func readToEnd() async throws {
-        await cluster.between()
-        var whole = fresh
-        for (place, outcome) in cluster.outcomes.enumerated().dropFirst(start) {
-            let isLate = late.map { place >= $0 } ?? false
-            switch outcome {
-            case .removed: break
-            case .report(let report): if isLate { whole.report(report) }
-            case .token(let record): whole.token(record, at: now(), isLate: isLate)
-            case .letter(let user, let id, let code, let refused):
-                whole.letter(key: user, eventID: id, code: code, refused: refused)
-            case .retry(let id): whole.retry(eventID: id, reason: "key_unavailable")
-            }
-        }
-        tally = whole
-    }
-
-    func close() async {}
 }

@@ -3,7 +3,7 @@ import Testing
 import WorkerConfiguration
 import WorkerTestSupport
 
-/// What topics should be, and what is said of those that are otherwise.
+/// Tests of the planned topics, and of the findings about topics that differ.
 @Suite struct TopicPlanTests {
     private static let hour: Int64 = 3_600_000
     private static let day = 24 * hour
@@ -107,7 +107,7 @@ import WorkerTestSupport
     struct Fault: Sendable {
         let topic: String
         let settings: [String: String]
-        /// What is said, from its beginning; nil for nothing.
+        /// The severity and the beginning of the finding; nil for no finding.
         let severity: TopicFinding.Severity?
         let message: String
 
@@ -129,7 +129,7 @@ import WorkerTestSupport
         // Nothing is deleted by age, so that the age says nothing.
         Fault(
             "remint.tokens", ["cleanup.policy": "compact", "retention.ms": "1"], .warning,
-            "tokens that ended stay for ever"),
+            "expired tokens stay forever"),
         Fault("remint.tokens", ["min.compaction.lag.ms": "\(20 * day + 1)"], .error, "dead tokens are kept for longer"),
         Fault(
             "remint.tokens", ["max.compaction.lag.ms": "\(Int64.max)"], .warning, "dead tokens may be kept for longer"),

@@ -7,7 +7,7 @@ import WorkerTestSupport
 @testable import Worker
 @testable import WorkerConfiguration
 
-/// Who is kept away from the admin server.
+/// Tests of the callers that the admin server refuses.
 @Suite(.timeLimit(.minutes(10))) struct AdminGuardTests {
     struct Attempt: CustomTestStringConvertible, Sendable {
         let name: String

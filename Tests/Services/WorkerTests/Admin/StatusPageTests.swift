@@ -83,7 +83,7 @@ import WorkerTestSupport
         """
     }
 
-    /// What there is to see, as JSON.
+    /// A script that returns the visible parts of the page as JSON.
     private static let sight = """
         JSON.stringify({
           overflow: document.scrollingElement.scrollWidth - document.documentElement.clientWidth, width: innerWidth,

@@ -14,7 +14,7 @@ import WorkerTestSupport
 
 private typealias Certificates = CertificateTestSupport.Certificates
 
-/// When changed files call for new clients.
+/// Tests of the changes of files that cause new clients.
 @Suite struct CertificateRenewalTests {
     /// Three states of a file.
     private func states() throws -> [ClientCertificates.Revisions] {

@@ -3,14 +3,14 @@ import Testing
 
 @testable import Worker
 
-/// What becomes part of a transaction while its records are on their way.
+/// Tests of the events that join a transaction while its records are in flight.
 @Suite(.timeLimit(.minutes(10))) struct AdditionsTests {
     @Test func `additions are taken in their order until none is left`() async throws {
         try await CommitBench.with { bench in
             var events = Events(bench.configuration)
-            let first = try await events.transaction([events.garbage()])
-            let second = try await events.transaction([events.garbage(), events.garbage()])
-            let third = try await events.transaction([events.garbage()])
+            let first = try await events.unit([events.garbage()])
+            let second = try await events.unit([events.garbage(), events.garbage()])
+            let third = try await events.unit([events.garbage()])
             let additions = Additions()
             #expect(additions.offer(first))
             #expect(additions.offer(second))
@@ -23,13 +23,13 @@ import Testing
         }
     }
 
-    /// What was committed; afterwards nothing is taken any more.
+    /// Returns the committed unit; nothing is added afterwards.
     private func commit(
-        _ transaction: CommitUnit, with addition: CommitUnit, by committer: some Committer
+        _ unit: CommitUnit, with addition: CommitUnit, by committer: some Committer
     ) async throws -> CommitUnit {
         let additions = Additions()
         #expect(additions.offer(addition))
-        let result = await committer.commit(transaction, additions)
+        let result = await committer.commit(unit, additions)
         guard case .committed(let committed) = result else {
             Issue.record("\(Ended(result))")
             throw CancellationError()
@@ -42,9 +42,9 @@ import Testing
         try await CommitBench.with { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
-                let transaction = try await events.transaction([events.challenge(1), events.garbage()])
-                let addition = try await events.transaction([events.challenge(2)])
-                let committed = try await commit(transaction, with: addition, by: bench.committer(producer))
+                let unit = try await events.unit([events.challenge(1), events.garbage()])
+                let addition = try await events.unit([events.challenge(2)])
+                let committed = try await commit(unit, with: addition, by: bench.committer(producer))
                 #expect(committed.ends.map(\.record.origin.offset) == [0, 1, 2])
                 #expect(committed.offsets[.live] == addition.offsets[.live])
             }
@@ -55,9 +55,9 @@ import Testing
         try await CommitBench.with(kafka: ["message.max.bytes: 2000"]) { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
-                let transaction = try await events.transaction([events.garbage(), events.garbage()])
-                let addition = try await events.transaction([events.garbage(), events.garbage(bytes: 5000)])
-                let committed = try await commit(transaction, with: addition, by: bench.committer(producer))
+                let unit = try await events.unit([events.garbage(), events.garbage()])
+                let addition = try await events.unit([events.garbage(), events.garbage(bytes: 5000)])
+                let committed = try await commit(unit, with: addition, by: bench.committer(producer))
                 #expect(committed.ends.map { $0.settlement.output?.value == nil } == [false, false, false, true])
             }
         }
@@ -67,13 +67,13 @@ import Testing
         try await CommitBench.with(joining: [.live]) { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
-                let transaction = try await events.transaction([events.garbage()])
-                let foreign = try await events.transaction([events.garbage(partition: 7)])
+                let unit = try await events.unit([events.garbage()])
+                let foreign = try await events.unit([events.garbage(partition: 7)])
                 let additions = Additions()
                 #expect(additions.offer(foreign))
                 let committer = bench.committer(producer)
-                #expect(Ended(await committer.commit(transaction, additions)) == .aborted("_UNKNOWN_PARTITION"))
-                #expect(Ended(await committer.commit(transaction)) == .committed)
+                #expect(Ended(await committer.commit(unit, additions)) == .aborted("_UNKNOWN_PARTITION"))
+                #expect(Ended(await committer.commit(unit)) == .committed)
             }
         }
     }

@@ -8,7 +8,7 @@ import WorkerTestSupport
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(10))) struct AtLeastOnceTests {
-    /// What the committer says of blockages, to wait for: a topic, or nil once there is none.
+    /// The committer's reports of blockages, to wait for: a topic, or nil once there is none.
     private struct Blockages: Sendable {
         private let stream: AsyncStream<String?>
         private let continuation: AsyncStream<String?>.Continuation
@@ -49,9 +49,9 @@ import WorkerTestSupport
         return try await bench.consumers[lane].committed([partition], within: WorkerTestSupport.patience)[partition]
     }
 
-    /// Delivers `transaction`, and commits its offsets.
-    private func commit(_ transaction: CommitUnit, by committer: AtLeastOnceCommitter) async -> Ended {
-        let result = Ended(await committer.commit(transaction))
+    /// Delivers `unit`, and commits its offsets.
+    private func commit(_ unit: CommitUnit, by committer: AtLeastOnceCommitter) async -> Ended {
+        let result = Ended(await committer.commit(unit))
         await committer.commitOffsets()
         #expect(await !committer.hasOpenOffsets)
         return result
@@ -60,10 +60,10 @@ import WorkerTestSupport
     @Test func `everything is delivered, then every lane's offsets are committed`() async throws {
         try await with { bench, committer, _, _ in
             var events = Events(bench.configuration)
-            let transaction = try await events.transaction([
+            let unit = try await events.unit([
                 events.challenge(1), events.garbage(), events.garbage(lane: .retries), events.challenge(2, lane: .bulk),
             ])
-            #expect(Ended(await committer.commit(transaction)) == .committed)
+            #expect(Ended(await committer.commit(unit)) == .committed)
             #expect(await committer.hasOpenOffsets)
             await committer.commitOffsets()
             #expect(try await committed(bench, .live) == 2)
@@ -77,10 +77,10 @@ import WorkerTestSupport
     {
         try await with(kafka: ["message.timeout.ms: 3000"]) { bench, committer, _, blockages in
             var events = Events(bench.configuration)
-            let transaction = try await events.transaction([events.challenge(1), events.garbage()])
+            let unit = try await events.unit([events.challenge(1), events.garbage()])
             let topic = bench.configuration.topics.deadLetters
             try await bench.broker.inject(.topic(topic, .topicAuthorizationFailed))
-            async let result = commit(transaction, by: committer)
+            async let result = commit(unit, by: committer)
             #expect(await blockages.next() == topic)
             #expect(try await committed(bench, .live) == nil)
             try await bench.broker.inject(.topic(topic, nil))
@@ -95,10 +95,10 @@ import WorkerTestSupport
     @Test func `a topic that may be written again is written soon`() async throws {
         try await with { bench, committer, _, blockages in
             var events = Events(bench.configuration)
-            let transaction = try await events.transaction([events.garbage()])
-            #expect(Ended(await committer.commit(transaction)) == .committed)
+            let unit = try await events.unit([events.garbage()])
+            #expect(Ended(await committer.commit(unit)) == .committed)
             try await bench.broker.inject(.errors(.produce, [.topicAuthorizationFailed]))
-            #expect(Ended(await committer.commit(transaction)) == .committed)
+            #expect(Ended(await committer.commit(unit)) == .committed)
             while let said = await blockages.next() { #expect(said == bench.configuration.topics.deadLetters) }
         }
     }
@@ -106,10 +106,10 @@ import WorkerTestSupport
     @Test func `a committer whose wait is over gives up, and commits nothing`() async throws {
         try await with(kafka: ["message.timeout.ms: 3000"]) { bench, committer, patience, blockages in
             var events = Events(bench.configuration)
-            let transaction = try await events.transaction([events.garbage()])
+            let unit = try await events.unit([events.garbage()])
             let topic = bench.configuration.topics.deadLetters
             try await bench.broker.inject(.topic(topic, .topicAuthorizationFailed))
-            async let result = commit(transaction, by: committer)
+            async let result = commit(unit, by: committer)
             #expect(await blockages.next() == topic)
             patience.isOver = true
             #expect(await result == .aborted("_MSG_TIMED_OUT"))
@@ -120,10 +120,10 @@ import WorkerTestSupport
     @Test func `a record that is too large becomes smaller, and no other does`() async throws {
         try await with(kafka: ["message.max.bytes: 2000"]) { bench, committer, _, _ in
             var events = Events(bench.configuration)
-            let transaction = try await events.transaction([
+            let unit = try await events.unit([
                 events.challenge(1), events.garbage(bytes: 5000), events.garbage(),
             ])
-            let result = await committer.commit(transaction)
+            let result = await committer.commit(unit)
             await committer.commitOffsets()
             guard case .committed(let committed) = result else {
                 Issue.record("\(Ended(result))")
@@ -137,9 +137,9 @@ import WorkerTestSupport
     @Test func `records that the broker refuses together and accepts alone stay as they are`() async throws {
         try await with { bench, committer, _, _ in
             var events = Events(bench.configuration)
-            let transaction = try await events.transaction((0..<5).map { _ in events.garbage() })
+            let unit = try await events.unit((0..<5).map { _ in events.garbage() })
             try await bench.broker.inject(.errors(.produce, [.messageTooLarge]))
-            let result = await committer.commit(transaction)
+            let result = await committer.commit(unit)
             guard case .committed(let committed) = result else {
                 Issue.record("\(Ended(result))")
                 return
@@ -151,10 +151,10 @@ import WorkerTestSupport
     @Test func `events added to a running delivery are delivered, and their offsets are committed`() async throws {
         try await with { bench, committer, _, _ in
             var events = Events(bench.configuration)
-            let transaction = try await events.transaction([events.garbage()])
+            let unit = try await events.unit([events.garbage()])
             let additions = Additions()
-            #expect(additions.offer(try await events.transaction([events.garbage(), events.garbage()])))
-            let result = await committer.commit(transaction, additions)
+            #expect(additions.offer(try await events.unit([events.garbage(), events.garbage()])))
+            let result = await committer.commit(unit, additions)
             await committer.commitOffsets()
             guard case .committed(let committed) = result else {
                 Issue.record("\(Ended(result))")
@@ -168,11 +168,11 @@ import WorkerTestSupport
     @Test func `offsets that cannot be committed are no reason to publish twice`() async throws {
         try await with { bench, committer, _, _ in
             var events = Events(bench.configuration)
-            let transaction = try await events.transaction([events.garbage()])
+            let unit = try await events.unit([events.garbage()])
             try await bench.broker.inject(.errors(.offsetCommit, [.topicAuthorizationFailed]))
-            #expect(await commit(transaction, by: committer) == .committed)
+            #expect(await commit(unit, by: committer) == .committed)
             #expect(try await committed(bench, .live) == 1, "they are tried again")
-            let next = try await events.transaction([events.garbage()])
+            let next = try await events.unit([events.garbage()])
             #expect(await commit(next, by: committer) == .committed)
             #expect(try await committed(bench, .live) == 2)
         }
@@ -181,9 +181,9 @@ import WorkerTestSupport
     @Test func `nothing is committed for an assignment that was lost`() async throws {
         try await with { bench, committer, _, _ in
             var events = Events(bench.configuration)
-            let transaction = try await events.transaction([events.garbage()])
+            let unit = try await events.unit([events.garbage()])
             try await bench.lose(.live)
-            #expect(await commit(transaction, by: committer) == .committed)
+            #expect(await commit(unit, by: committer) == .committed)
             #expect(try await committed(bench, .live) == nil)
         }
     }
@@ -191,12 +191,12 @@ import WorkerTestSupport
     @Test func `the offsets of a partition that was given away are for its new member to commit`() async throws {
         try await with { bench, committer, _, _ in
             var events = Events(bench.configuration)
-            let transaction = try await events.transaction([events.garbage(), events.garbage(partition: 1)])
+            let unit = try await events.unit([events.garbage(), events.garbage(partition: 1)])
             let topic = bench.configuration.topics(of: .live)[0]
             let partitions = (0..<2).map { TopicPartition(topic: topic, partition: $0) }
             let kept = Rebalance(kind: .assigned, partitions: [partitions[0]])
             try await bench.consumers[.live].answer(kept, from: [partitions[0]: 0])
-            #expect(await commit(transaction, by: committer) == .committed)
+            #expect(await commit(unit, by: committer) == .committed)
             let offsets = try await bench.consumers[.live].committed(partitions, within: WorkerTestSupport.patience)
             #expect(offsets == [partitions[0]: 1])
         }

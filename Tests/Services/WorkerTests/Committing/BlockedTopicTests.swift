@@ -18,18 +18,18 @@ import WorkerConfiguration
                 var events = Events(bench.configuration)
                 let committer = bench.committer(producer)
                 let topic = bench.configuration.topics.deadLetters
-                let transaction = try await events.transaction([events.garbage(), events.garbage()])
-                #expect(Ended(await committer.commit(transaction)) == .committed)
+                let unit = try await events.unit([events.garbage(), events.garbage()])
+                #expect(Ended(await committer.commit(unit)) == .committed)
 
                 try await bench.broker.inject(.topic(topic, error))
-                let result = await committer.commit(transaction)
+                let result = await committer.commit(unit)
                 #expect(Ended(result) == .blocked(topic, code))
                 guard case .blocked(let blockage) = result else { return }
                 #expect(await committer.isCleared(blockage).blockedCode != nil)
 
                 try await bench.broker.inject(.topic(topic, nil))
                 #expect(await committer.isCleared(blockage).isCleared)
-                #expect(Ended(await committer.commit(transaction)) == .committed)
+                #expect(Ended(await committer.commit(unit)) == .committed)
             }
         }
     }
@@ -43,11 +43,11 @@ import WorkerConfiguration
                 var events = Events(bench.configuration)
                 let committer = bench.committer(producer)
                 let topics = bench.configuration.topics
-                let transaction = try await events.transaction([events.challenge(1), events.garbage()])
-                #expect(Ended(await committer.commit(transaction)) == .committed)
+                let unit = try await events.unit([events.challenge(1), events.garbage()])
+                #expect(Ended(await committer.commit(unit)) == .committed)
                 for topic in [topics.tokens, topics.deadLetters] {
                     try await bench.broker.inject(.topic(topic, error))
-                    let result = await committer.commit(transaction)
+                    let result = await committer.commit(unit)
                     guard case .blocked(let blockage) = result else {
                         Issue.record("\(topic): \(Ended(result))")
                         return
@@ -56,7 +56,7 @@ import WorkerConfiguration
                     #expect(await committer.isCleared(blockage).blockedCode != nil, "\(topic)")
                     try await bench.broker.inject(.topic(topic, nil))
                     #expect(await committer.isCleared(blockage).isCleared, "\(topic)")
-                    #expect(Ended(await committer.commit(transaction)) == .committed)
+                    #expect(Ended(await committer.commit(unit)) == .committed)
                 }
             }
         }
@@ -68,9 +68,9 @@ import WorkerConfiguration
                 var events = Events(bench.configuration)
                 let committer = bench.committer(producer)
                 let topic = bench.configuration.topics.deadLetters
-                let transaction = try await events.transaction([events.garbage()])
+                let unit = try await events.unit([events.garbage()])
                 try await bench.broker.inject(.topic(topic, .topicAuthorizationFailed))
-                guard case .blocked(let blockage) = await committer.commit(transaction) else {
+                guard case .blocked(let blockage) = await committer.commit(unit) else {
                     Issue.record("not blocked")
                     return
                 }

@@ -8,18 +8,18 @@ import WorkerTestSupport
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(10))) struct LargeRecordTests {
-    /// What the client itself refuses.
+    /// Tests records that the client itself refuses.
     @Test func `only the large ones of many records become smaller`() async throws {
         try await CommitBench.with(kafka: ["message.max.bytes: 2000"]) { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
-                let transaction = try await events.transaction([
+                let unit = try await events.unit([
                     events.challenge(1), events.garbage(), events.garbage(bytes: 5000), events.garbage(),
                     events.longChallenge(user: 900), events.challenge(2),
                     events.longChallenge(user: 900, padding: 3100),
                     events.garbage(bytes: 6000),
                 ])
-                let result = await bench.committer(producer).commit(transaction)
+                let result = await bench.committer(producer).commit(unit)
                 guard case .committed(let committed) = result else {
                     Issue.record("\(Ended(result))")
                     return
@@ -35,13 +35,13 @@ import WorkerTestSupport
                     committed.ends.map { $0.settlement.output?.value == nil } == [
                         false, false, true, false, false, false, true, true,
                     ])
-                #expect(committed.offsets[.live] == transaction.offsets[.live])
+                #expect(committed.offsets[.live] == unit.offsets[.live])
                 #expect(Ended(await bench.committer(producer).commit(committed)) == .committed)
             }
         }
     }
 
-    /// What the broker refuses: librdkafka lets the transaction after each refusal fail once more.
+    /// Tests records that the broker refuses: librdkafka makes the transaction after each refusal fail once more.
     @Test(arguments: [
         (refusals: 1, isReference: false), (refusals: 2, isReference: true),
     ])
@@ -50,12 +50,12 @@ import WorkerTestSupport
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
                 let committer = bench.committer(producer)
-                let before = try await events.transaction([events.garbage()])
+                let before = try await events.unit([events.garbage()])
                 #expect(Ended(await committer.commit(before)) == .committed)
-                let transaction = try await events.transaction([events.garbage()])
+                let unit = try await events.unit([events.garbage()])
                 let errors = Array(repeating: EmbeddedBroker.ResponseError.messageTooLarge, count: refusals)
                 try await bench.broker.inject(.errors(.produce, errors))
-                let result = await committer.commit(transaction)
+                let result = await committer.commit(unit)
                 guard case .committed(let committed) = result else {
                     Issue.record("\(Ended(result))")
                     return
@@ -70,9 +70,9 @@ import WorkerTestSupport
         try await CommitBench.with { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
-                let transaction = try await events.transaction((0..<20).map { _ in events.garbage() })
+                let unit = try await events.unit((0..<20).map { _ in events.garbage() })
                 try await bench.broker.inject(.errors(.produce, [.messageTooLarge]))
-                let result = await bench.committer(producer).commit(transaction)
+                let result = await bench.committer(producer).commit(unit)
                 guard case .committed(let committed) = result else {
                     Issue.record("\(Ended(result))")
                     return
@@ -87,15 +87,15 @@ import WorkerTestSupport
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
                 let committer = bench.committer(producer)
-                let transaction = try await events.transaction([events.garbage()])
+                let unit = try await events.unit([events.garbage()])
                 try await bench.broker.inject(.errors(.produce, Array(repeating: .messageTooLarge, count: 3)))
-                let result = await committer.commit(transaction)
+                let result = await committer.commit(unit)
                 #expect(Ended(result) == .blocked(bench.configuration.topics.deadLetters, "MSG_SIZE_TOO_LARGE"))
                 guard case .blocked(let blockage) = result else { return }
                 try await bench.broker.inject(.errors(.produce, [.messageTooLarge]))
                 #expect(await committer.isCleared(blockage).blockedCode == .messageTooLarge)
                 #expect(await committer.isCleared(blockage).isCleared)
-                #expect(Ended(await committer.commit(transaction)) == .committed)
+                #expect(Ended(await committer.commit(unit)) == .committed)
             }
         }
     }
@@ -110,8 +110,8 @@ import WorkerTestSupport
                     records.append(
                         number % 5 < 2 ? events.garbage(bytes: 4000 + number) : events.challenge(number))
                 }
-                let transaction = try await events.transaction(records)
-                let result = await bench.committer(producer).commit(transaction)
+                let unit = try await events.unit(records)
+                let result = await bench.committer(producer).commit(unit)
                 guard case .committed(let committed) = result else {
                     Issue.record("\(Ended(result))")
                     return

@@ -16,10 +16,10 @@ import WorkerTestSupport
         try await CommitBench.with { bench in
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
-                let transaction = try await events.transaction([events.garbage()])
+                let unit = try await events.unit([events.garbage()])
                 try await bench.lose(.live)
                 try await setTrap(bench)
-                #expect(Ended(await bench.committer(producer).commit(transaction)) == .aborted("_ASSIGNMENT_LOST"))
+                #expect(Ended(await bench.committer(producer).commit(unit)) == .aborted("_ASSIGNMENT_LOST"))
             }
         }
     }
@@ -31,12 +31,12 @@ import WorkerTestSupport
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
                 let committer = bench.committer(producer)
-                let foreign = try await events.transaction([events.garbage(), events.garbage(partition: 7)])
-                let early = try await events.transaction([events.garbage(lane: .bulk)])
-                let both = try await events.transaction([events.garbage(), events.garbage(lane: .bulk)])
+                let foreign = try await events.unit([events.garbage(), events.garbage(partition: 7)])
+                let early = try await events.unit([events.garbage(lane: .bulk)])
+                let both = try await events.unit([events.garbage(), events.garbage(lane: .bulk)])
                 try await setTrap(bench)
-                for transaction in [foreign, early, both] {
-                    #expect(Ended(await committer.commit(transaction)) == .aborted("_UNKNOWN_PARTITION"))
+                for unit in [foreign, early, both] {
+                    #expect(Ended(await committer.commit(unit)) == .aborted("_UNKNOWN_PARTITION"))
                 }
             }
         }
@@ -47,15 +47,15 @@ import WorkerTestSupport
             try await bench.withProducer { producer in
                 var events = Events(bench.configuration)
                 let committer = bench.committer(producer)
-                let transaction = try await events.transaction([
+                let unit = try await events.unit([
                     events.challenge(1), events.garbage(lane: .retries), events.challenge(2, lane: .bulk),
                 ])
-                #expect(Lane.allCases.allSatisfy { !transaction.offsets[$0].isEmpty })
-                #expect(Ended(await committer.commit(transaction)) == .committed)
+                #expect(Lane.allCases.allSatisfy { !unit.offsets[$0].isEmpty })
+                #expect(Ended(await committer.commit(unit)) == .committed)
                 // A closed consumer's assignment counts as lost.
                 #expect(await bench.consumers[.bulk].close(within: patience))
-                #expect(Ended(await committer.commit(transaction)) == .aborted("_ASSIGNMENT_LOST"))
-                let rest = try await events.transaction([events.challenge(1), events.garbage(lane: .retries)])
+                #expect(Ended(await committer.commit(unit)) == .aborted("_ASSIGNMENT_LOST"))
+                let rest = try await events.unit([events.challenge(1), events.garbage(lane: .retries)])
                 #expect(Ended(await committer.commit(rest)) == .committed)
             }
         }

@@ -14,14 +14,14 @@ import WorkerTestSupport
             try await bench.withProducer(logger: log.logger()) { producer in
                 var events = Events(bench.configuration)
                 let committer = bench.committer(producer)
-                let transaction = try await events.transaction([events.challenge(1), events.garbage()])
-                #expect(Ended(await committer.commit(transaction)) == .committed)
+                let unit = try await events.unit([events.challenge(1), events.garbage()])
+                #expect(Ended(await committer.commit(unit)) == .committed)
                 try await bench.broker.inject(.brokerDown(1))
-                async let result = committer.commit(transaction)
+                async let result = committer.commit(unit)
                 _ = await log.line { $0.metadata["kafka.text"]?.contains("Connect to") ?? false }
                 try await bench.broker.inject(.brokerUp(1))
                 #expect(Ended(await result) == .committed)
-                #expect(Ended(await committer.commit(transaction)) == .committed)
+                #expect(Ended(await committer.commit(unit)) == .committed)
             }
         }
     }
@@ -33,17 +33,17 @@ import WorkerTestSupport
             try await bench.withProducer(logger: log.logger(.trace)) { producer in
                 var events = Events(bench.configuration)
                 let committer = bench.committer(producer)
-                let transaction = try await events.transaction([events.challenge(1), events.garbage()])
-                #expect(Ended(await committer.commit(transaction)) == .committed)
+                let unit = try await events.unit([events.challenge(1), events.garbage()])
+                #expect(Ended(await committer.commit(unit)) == .committed)
                 try await bench.broker.inject(.brokerDown(1))
-                async let pending = committer.commit(transaction)
+                async let pending = committer.commit(unit)
                 // The transaction is to be aborted, which waits for the broker.
                 _ = await log.line { $0.metadata["kafka.text"]?.contains("timed out") ?? false }
                 try await bench.broker.inject(.brokerUp(1))
                 let result = await pending
                 #expect(!Ended(result).isEnd, "\(Ended(result))")
                 if case .blocked(let blockage) = result { #expect(await committer.isCleared(blockage).isCleared) }
-                #expect(Ended(await committer.commit(transaction)) == .committed)
+                #expect(Ended(await committer.commit(unit)) == .committed)
             }
         }
     }

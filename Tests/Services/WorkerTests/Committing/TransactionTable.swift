@@ -1,8 +1,8 @@
 import Kafka
 
-/// What becomes of a transaction when the broker answers one request of it with an error, once: the worker's side of
-/// librdkafka 2.0.2's table. What passes by itself is repeated by the library; what fences is final; the rest is
-/// aborted.
+/// The result of a transaction if the broker answers one request of it with an error, once: the worker's side of
+/// librdkafka 2.0.2's table. The library repeats a request whose error passes by itself; an error that fences is final;
+/// all others abort the transaction.
 enum TransactionTable {
     typealias Request = EmbeddedBroker.Request
     typealias ResponseError = EmbeddedBroker.ResponseError

@@ -52,11 +52,11 @@ import Testing
         try await bench.withProducer { producer in
             var events = Events(bench.configuration)
             let committer = bench.committer(producer)
-            let before = try await events.transaction([events.garbage(), events.garbage()])
+            let before = try await events.unit([events.garbage(), events.garbage()])
             #expect(Ended(await committer.commit(before)) == .committed, "\(row)")
-            let transaction = try await events.transaction([events.garbage(), events.garbage(), events.garbage()])
+            let unit = try await events.unit([events.garbage(), events.garbage(), events.garbage()])
             try await disturb()
-            let result = await committer.commit(transaction)
+            let result = await committer.commit(unit)
             #expect(Ended(result) == end, "\(row)")
             if case .blocked(let blockage) = result {
                 let check = await committer.isCleared(blockage)
@@ -64,7 +64,7 @@ import Testing
             }
             // Both partitions of the topic get records of these.
             for number in 0..<6 {
-                let again = Ended(await committer.commit(transaction))
+                let again = Ended(await committer.commit(unit))
                 #expect(again == .committed || end.isEnd && again.isEnd, "\(row), then \(number): \(again)")
             }
         }

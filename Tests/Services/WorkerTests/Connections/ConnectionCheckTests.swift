@@ -9,7 +9,8 @@ import WorkerTestSupport
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(10))) struct ConnectionCheckTests {
-    /// What a check of a broker with a worker's topics says, but for those that are `missing`, once `prepare` was done to it.
+    /// Returns the answers of a check of a broker with a worker's topics, without the `missing` ones, after `prepare`
+    /// ran on the broker.
     private func answers(
         missing: Set<String> = [], asking times: Int = 1,
         _ prepare: (EmbeddedBroker) async throws -> Void = { _ in }
@@ -71,7 +72,8 @@ import WorkerTestSupport
 
     // MARK: Beside the brokers
 
-    /// What a check says of an app whose vendor is at `endpoint`, and whose key is with a signer at `socket`.
+    /// Returns the answers of a check of an app whose vendor is at `endpoint`, and whose key is with a signer at
+    /// `socket`.
     private func answers(endpoint: String, socket: String) async throws -> [ConnectionAnswer] {
         let text = """
             kafka: { bootstrap_servers: embedded }

@@ -12,7 +12,7 @@ import WorkerTestSupport
         return FileRevision(of: path)
     }
 
-    /// What comes of looking again and again, the file being each of `revisions` once.
+    /// Returns the results of repeated checks, with the file at each of `revisions` once.
     private func look(_ watch: inout FileWatch, _ path: String, _ revisions: FileRevision?...) -> [Bool] {
         revisions.map { watch.look(at: [(path, $0)]) }
     }

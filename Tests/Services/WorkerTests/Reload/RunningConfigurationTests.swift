@@ -8,7 +8,7 @@ import WorkerTestSupport
 @testable import Preflight
 @testable import Worker
 
-/// What the watcher posts and the loop takes.
+/// Tests of the configuration that the watcher posts and the loop takes.
 @Suite("The running configuration") final class RunningConfigurationTests {
     private let folder: String
     private let temporary: TemporaryFolder

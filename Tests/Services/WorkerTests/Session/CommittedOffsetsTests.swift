@@ -15,18 +15,18 @@ import Testing
             headers: [], lane: .live, tier: nil)
     }
 
-    @Test func `a partition that comes back where it was left is no setback`() {
+    @Test func `a partition that comes back where it was left is no regression`() {
         var offsets = CommittedOffsets()
         offsets.committed([partition: 70], at: time)
         offsets.assigned([partition])
-        #expect(offsets.setbacks(in: [record(70), record(71)]) == [])
+        #expect(offsets.regressions(in: [record(70), record(71)]) == [])
     }
 
-    @Test func `a partition that others took further, or that was never committed here, is no setback`() {
+    @Test func `a partition that others took further, or that was never committed here, is no regression`() {
         var offsets = CommittedOffsets()
         offsets.committed([partition: 70], at: time)
         offsets.assigned([partition, TopicPartition(topic: "in", partition: 4)])
-        #expect(offsets.setbacks(in: [record(900), record(2, of: 4)]) == [])
+        #expect(offsets.regressions(in: [record(900), record(2, of: 4)]) == [])
     }
 
     @Test func `a partition that begins before the committed offset is reported once`() {
@@ -35,15 +35,17 @@ import Testing
         offsets.committed([partition: 40], at: time)
         offsets.assigned([partition])
         #expect(
-            offsets.setbacks(in: [record(50), record(51)]) == [.init(partition: partition, committed: 70, offset: 50)])
+            offsets.regressions(in: [record(50), record(51)]) == [
+                .init(partition: partition, committed: 70, offset: 50)
+            ])
         offsets.assigned([partition])
-        #expect(offsets.setbacks(in: [record(52)]) == [])
+        #expect(offsets.regressions(in: [record(52)]) == [])
     }
 
     @Test func `only the first record after an assignment is looked at`() {
         var offsets = CommittedOffsets()
         offsets.committed([partition: 70], at: time)
-        #expect(offsets.setbacks(in: [record(1)]) == [])
+        #expect(offsets.regressions(in: [record(1)]) == [])
     }
 
     @Test func `a partition's former state is its last commit with the latest mark of its log`() {

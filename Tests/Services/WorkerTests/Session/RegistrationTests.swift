@@ -8,7 +8,7 @@ import WorkerTestSupport
 @testable import Wiring
 @testable import Worker
 
-/// What a session does when the broker answers the registration of its transactional id with an error.
+/// Tests of a session to which the broker answers the registration of its transactional id with an error.
 @Suite(.timeLimit(.minutes(10))) struct RegistrationTests {
     private enum End: Equatable { case registered, unusable(String), fenced }
 

@@ -25,7 +25,7 @@ struct RunningWorker {
     private let group: ServiceGroup
     private let task: Task<Void, any Error>
 
-    /// What the worker told of visible ends.
+    /// The visible outcomes that the worker reported.
     final class Ends: Sendable {
         private let settlements = Mutex<[Settlement]>([])
 
@@ -113,7 +113,7 @@ struct RunningWorker {
         try await task.value
     }
 
-    /// How the worker ended.
+    /// The result of the worker's run.
     var result: Result<Void, any Error> { get async { await task.result } }
 
     private func kill() async {

@@ -51,7 +51,8 @@ import WorkerTestSupport
         #expect(found.allSatisfy { $0.severity == .error && !$0.message.contains("s3cret") })
     }
 
-    /// What librdkafka sees only when it makes a client, and what it would see only when it connects.
+    /// Tests properties that librdkafka checks only when it makes a client, and one that it would check only when it
+    /// connects.
     @Test(arguments: [
         "security.protocol: SSL, ssl.ca.location: /nowhere/ca.pem",
         "security.protocol: SASL_PLAINTEXT, sasl.mechanism: SCRAM-SHA-256",

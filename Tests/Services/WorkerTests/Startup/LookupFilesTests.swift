@@ -44,7 +44,7 @@ private struct AskingAdapter: Adapter {
         try KeyRings.make("\(folder.path)/ring")
     }
 
-    /// What is known of a configuration in the folder whose app `shop` has `lookup`.
+    /// Returns the preflight of a configuration in the folder whose app `shop` has `lookup`.
     private func preflight(_ lookup: String) throws -> Preflight {
         let text = """
             kafka: { bootstrap_servers: 127.0.0.1:1 }

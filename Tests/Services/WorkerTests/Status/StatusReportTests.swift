@@ -10,7 +10,7 @@ import WorkerTestSupport
 @testable import Worker
 @testable import WorkerConfiguration
 
-/// What `/status` answers.
+/// Tests of the answer of `/status`.
 @Suite("The status report")
 struct StatusReportTests {
     private func object(_ reporter: StatusReporter) throws -> [String: Any] {

@@ -2,7 +2,7 @@ import Foundation
 import FoundationNetworking
 import Testing
 
-/// What a monitor sees of a worker's admin server.
+/// A monitor's view of a worker's admin server.
 struct AdminClient {
     struct Answer {
         let status: Int
@@ -14,7 +14,7 @@ struct AdminClient {
         }
     }
 
-    /// Where the server says that it listens.
+    /// The address at which the server listens.
     let address: String
     private let session = URLSession(configuration: .ephemeral)
 

@@ -11,11 +11,11 @@ final class Browser: Sendable {
     struct Event: Sendable {
         /// Its name, such as `Network.requestWillBeSent`.
         let method: String
-        /// What it says.
+        /// The event's parameters.
         let parameters: JSONValue?
     }
 
-    /// Why the browser does not do as it is told.
+    /// The reason for which the browser does not execute a command.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -28,7 +28,7 @@ final class Browser: Sendable {
         var watchers: [(method: String, count: Int, waiter: CheckedContinuation<Void, any Error>)] = []
     }
 
-    /// What it is called on this machine; nil where there is none.
+    /// The program's name on this machine; nil if there is none.
     static let name = ["chromium", "chromium-browser", "google-chrome"].first { name in
         (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
             FileManager.default.isExecutableFile(atPath: "\($0)/\(name)")
@@ -107,7 +107,7 @@ final class Browser: Sendable {
 
     // MARK: What it says
 
-    /// What happened so far that is called `method`.
+    /// Returns the past events of `method`.
     func events(_ method: String) -> [Event] { state.withLock { $0.events.filter { $0.method == method } } }
 
     /// Waits until `method` happened `count` times.

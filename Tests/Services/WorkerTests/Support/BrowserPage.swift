@@ -31,7 +31,7 @@ struct BrowserPage: Sendable {
     /// Is shown, and whichever page was hides.
     func show() async throws { try await browser.call("Target.activateTarget", #"{"targetId":"\#(target)"}"#) }
 
-    /// What `expression` gives, once it is settled: a text.
+    /// Returns the value of `expression`, once it is settled: a string.
     func text(_ expression: String) async throws -> String {
         var parameters = JSONWriter()
         parameters.beginObject()
@@ -65,7 +65,7 @@ struct BrowserPage: Sendable {
         browser.events("Network.requestWillBeSent").compactMap { $0.parameters?["request"]?["url"]?.string }
     }
 
-    /// What pages of the browser wrote to the console, violations of their policies and errors among it.
+    /// The pages' console messages, with errors and violations of their policies.
     var complaints: [String] {
         ["Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"].flatMap(browser.events).map {
             "\($0.method) \(String(decoding: $0.parameters?.json ?? [], as: UTF8.self))"

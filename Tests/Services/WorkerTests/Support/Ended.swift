@@ -2,7 +2,7 @@ import Kafka
 
 @testable import Worker
 
-/// How a commit ended, to compare; errors by their names.
+/// The result of a commit, for comparison; errors by their names.
 enum Ended: Equatable, CustomStringConvertible {
     case committed
     case aborted(String)
@@ -42,6 +42,6 @@ enum Ended: Equatable, CustomStringConvertible {
 extension BlockageCheck {
     var isCleared: Bool { if case .cleared = self { true } else { false } }
 
-    /// Why it is still blocked; nil where it is not, or something worse.
+    /// The code that still blocks the commit; nil if nothing blocks it, or the commit failed otherwise.
     var blockedCode: KafkaError.Code? { if case .blocked(let error) = self { error.code } else { nil } }
 }

@@ -37,25 +37,25 @@ struct Events {
         record([UInt8](repeating: UInt8(ascii: "x"), count: bytes), lane: lane, partition: partition)
     }
 
-    /// The transaction of `records`, as the flow begins it.
-    func transaction(_ records: [InputRecord]) async throws -> CommitUnit {
-        var flow = SessionStateMachine(
+    /// The unit of `records`, as the machine begins it.
+    func unit(_ records: [InputRecord]) async throws -> CommitUnit {
+        var machine = SessionStateMachine(
             SessionStateMachine.Settings(
                 shares: LaneShares(batchEvents: 10_000, bulkShare: 0.5), linger: .milliseconds(1),
                 retries: configuration.retryPolicy))
         for lane in Lane.allCases {
-            flow.received(records.filter { $0.lane == lane }, on: lane, at: Self.now)
+            machine.received(records.filter { $0.lane == lane }, on: lane, at: Self.now)
         }
         var processor = Self.processor(configuration)
         while true {
-            switch flow.next(at: Self.now.advanced(byMicroseconds: 3_600_000_000)) {
+            switch machine.next(at: Self.now.advanced(byMicroseconds: 3_600_000_000)) {
             case .process(let batch):
-                flow.processed(batch.number, await processor.process(batch.records), seconds: 0.001)
-            case .commit(let transaction):
-                try #require(transaction.eventCount == records.count)
-                return transaction
+                machine.processed(batch.number, await processor.process(batch.records), seconds: 0.001)
+            case .commit(let unit):
+                try #require(unit.eventCount == records.count)
+                return unit
             case let step:
-                Issue.record("the flow does not begin: \(step)")
+                Issue.record("the machine does not begin: \(step)")
                 throw CancellationError()
             }
         }

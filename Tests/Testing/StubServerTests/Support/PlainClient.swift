@@ -8,7 +8,7 @@ struct PlainClient {
 
     private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
-    /// What came and was not asked for yet.
+    /// The bytes received and not yet read.
     private var rest: [UInt8] = []
 
     /// Runs `body` on a connection to `port`; over TLS for the host `localhost` where the authority's PEM file is given.
@@ -55,7 +55,7 @@ struct PlainClient {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What comes up to `end`, with it; all there is where it does not come.
+    /// Returns the bytes up to and with `end`, or all bytes if `end` does not come.
     mutating func read(through end: String) async throws -> String {
         var bytes: [UInt8] = []
         while let more = try await next() {

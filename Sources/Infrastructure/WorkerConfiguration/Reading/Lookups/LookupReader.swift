@@ -99,7 +99,7 @@ struct LookupReader {
         let path = diagnostics.resolve(text)
         guard let contents = source.file(path) else {
             diagnostics.error(
-                node, "the file of \(section.path(of: setting)) cannot be read; mend the path or put the file there")
+                node, "the file of \(section.path(of: setting)) cannot be read; fix the path or create the file")
             return nil
         }
         guard contents.contains("-----BEGIN CERTIFICATE-----") else {

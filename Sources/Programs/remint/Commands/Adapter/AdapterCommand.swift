@@ -1,6 +1,7 @@
 import ArgumentParser
 import DeclaredAdapters
 import DeclaredTesting
+import Formats
 import YAMLReading
 
 /// `remint adapter`: vendors that are files.
@@ -15,7 +16,7 @@ struct AdapterCommand: ParsableCommand {
 struct AdapterTest: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test", abstract: "Runs the tests in the file, and what every adapter must promise.",
-        discussion: "Exit code 1 where anything is not as the tests say.")
+        discussion: "Exit code 1 if a test fails.")
 
     @Argument(help: ArgumentHelp("The vendor's file; several are tested one after the other.", valueName: "file"))
     var files: [String]
@@ -32,7 +33,7 @@ struct AdapterTest: ParsableCommand {
             let run = FileTestRun(vendor, file: file)
             let failures = run.failures()
             for failure in failures { Terminal.error("\(failure)") }
-            if failures.isEmpty { Terminal.print("\(file): ok: \(run.count) tests") }
+            if failures.isEmpty { Terminal.print("\(file): ok: \(run.count.of("test"))") }
             areGood = areGood && failures.isEmpty
         }
         if !areGood { throw ExitCode.failure }
@@ -42,7 +43,7 @@ struct AdapterTest: ParsableCommand {
 /// `remint adapter lint`.
 struct AdapterLint: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lint", abstract: "Says everything that is wrong with the file, and where.",
+        commandName: "lint", abstract: "Reports every error in the file, with its position.",
         discussion: "Exit code 1 where it cannot be used.")
 
     @Argument(help: ArgumentHelp("The vendor's file.", valueName: "file")) var files: [String]

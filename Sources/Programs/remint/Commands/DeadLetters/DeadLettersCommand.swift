@@ -21,8 +21,8 @@ struct DeadLetterOptions: ParsableArguments {
     @Option(help: "Only with this code, such as key_unavailable.") var code: String?
     @Option(help: "Only the event with this id.") var id: String?
     @Option(help: "Only from this stage: decode, admit, resolve, mint or publish.") var stage: String?
-    @Option(help: ArgumentHelp("Only those that died within this time.", valueName: "1h")) var newerThan: String?
-    @Option(help: ArgumentHelp("Only those that died longer ago.", valueName: "1h")) var olderThan: String?
+    @Option(help: ArgumentHelp("Only letters of at most this age.", valueName: "1h")) var newerThan: String?
+    @Option(help: ArgumentHelp("Only letters older than this.", valueName: "1h")) var olderThan: String?
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
 
     func validate() throws { _ = try filter() }

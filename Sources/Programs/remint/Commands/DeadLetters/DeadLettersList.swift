@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import Formats
 import Kafka
 import Logging
 import Operations
@@ -20,7 +21,7 @@ struct DeadLettersList: AsyncParsableCommand, ConfigurationCommand {
     var options: ConfigurationOptions { letters.options }
     var brokers: String? { letters.brokers }
     @Option(help: "The most to show; the latest are shown.") var limit = 1000
-    @Flag(help: "List those that are parked, with when, by whom and why.") var parked = false
+    @Flag(help: "List the parked letters, with time, operator and reason.") var parked = false
     @Flag(help: "Print the list as JSON, a line each.") var json = false
 
     func validate() throws {
@@ -89,7 +90,7 @@ struct DeadLettersList: AsyncParsableCommand, ConfigurationCommand {
         }
         for line in table.lines { Terminal.print(line) }
         let kind = parked ? "parked dead letter" : "dead letter"
-        let count = total == 1 ? "1 \(kind)" : "\(total) \(kind)s"
+        let count = total.of(kind)
         let aside = handled == 0 ? "" : "; \(handled) parked or dealt with already, not shown"
         Terminal.error((total > letters.count ? "\(count), the latest \(letters.count) shown" : count) + aside)
     }

@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import Formats
 import Foundation
 import Kafka
 import Logging
@@ -21,8 +22,8 @@ struct DeadLettersPark: AsyncParsableCommand, ConfigurationCommand {
     var options: ConfigurationOptions { letters.options }
     var brokers: String? { letters.brokers }
     @OptionGroup var output: ParkingOutput
-    @Option(help: "What they wait for.") var reason: String
-    @Option(help: "Who parks them. Default: the account.") var by: String?
+    @Option(help: "The reason.") var reason: String
+    @Option(help: "The operator's name. Default: the account.") var by: String?
 
     func validate() throws {
         guard 1...500 ~= reason.utf8.count, (by ?? "").utf8.count <= 200 else {
@@ -90,7 +91,7 @@ extension RedriveRun.Result {
         if let failure { Terminal.error("remint: not everything was published: \(failure)") }
         if let lost = refused[.noLongerInput] {
             Terminal.error(
-                "remint: \(lost == 1 ? "1 dead letter comes" : "\(lost) dead letters come") from topics that are no inputs of the configuration; --dry-run names them. Add the topic to topics or apps.*.topics again, or leave the letters"
+                "remint: \(lost.of("dead letter comes", "dead letters come")) from topics that are no inputs of the configuration; --dry-run names them. Add the topic to topics or apps.*.topics again, or leave the letters"
             )
         }
         if json {
@@ -113,7 +114,7 @@ extension RedriveRun.Result {
         let refused = refused.map { (reason: $0.key.description, count: $0.value) }
             .sorted { $0.reason < $1.reason }.map { "\($0.count) \($0.reason)" }
         let left = (refused + ["\(unmatched) not meant"]).joined(separator: ", ")
-        let count = redriven == 1 ? "1 dead letter" : "\(redriven) dead letters"
+        let count = redriven.of("dead letter")
         let progress = group.map { "; group \($0)" } ?? ""
         Terminal.print("\(count) \(isDryRun ? "would be " : "")\(done); left: \(left)\(progress)")
     }

@@ -13,7 +13,7 @@ struct DeadLettersRedrive: AsyncParsableCommand, ConfigurationCommand {
         commandName: "redrive", abstract: "Sends dead letters back to the topic their event was consumed from.",
         discussion: """
             Reads from where the last redrive with the same filter stopped to where the topic ends now; each filter has a
-            consumer group of its own for that, so that an interrupted redrive goes on where it was. Letters are published
+            consumer group of its own, so that an interrupted redrive continues where it stopped. Letters are published
             before the group's offsets are committed, and marked on the topic of parked letters where there is one, in one
             transaction where the worker delivers exactly once: what is marked or parked is not sent again. With --parked those
             are sent that are parked; marks alone keep their progress.
@@ -36,7 +36,7 @@ struct DeadLettersRedrive: AsyncParsableCommand, ConfigurationCommand {
     @Option(help: "The most letters a second; 0 for no limit.") var rate = 500
     @Option(
         help:
-            "Letters that were redriven so often stay. A producer can write a higher count, and so keep its own events here."
+            "Letters that were redriven this often stay. A producer can write a higher count, and so keep its own events here."
     )
     var maxRedrives = 3
     @Option(help: "The consumer group that keeps the progress. Default: one per filter.") var group: String?

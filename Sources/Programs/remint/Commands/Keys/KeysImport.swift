@@ -6,7 +6,7 @@ import WorkerConfiguration
 /// `remint keys import`.
 struct KeysImport: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Takes over a key that exists: a PEM, a JWK or a shared secret.",
+        commandName: "import", abstract: "Imports an existing key: a PEM, a JWK or a shared secret.",
         discussion: "The file must not be readable by others. A secret's --encoding is stated, never guessed.")
 
     @OptionGroup var ring: KeyRingOptions

@@ -40,7 +40,7 @@ extension RingInUse {
             Terminal.print("\n" + pem)
         } else {
             Terminal.print(
-                "its secret stands in \(directory.path)/\(version.file), as the vendor's dashboard writes it")
+                "its secret is in \(directory.path)/\(version.file), as the vendor's dashboard writes it")
         }
         guard let handover else { return }
         printSteps("At \(apps[0].adapter.vendor), before it may sign:", handover.beforePromotion)

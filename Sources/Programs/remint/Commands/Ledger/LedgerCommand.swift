@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import Formats
 import JOSE
 import Operations
 import Pipeline
@@ -13,7 +14,7 @@ struct LedgerCommand: AsyncParsableCommand, ConfigurationCommand {
             Reads the headers of the token topic from its beginning to where it ends now, partition by partition. Of each subject
             a hash is kept, \(LedgerTable.bytesPerSubject) bytes each in a table of at most --memory; a partition with more subjects is
             read several times, a part of its subjects each time. The Kafka client takes some 64 MB besides. Where an open transaction
-            hides a part of the topic for more than 30 seconds, the command says so and ends with 1, as it does for a --key-id
+            hides a part of the topic for more than 30 seconds, the command reports it and exits with 1, as it does for a --key-id
             that neither a ring nor the ledger knows.
             """)
 
@@ -49,8 +50,10 @@ struct LedgerCommand: AsyncParsableCommand, ConfigurationCommand {
         let holdings = ledger.list
         json ? holdings.forEach(Self.printJSON) : printTable(holdings, now)
         if ledger.strangers > 0 {
-            let records = ledger.strangers.of("record of the token topic is", "records of the token topic are")
-            Terminal.error("remint: \(records) no replacement token\(ledger.strangers == 1 ? "" : "s")")
+            let records = ledger.strangers.of(
+                "record of the token topic is no replacement token",
+                "records of the token topic are no replacement tokens")
+            Terminal.error("remint: \(records)")
         }
         if ledger.unreadable > 0 {
             let records = ledger.unreadable.of("record of the token topic", "records of the token topic")

@@ -11,7 +11,7 @@ struct LanesCommand: AsyncParsableCommand {
         commandName: "lanes", abstract: "Shows which lanes are paused, pauses and resumes them.",
         discussion: """
             The control topic holds it for every worker of the fleet, also for those that start later. Nothing of a paused lane is
-            taken and its offsets stay, so that its lag grows; what is in work ends.
+            consumed and its offsets stay, so that its lag grows; events in work are finished.
             """, subcommands: [LanesList.self, LanesPause.self, LanesResume.self], defaultSubcommand: LanesList.self)
 }
 
@@ -70,7 +70,7 @@ struct LanesList: AsyncParsableCommand, ConfigurationCommand {
 /// `remint lanes pause LANE...`.
 struct LanesPause: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Makes lanes rest, on every worker, until `lanes resume`.",
+        commandName: "pause", abstract: "Pauses lanes, on every worker, until `lanes resume`.",
         discussion: "Exit code 1 where one of the lanes is paused already; the others are paused all the same.")
 
     @OptionGroup var fleet: FleetOptions
@@ -99,7 +99,7 @@ struct LanesPause: AsyncParsableCommand, ConfigurationCommand {
 /// `remint lanes resume LANE...`.
 struct LanesResume: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Lets lanes go on, on every worker.",
+        commandName: "resume", abstract: "Resumes lanes, on every worker.",
         discussion: "Exit code 1 where one of the lanes is not paused; the others are resumed all the same.")
 
     @OptionGroup var fleet: FleetOptions

@@ -10,7 +10,8 @@ import YAMLReading
 
 /// The options of a pause: its reason, its author and its length.
 struct PauseOptions: ParsableArguments {
-    @Option(name: [.customLong("reason"), .customLong("why")], help: "Why, for whoever looks next.") var reason = ""
+    @Option(name: [.customLong("reason"), .customLong("why")], help: "The reason, for the next operator.") var reason =
+        ""
     @Option(help: "Who pauses. Default: the account.") var by: String?
     @Option(
         name: .customLong("for"),

@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import Formats
 import Foundation
 import JOSE
 import Logging
@@ -14,12 +15,12 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
         commandName: "reissue", abstract: "Asks for new tokens for many users, on the bulk lane.",
         discussion: """
             The users come from a file (CSV with a header row or JSON Lines, gzip or not) or from the ledger, those whose token
-            ends first in front. The checkpoint says what was delivered, and what is about to be. A job that was killed goes on behind
+            expires first in front. The checkpoint records what was delivered, and what is about to be. A job that was killed continues after
             it when the same command is run again: of the last batch, what is not on the bulk lane is sent again, with the same event
-            ids and the header remint-resent. A job out of the ledger that is done reads it anew when it is run again, and one that finds nobody
+            ids and the header remint-resent. A finished job on the ledger reads it again when it is run again, and one that finds nobody
             leaves no checkpoint. A version that neither a ring nor the ledger knows is refused with those that the ledger holds; after
-            one that is revoked the command says how to see that nobody is left. Rows that cannot be used are listed with line and reason in the checkpoint's neighbour …rejects.jsonl. Exit code 1
-            where an open transaction hid a part of the ledger: its users were not asked for. Exit code 75 where the brokers
+            one that is revoked the command prints how to check that nobody is left. Rows that cannot be used are listed with line and reason in the checkpoint's sibling …rejects.jsonl. Exit code 1
+            where an open transaction hid a part of the ledger: its users got no event. Exit code 75 where the brokers
             failed, and where another process is at work on the checkpoint.
             """)
 
@@ -35,14 +36,14 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
     @Option(
         help: "The column, or the JSON member, that is the user; several where the vendor names users by several ids.")
     var userColumn: [String] = []
-    @Option(help: "What stands between CSV's fields.") var delimiter = ","
+    @Option(help: "The separator of CSV's fields.") var delimiter = ","
     @OptionGroup var rate: RateOption
     @Option(help: "By how much the time between batches varies, 0 to 1.") var jitter = 0.2
     @Option(help: "Events of a wave. Default: one wave.") var wave: Int?
-    @Option(help: ArgumentHelp("How long to rest between waves.", valueName: "10m")) var waveRest: String?
+    @Option(help: ArgumentHelp("The pause between waves.", valueName: "10m")) var waveRest: String?
     @Option(help: ArgumentHelp("The checkpoint. Default: INPUT.reissue.json, or reissue-….json.", valueName: "file"))
     var state: String?
-    @Flag(help: "Say what would be sent, what it costs and how long it takes; send nothing.") var dryRun = false
+    @Flag(help: "Print what would be sent, its cost and its duration; send nothing.") var dryRun = false
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
     @Flag(help: "Print the progress as lines, one every five seconds, instead of a bar.") var watch = false
     @Flag(help: "Print the result as JSON.") var json = false
@@ -55,7 +56,7 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
         guard wave ?? 1 > 0 else { throw ValidationError("--wave is at least 1") }
         guard delimiter.utf8.count == 1 else { throw ValidationError("--delimiter is one character, such as ; or ,") }
         if let input, format == nil, Self.format(of: input) == nil {
-            throw ValidationError("the name of \(input) does not say what it is; add --format csv or --format jsonl")
+            throw ValidationError("the name of \(input) has no known ending; add --format csv or --format jsonl")
         }
     }
 
@@ -76,7 +77,7 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
         }
         if ledger, progress.isFinished {
             // Whom that run asked for may hold a live token again, or still.
-            Terminal.error("remint: the last run of this job is done; the ledger is read anew")
+            Terminal.error("remint: the last run of this job is done; reading the ledger again")
             progress = setup.begin()
         }
         let before = progress.sent
@@ -168,10 +169,10 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
         }
         for line in lines {
             Terminal.print(
-                "\(line.app): \(line.count) events; \(line.algorithm.rawValue) signs \(Int(line.perSecond)) a second on this machine"
+                "\(line.app): \(line.count.of("event")); \(line.algorithm.rawValue) signs \(Int(line.perSecond)) a second on this machine"
             )
         }
-        Terminal.print("\(total) events, \(rejected) rows rejected; nothing is sent")
+        Terminal.print("\(total.of("event")), \(rejected.of("row")) rejected; nothing is sent")
         Terminal.print(
             "about \(DurationText.format(seconds: eta)): signing alone \(DurationText.format(seconds: Self.whole(seconds))) on one such machine, sending \(DurationText.format(seconds: Self.whole(sending)))"
         )

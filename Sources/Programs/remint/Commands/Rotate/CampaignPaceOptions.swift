@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import Formats
 import Keyring
 import Logging
 import Operations
@@ -27,7 +28,7 @@ struct CampaignPaceOptions: ParsableArguments {
     var maxRejections = "1%"
     @OptionGroup var rate: RateOption
     @Option(help: "Events of a wave. Default: one wave.") var wave: Int?
-    @Option(help: ArgumentHelp("How long to rest between waves.", valueName: "10m")) var waveRest: String?
+    @Option(help: ArgumentHelp("The pause between waves.", valueName: "10m")) var waveRest: String?
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
     @Flag(help: "Print the progress as lines, one every five seconds, instead of a bar.") var progress = false
 

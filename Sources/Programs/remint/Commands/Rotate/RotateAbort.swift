@@ -21,7 +21,7 @@ struct RotateAbort: ParsableCommand, KeyRingCommand {
         ring.warnOfDamagedKeys()
         if hadSigned {
             Terminal.print(
-                "Leave \(rotation.to) at the vendor until its tokens ended: \(RemintCommand("keys retire", rotation.to))"
+                "Leave \(rotation.to) at the vendor until its tokens have expired: \(RemintCommand("keys retire", rotation.to))"
             )
         }
     }

@@ -9,7 +9,7 @@ struct RotatePause: ParsableCommand, KeyRingCommand {
         commandName: "pause", abstract: "Stops re-issuing; a running one ends after its batch.")
 
     @OptionGroup var ring: KeyRingOptions
-    @Option(help: "Why, for whoever reads the status.") var reason = "paused by an operator"
+    @Option(help: "The reason, for the status.") var reason = "paused by an operator"
 
     func run() throws {
         let ring = try ring.load()
@@ -21,7 +21,7 @@ struct RotatePause: ParsableCommand, KeyRingCommand {
 /// `remint rotate resume`.
 struct RotateResume: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Lets re-issuing go on.",
+        commandName: "resume", abstract: "Continues re-issuing.",
         discussion: "A canary that did not pass is followed by one of other users, judged by its own outcomes alone.")
 
     @OptionGroup var ring: KeyRingOptions

@@ -8,7 +8,7 @@ import WorkerConfiguration
 /// `remint rotate prepare`.
 struct RotatePrepare: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "prepare", abstract: "Puts a new version into the ring and says what the vendor needs.",
+        commandName: "prepare", abstract: "Adds a new version to the ring and prints the vendor's steps.",
         discussion: """
             The key is generated, or one that is in the ring: name it with --key-version. A prepared one was imported; a passive one
             signed before, and the campaign goes back to it.
@@ -19,7 +19,7 @@ struct RotatePrepare: ParsableCommand, KeyRingCommand {
     @Option(
         name: .customLong("key-version"), help: "A prepared or a passive version of the key, instead of a new key.")
     var version: String?
-    @Option(help: "Why, for the campaign's file and the status.") var reason: String?
+    @Option(help: "The reason, for the campaign's file and the status.") var reason: String?
     @OptionGroup var rsa: RSABitsOption
 
     func run() throws {
@@ -42,7 +42,7 @@ struct RotatePrepare: ParsableCommand, KeyRingCommand {
             } else {
                 let file = try ring.directory.readListing().version(rotation.to).file
                 Terminal.print(
-                    "its secret stands in \(ring.directory.path)/\(file), as the vendor's dashboard writes it")
+                    "its secret is in \(ring.directory.path)/\(file), as the vendor's dashboard writes it")
             }
         }
         let promotion = RemintCommand("rotate promote")

@@ -14,13 +14,13 @@ struct RotateRevoke: AsyncParsableCommand, KeyRingCommand {
         discussion: """
             A campaign of its own kind, which takes over from any other that the version is part of, in whatever phase that is: no
             publish window, no canary, no watch, no pause because of rejections, and no way back. A campaign of two other versions
-            goes on: the version is revoked beside it, and the command says how to re-issue its tokens. The successor is the version
+            continues: the version is revoked beside it, and the command prints how to re-issue its tokens. The successor is the version
             that --promote names, or the one that signs, or the other one of the campaign, or the only prepared one, or where none is
             prepared the only passive one; where there are several, nothing is signed until one is named, events wait in the retry
             tiers, and the command names them. A successor that holds the compromised key is refused. The users of every revoked
             version of the ring are asked for. The command ends with 0 once the ledger shows no live token of any of them, and no
-            other version of any ring that holds its key is in use; else with 1, and says how many are left and why, or the commands
-            that revoke the others. It can be run again at any time, with --key-version: without, a version that is revoked already
+            other version of any ring that holds its key is in use; else with 1, and prints how many are left and why, or the commands
+            that revoke the other versions. It can be run again at any time, with --key-version: without, a version that is revoked already
             is refused.
             """)
 
@@ -33,7 +33,7 @@ struct RotateRevoke: AsyncParsableCommand, KeyRingCommand {
         help: "The compromised version of the key. Default: the one the campaign replaces, or the active one.")
     var version: String?
     @Option(help: "The version that signs instead.") var promote: String?
-    @Option(help: "Why, for the campaign's file and the status.") var reason: String?
+    @Option(help: "The reason, for the campaign's file and the status.") var reason: String?
     @Flag(help: "Do not re-issue now; exit code 1 while a token is left or may come, or their number is unknown.")
     var noReissue =
         false

@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import Formats
 import JOSE
 import Keyring
 import Logging

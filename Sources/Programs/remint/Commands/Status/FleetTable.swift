@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import Kafka
 import Keyring
 import Operations
@@ -79,9 +80,9 @@ struct FleetTable {
 
     private mutating func addApps() {
         let waiting = status.apps.filter { $0.suspension != nil }
-        let count = status.apps.count == 1 ? "1 app" : "\(status.apps.count) apps"
+        let count = status.apps.count.of("app")
         say(
-            waiting.isEmpty ? "\(count), answered" : "\(count), of which \(waiting.count) wait", isHeading: true,
+            waiting.isEmpty ? "\(count), answered" : "\(count), \(waiting.count) waiting", isHeading: true,
             afterGap: true)
         for app in waiting {
             guard let suspension = app.suspension else { continue }
@@ -119,7 +120,7 @@ struct FleetTable {
 
     private mutating func addProblems() {
         guard !status.problems.isEmpty else { return }
-        say("what could not be found out", isHeading: true, afterGap: true)
+        say("unknown", isHeading: true, afterGap: true)
         for problem in status.problems { say(problem.printable(limit: 300)) }
     }
 

@@ -19,7 +19,7 @@ struct StatusCommand: AsyncParsableCommand, ConfigurationCommand {
     @OptionGroup var fleet: FleetOptions
     var options: ConfigurationOptions { fleet.options }
     var brokers: String? { fleet.brokers }
-    @Flag(help: "Go on, and show it again and again.") var watch = false
+    @Flag(help: "Keep running, and print it again and again.") var watch = false
     @Option(help: ArgumentHelp("With --watch: how often.", valueName: "1s")) var interval = "1s"
     @Flag(help: "Print it as JSON, a line each time.") var json = false
 

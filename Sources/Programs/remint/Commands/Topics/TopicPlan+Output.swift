@@ -1,11 +1,12 @@
 import AdapterKit
+import Formats
 import Operations
 
 extension WantedTopic {
     /// The topic's partitions, copies and settings at its creation, in a line.
     var summary: String {
-        let copies = replication.map { "\($0) copies" } ?? "the cluster's number of copies"
-        return (["\(partitions) partitions, \(copies)"] + settings.map { "\($0.name)=\($0.value)" })
+        let copies = replication.map { $0.of("copy", "copies") } ?? "the cluster's number of copies"
+        return (["\(partitions.of("partition")), \(copies)"] + settings.map { "\($0.name)=\($0.value)" })
             .joined(separator: " ")
     }
 }

@@ -1,10 +1,11 @@
 import ArgumentParser
+import Formats
 import Operations
 
 /// `remint topics check`.
 struct TopicsCheck: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Says what the cluster's topics lose or keep too long. Changes nothing.",
+        commandName: "check", abstract: "Reports topics that lose records or keep them too long. Changes nothing.",
         discussion: """
             Each line is error or warning, the topic and what is wrong. Exit code 1 where there is an error: something loses
             events or tokens, keeps dead tokens, or keeps a worker from working.
@@ -13,7 +14,7 @@ struct TopicsCheck: AsyncParsableCommand, ConfigurationCommand {
     @OptionGroup var topics: TopicOptions
     var options: ConfigurationOptions { topics.options }
     var brokers: String? { topics.brokers }
-    @Flag(help: "Print what there is to say as JSON.") var json = false
+    @Flag(help: "Print the findings as JSON.") var json = false
 
     func run() async throws {
         let plan = try await topics.plan().plan
@@ -21,7 +22,7 @@ struct TopicsCheck: AsyncParsableCommand, ConfigurationCommand {
             Terminal.print(plan.json)
         } else {
             for line in plan.findings { Terminal.error(line) }
-            if !plan.hasErrors { Terminal.print("\(topics.options.config): ok: \(plan.entries.count) topics") }
+            if !plan.hasErrors { Terminal.print("\(topics.options.config): ok: \(plan.entries.count.of("topic"))") }
         }
         if plan.hasErrors { throw ExitCode.failure }
     }

@@ -6,7 +6,7 @@ import WorkerConfiguration
 /// `remint topics`: the topics that a configuration needs, beside those that a cluster has.
 struct TopicsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "topics", abstract: "Says what the topics should be, and creates those that are missing.",
+        commandName: "topics", abstract: "Plans the topics, and creates the missing ones.",
         discussion: """
             What they should be follows from the configuration: retention from the longest lifetime and from
             worker.retries.deadline. No command changes a topic that exists. The cluster is asked with the configured

@@ -5,7 +5,7 @@ package import WorkerConfiguration
 
 /// The cluster's topics, read and created by an operator's command.
 package struct ClusterTopics {
-    private static let patience = Duration.seconds(30)
+    private static let timeout = Duration.seconds(30)
 
     private let properties: KafkaProperties
     private let logger: Logger
@@ -22,10 +22,10 @@ package struct ClusterTopics {
     package func read(_ wanted: [WantedTopic]) async throws -> [String: ActualTopic] {
         let names = Set(wanted.map(\.name))
         return try await KafkaProducer(properties.producer, logger: logger).whileOpen { producer in
-            let listed = try await producer.topics(within: Self.patience).filter {
+            let listed = try await producer.topics(within: Self.timeout).filter {
                 names.contains($0.name) && $0.partitionCount > 0
             }
-            let settings = try await producer.settings(of: listed.map(\.name), within: Self.patience)
+            let settings = try await producer.settings(of: listed.map(\.name), within: Self.timeout)
             return Dictionary(
                 listed.map { topic in
                     let actual = ActualTopic(
@@ -47,7 +47,7 @@ package struct ClusterTopics {
                 do {
                     try await producer.createTopic(
                         topic.name, partitions: topic.partitions, replication: topic.replication,
-                        settings: Dictionary(settings, uniquingKeysWith: { first, _ in first }), within: Self.patience)
+                        settings: Dictionary(settings, uniquingKeysWith: { first, _ in first }), within: Self.timeout)
                     each(topic, nil)
                 } catch {
                     each(topic, error)

@@ -59,7 +59,7 @@ struct TopicTimes {
                     TopicDemand(
                         .includes("compact"), .error,
                         "age alone decides which tokens stay, dead ones for as long as live ones"),
-                    TopicDemand(.includes("delete"), .warning, "tokens that ended stay for ever"),
+                    TopicDemand(.includes("delete"), .warning, "expired tokens stay forever"),
                 ]),
             TopicSetting(
                 Self.retention, milliseconds: max(Self.week, 2 * lifetime), under: "delete",
