@@ -40,7 +40,9 @@ extension Scenarios {
             Border(
                 // An offset is the broker's word, and the last one there is has none behind it.
                 pattern: #"\boffset \+ 1\b"#,
-                files: ["Sources/Base/Records/RecordPosition.swift", "Sources/Rules/DeclaredAdapters/Pages/DocsPage.swift"]),
+                files: [
+                    "Sources/Base/Records/RecordPosition.swift", "Sources/Rules/DeclaredAdapters/Pages/DocsPage.swift",
+                ]),
             Border(pattern: #"remint-version="#, files: ["Sources/Services/Worker/Committing/VersionMetadata.swift"]),
             Border(
                 pattern: #"\.vouchedUser\(|\.vouchedUser\)|\.subject\(reissuing:|\.read\(Report\("#, files: []),

@@ -25,7 +25,8 @@ struct Fixture: CustomTestStringConvertible, Sendable {
     }
 
     static func all(in folder: String) -> [Fixture] {
-        Repository.files(under: "Tests/Testing/WorkerTestingTests/Fixtures/\(folder)", ending: "yaml").compactMap { file in
+        Repository.files(under: "Tests/Testing/WorkerTestingTests/Fixtures/\(folder)", ending: "yaml").compactMap {
+            file in
             guard let text = try? String(contentsOf: file, encoding: .utf8) else { return nil }
             let says = text.split(separator: "\n").filter { $0.hasPrefix("# error: ") }.map { String($0.dropFirst(9)) }
             return Fixture(testDescription: file.lastPathComponent, path: file.path, says: says)
