@@ -60,7 +60,8 @@ private final class StackMemory {
         buffer.deallocate()
     }
 
-    /// Returns the number of 1024 marks, written into the memory that `lend` lends, that are still there afterwards.
+    /// Returns the number of 1024 marks, written into the memory that `lend` lends, that are still there afterwards in runs
+    /// of at least eight.
     func remains(_ lend: ((UnsafeMutableBufferPointer<UInt8>) -> Void) -> Void) -> Int {
         var place: UInt = 0
         lend { lent in
@@ -68,6 +69,12 @@ private final class StackMemory {
             place = UInt(bitPattern: lent.baseAddress)
         }
         let count = pread(memory, buffer.baseAddress, buffer.count, off_t(place))
-        return buffer.prefix(max(count, 0)).count { $0 == Self.mark }
+        // One byte may be another value's, such as a return address that the compiler placed there; eight in a row are not.
+        var (run, found) = (0, 0)
+        for byte in buffer.prefix(max(count, 0)) {
+            run = byte == Self.mark ? run + 1 : 0
+            if run >= 8 { found += 1 }
+        }
+        return found
     }
 }
