@@ -56,7 +56,7 @@ package final class Section {
         return (scalar.string, node)
     }
 
-    /// Returns a text that must be present and not empty.
+    /// Returns a string that must be present and not empty.
     ///
     /// - Parameter example: a value for the error where it is missing.
     package func requiredText(_ name: String, example: String? = nil) -> (text: String, node: Node)? {
@@ -68,7 +68,7 @@ package final class Section {
         return text(name, orElse: "give it a value")
     }
 
-    /// Returns a text that may be absent and must not be empty.
+    /// Returns a string that may be absent and must not be empty.
     package func requiredTextIfPresent(_ name: String) -> (text: String, node: Node)? {
         text(name, orElse: "give it a value or remove it")
     }

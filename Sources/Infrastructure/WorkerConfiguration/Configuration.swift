@@ -1,4 +1,4 @@
-/// Everything a worker is told: `remint.yaml`, read and checked.
+/// The whole configuration of a worker: `remint.yaml`, read and checked.
 public struct Configuration: Sendable {
     /// The delivery guarantee of each event.
     public enum Delivery: String, Sendable, CaseIterable {

@@ -13,7 +13,7 @@ extension Scenarios.ArchitectureTests {
         }
     }
 
-    /// Signing is behind an interface of its own; these say that they use it. All others can verify and hash.
+    /// Signing is behind an interface of its own; these use it. All others can verify and hash.
     @Test func `only the listed modules import the signing interface`() throws {
         let signers = try Repository.files(under: "Sources", ending: "swift").filter {
             try String(contentsOf: $0, encoding: .utf8).contains("@_spi(Signing) import")
@@ -32,8 +32,9 @@ extension Scenarios.ArchitectureTests {
         }
     }
 
-    /// So is opening what was encrypted: a worker encrypts to its recipients' public keys and needs no private one of theirs; the
-    /// gateway opens what it hands to devices, and `remint inspect` what a person shows it with the key.
+    /// Decryption is behind an interface of its own too: a worker encrypts to its recipients' public keys and needs no
+    /// private one of theirs; the gateway opens what it hands to devices, and `remint inspect` what a person gives it
+    /// with the key.
     @Test func `nothing but the gateway and inspect decrypts`() throws {
         for folder in ["Sources", "adapters"] {
             for file in Repository.files(under: folder, ending: "swift")

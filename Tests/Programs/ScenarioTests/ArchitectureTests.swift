@@ -5,7 +5,7 @@ import Testing
 extension Scenarios {
     /// The layers and arrows of Sources/README.md: the manifest's, checked against the import lines and the folders.
     @Suite struct ArchitectureTests {
-        /// The modules of the system that a module imports, which the manifest cannot say.
+        /// The modules of the system that a module imports, which are not in the manifest.
         private static let system: [String: Set<String>] = [
             "JOSE": ["Glibc", "Synchronization"],
             "AdapterTestKit": ["Foundation"],

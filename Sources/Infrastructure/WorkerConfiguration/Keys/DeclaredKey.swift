@@ -115,7 +115,7 @@ extension DeclaredKey where Value: RawRepresentable<String> & CaseIterable & Sen
 }
 
 extension DeclaredKey where Value == String {
-    /// Returns a key with a text that must not be empty.
+    /// Returns a key with a string that must not be empty.
     static func text(
         _ name: String, form: ValueForm = .text, standard: String? = nil, example: String? = nil,
         isRequired: Bool = false, isSecret: Bool = false, change: KeyChange = .needsRestart, _ summary: String
@@ -129,7 +129,7 @@ extension DeclaredKey where Value == String {
         }
     }
 
-    /// Returns a key with a text that may be empty: whatever uses it requires more of it.
+    /// Returns a key with a string that may be empty: whatever uses it requires more of it.
     static func anyText(
         _ name: String, form: ValueForm = .text, example: String, isSecret: Bool = false,
         change: KeyChange = .needsRestart, _ summary: String

@@ -82,7 +82,7 @@ extension Setting where Root: WithDefaults {
         Setting(DeclaredKey.choice(name, standard: Root()[keyPath: member], change: change, summary), member)
     }
 
-    /// Returns a setting with a text that must not be empty.
+    /// Returns a setting with a string that must not be empty.
     static func text(
         _ name: String, _ member: Member<String>, form: ValueForm = .text, change: KeyChange = .needsRestart,
         _ summary: String
@@ -100,7 +100,7 @@ extension Setting where Root: WithDefaults {
 }
 
 extension Setting {
-    /// Returns a setting with a text that may be left out and must not be empty.
+    /// Returns a setting with a string that may be left out and must not be empty.
     static func text(
         _ name: String, ifPresent member: Member<String?>, form: ValueForm = .text, example: String,
         change: KeyChange = .needsRestart, _ summary: String

@@ -36,8 +36,8 @@ extension WrittenApp {
         .choice(
             "identity", \.identity, change: .reloads,
             """
-            Whose word says whom a token is for. reported: the report's, where the event vouches for nobody; vouched: an event must say \
-            whom your edge has authenticated ("vouched" beside the report), else it is dead-lettered.
+            The source of the token's user. reported: the report, if the event vouches for nobody; vouched: an event must name the user \
+            that your edge has authenticated ("vouched" beside the report), else it is dead-lettered.
             """),
         proof, Setting(topicsKey, \.topics),
         .share(

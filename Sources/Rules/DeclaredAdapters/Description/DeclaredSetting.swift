@@ -106,7 +106,7 @@ package enum SettingValue: Sendable, Equatable {
         return writer.bytes
     }
 
-    /// The value within a text.
+    /// The value within a string.
     package var text: String {
         switch self {
         case .text(let text): text

@@ -98,7 +98,7 @@ package struct ReportShape: Sendable {
 
 /// The JSON type that a code must have.
 package enum CodeType: String, Sendable, CaseIterable {
-    /// A number, or a text of digits.
+    /// A number, or a string of digits.
     case number
     case text
     case any

@@ -60,7 +60,7 @@ extension FileKey where Value == String {
         }
     }
 
-    /// Returns a key with a text that may be left out and must not be empty.
+    /// Returns a key with a string that may be left out and must not be empty.
     static func textIfPresent(_ name: String, _ form: FileForm = .text(), _ summary: String = "") -> FileKey {
         FileKey(name, form, summary) { $0.requiredTextIfPresent($1)?.text }
     }

@@ -13,11 +13,11 @@ public struct LaneShares: Sendable, Equatable {
     /// The maximum time for which a batch without live events may delay the next live event, in seconds.
     public let patience: Double
 
-    /// The limit of any batch, as a multiple of `patience`: a burst of live events delays the next one no longer.
+    /// The limit of any batch, as a multiple of that time: a burst of live events delays the next one no longer.
     private static let burst = 20.0
-    /// The divisor of `patience` for the other lanes' events in a batch with live events, which wait for them.
+    /// The divisor of that time for the other lanes' events in a batch with live events, which wait for them.
     private static let besideLive = 10.0
-    /// The divisor of `patience` for a batch without live events if one may arrive at any moment.
+    /// The divisor of that time for a batch without live events if one may arrive at any moment.
     private static let beforeLive = 2.0
 
     /// Creates shares of batches of up to `batchEvents` events.

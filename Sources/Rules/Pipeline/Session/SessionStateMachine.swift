@@ -26,7 +26,7 @@ public struct SessionStateMachine: Sendable {
     var isStopping = false
     var pace = Pace()
     var nextNumber = 1
-    /// The error in the program that ended the session; nil if there is none. The session must end.
+    /// The error in the program that stopped the session; nil if there is none. The session must end.
     public private(set) var fault: String?
     /// Whether an operator has paused the whole worker: it consumes nothing new.
     public var isQuiet = false

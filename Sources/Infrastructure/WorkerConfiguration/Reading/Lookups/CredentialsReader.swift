@@ -16,7 +16,7 @@ struct CredentialsReader {
 
     private var diagnostics: Diagnostics { section.diagnostics }
 
-    /// A secret that stands in the configuration or in a file of its own, and the values of both keys.
+    /// A secret that is in the configuration or in a file of its own, and the values of both keys.
     private struct SecretKeys {
         let noun: String
         let inline: Setting<WrittenLookup>
