@@ -173,12 +173,12 @@ struct Admission: Sendable {
         "the vendor refuses our unexpired token for this user, and its code does not blame the key; look up the reason at the vendor"
 
     private var revokedAgain: String {
-        "the vendor revokes this user's tokens as soon as they are minted, and the user got \(rules.tokensPerWindow) within the last minute; the key is not the cause; ask the vendor which system revokes them"
+        "the vendor revokes this user's tokens as soon as they are minted, and the user got \(rules.tokensPerWindow) in a row, each within a minute of the one before; the key is not the cause; ask the vendor which system revokes them"
     }
 
     /// The detail for a user with more challenges than a device needs. No token was refused, so this is no evidence.
     private var limited: String {
-        "the user got \(rules.tokensPerWindow) tokens within the last minute; a device that works asks less often"
+        "the user got \(rules.tokensPerWindow) tokens in a row, each within a minute of the one before; a device that works asks less often"
     }
 
     private func ticket(
