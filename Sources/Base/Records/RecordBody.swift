@@ -83,7 +83,7 @@ public struct RecordBody: Sendable, Equatable {
     }
 
     /// Calls `body` with the places in `bytes` of each header's name and value.
-    public func forEachHeader(_ body: (_ name: Range<Int>, _ value: Range<Int>?) -> Void) {
+    @inlinable public func forEachHeader(_ body: (_ name: Range<Int>, _ value: Range<Int>?) -> Void) {
         var at = keyEnd
         while let header = header(at: at) {
             body(header.name, header.value)
@@ -100,7 +100,7 @@ public struct RecordBody: Sendable, Equatable {
         var at = keyEnd
         var count = 0
         while let header = header(at: at) {
-            if header.name.count == wanted.count, isEqual(wanted, header.name) { count += 1 }
+            if wanted.hasSameBytes(as: bytes.span.extracting(header.name)) { count += 1 }
             at = header.end
         }
         return count
@@ -117,8 +117,7 @@ public struct RecordBody: Sendable, Equatable {
     /// Returns whether the last value of the header `name` is `text`, byte for byte. Nothing is copied.
     public func says(_ name: String, _ text: String) -> Bool {
         guard let value = place(of: name) ?? nil else { return false }
-        let wanted = text.utf8.span
-        return value.count == wanted.count && isEqual(wanted, value)
+        return text.utf8.span.hasSameBytes(as: bytes.span.extracting(value))
     }
 
     /// Returns the range of the last value of the header `name`, or an inner nil where that value is null; nil where
@@ -128,15 +127,10 @@ public struct RecordBody: Sendable, Equatable {
         var at = keyEnd
         var found: Range<Int>??
         while let header = header(at: at) {
-            if header.name.count == wanted.count, isEqual(wanted, header.name) { found = .some(header.value) }
+            if wanted.hasSameBytes(as: bytes.span.extracting(header.name)) { found = .some(header.value) }
             at = header.end
         }
         return found
-    }
-
-    private func isEqual(_ wanted: Span<UInt8>, _ part: Range<Int>) -> Bool {
-        for index in wanted.indices where bytes[part.lowerBound + index] != wanted[index] { return false }
-        return true
     }
 
     // MARK: Places
@@ -148,13 +142,13 @@ public struct RecordBody: Sendable, Equatable {
     }
 
     /// The number of bytes of a header besides its name and its value: the lengths of both.
-    private static let lengthBytes = 8
+    @usableFromInline static var lengthBytes: Int { 8 }
 
-    private var keyEnd: Int { min(bytes.count, Int(max(0, keyLength))) }
-    private var headersEnd: Int { min(bytes.count, keyEnd + Int(max(0, headersLength))) }
+    @inlinable var keyEnd: Int { min(bytes.count, Int(max(0, keyLength))) }
+    @inlinable var headersEnd: Int { min(bytes.count, keyEnd + Int(max(0, headersLength))) }
 
     /// Returns the ranges of the header's parts at `place`; nil where there are no more headers.
-    private func header(at place: Int) -> (name: Range<Int>, value: Range<Int>?, end: Int)? {
+    @inlinable func header(at place: Int) -> (name: Range<Int>, value: Range<Int>?, end: Int)? {
         let end = headersEnd
         guard end - place >= Self.lengthBytes else { return nil }
         let nameStart = place + Self.lengthBytes
@@ -164,7 +158,7 @@ public struct RecordBody: Sendable, Equatable {
         return (nameStart..<nameEnd, length < 0 ? nil : nameEnd..<valueEnd, valueEnd)
     }
 
-    private func number(at place: Int) -> Int {
+    @inlinable func number(at place: Int) -> Int {
         let low = UInt32(bytes[place]) | UInt32(bytes[place + 1]) << 8
         let high = UInt32(bytes[place + 2]) | UInt32(bytes[place + 3]) << 8
         return Int(Int32(truncatingIfNeeded: low | high << 16))
@@ -173,7 +167,7 @@ public struct RecordBody: Sendable, Equatable {
 
 extension ByteWriter {
     /// Appends a header in the form of a `RecordBody`, with the bytes that `value` writes.
-    public mutating func append(header name: StaticString, _ value: (inout ByteWriter) -> Void) {
+    @inlinable public mutating func append(header name: StaticString, _ value: (inout ByteWriter) -> Void) {
         append(littleEndian: Int32(clamping: name.utf8CodeUnitCount))
         let length = count
         append(littleEndian: 0)
@@ -181,6 +175,19 @@ extension ByteWriter {
         let start = count
         value(&self)
         overwrite(length, littleEndian: Int32(clamping: count - start))
+    }
+
+    /// Appends a header in the form of a `RecordBody`, with the decimal digits of `number`.
+    ///
+    /// - Returns: the place of the digits.
+    @discardableResult
+    public mutating func append(header name: StaticString, decimal number: Int64) -> Range<Int> {
+        var start = 0
+        append(header: name) { value in
+            start = value.count
+            value.append(decimal: number)
+        }
+        return start..<count
     }
 
     /// Appends `header` in the form of a `RecordBody`.

@@ -48,9 +48,9 @@ enum InfobipCode: Equatable {
 
     /// The code in `field`: a name, the older SDKs' numbers as text, or iOS's numbers, which mean something in the SDK's
     /// own domain alone.
-    init(_ field: ReportField, domain: String?) {
+    init(_ field: ReportField, domain: @autoclosure () -> String?) {
         if let number = field.integerValue {
-            self = Self.numbered(number, domain: domain)
+            self = Self.numbered(number, domain: domain())
         } else {
             self = field.text.map(Self.named) ?? .other
         }

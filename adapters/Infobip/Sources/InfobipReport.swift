@@ -12,10 +12,11 @@ struct InfobipReport {
 
     var reading: Reading {
         guard report.root.isObject else { return malformed("the report is not a JSON object") }
-        let user = report.field("externalUserId", "external_user_id")
         let code = self.code
         // An app that adds Infobip's user knows what it sends, also where the SDK's code is new.
-        if code == .other, user == .absent, report.hasMembers(besides: Self.members) || codeField == .absent {
+        if code == .other, report.field("externalUserId", "external_user_id") == .absent,
+            report.hasMembers(besides: Self.members) || codeField == .absent
+        {
             return malformed("the report has no code of Infobip's SDKs; is it another vendor's?")
         }
         if let reported = report.field("applicationCode").text, !reported.hasSameBytes(as: applicationCode) {
@@ -33,15 +34,20 @@ struct InfobipReport {
     private var codeField: ReportField {
         let direct = report.field("mm_code", "messageId")
         if !direct.isNothing { return direct }
-        for nested in [report.root["userInfo"], report.root["requestError"]?["serviceException"]] {
-            guard let nested else { continue }
-            let field = report.with(root: nested).field("messageId")
-            if !field.isNothing { return field }
+        if let nested = code(in: report.root["userInfo"]) ?? code(in: report.root["requestError"]?["serviceException"])
+        {
+            return nested
         }
         let code = report.field("code")
         if !code.isNothing { return code }
         let status = report.field("status", "statusCode")
         return status.isNothing ? .absent : status
+    }
+
+    private func code(in nested: JSONValue?) -> ReportField? {
+        guard let nested else { return nil }
+        let field = report.with(root: nested).field("messageId")
+        return field.isNothing ? nil : field
     }
 
     private var code: InfobipCode { InfobipCode(codeField, domain: report.field("domain").text) }

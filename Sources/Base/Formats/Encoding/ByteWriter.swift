@@ -3,17 +3,27 @@
 /// An array would be checked for its owner and its size with every piece; a token is put together from a dozen of them.
 @safe
 public struct ByteWriter: ~Copyable {
-    private var buffer: UnsafeMutableBufferPointer<UInt8>
+    /// The place of the first byte, which outlives the writer or is its own.
+    @usableFromInline var base: UnsafeMutablePointer<UInt8>
+    @usableFromInline var capacity: Int
+    @usableFromInline var written = 0
     private var isOwned = false
-    /// The number of bytes that were written.
-    public private(set) var count = 0
 
-    /// Writes to `buffer`, which must outlive the writer.
-    private init(lent buffer: UnsafeMutableBufferPointer<UInt8>) { unsafe self.buffer = unsafe buffer }
+    /// The number of bytes that were written.
+    @inlinable public var count: Int { written }
+
+    /// Writes to `capacity` bytes from `base` on, which must outlive the writer.
+    private init(lent base: UnsafeMutablePointer<UInt8>, capacity: Int) {
+        unsafe self.base = unsafe base
+        self.capacity = capacity
+    }
 
     deinit {
-        if isOwned { unsafe buffer.deallocate() }
+        if isOwned { unsafe base.deallocate() }
     }
+
+    /// The bytes that were written.
+    private var bytes: UnsafeBufferPointer<UInt8> { unsafe UnsafeBufferPointer(start: base, count: written) }
 
     /// Calls `write`, then `read` with the written bytes.
     ///
@@ -21,9 +31,10 @@ public struct ByteWriter: ~Copyable {
     package static func with(_ write: (inout ByteWriter) -> Void, _ read: (UnsafeBufferPointer<UInt8>) -> Void) {
         // More than a kilobyte would be taken from the heap.
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { lent in
-            var writer = unsafe ByteWriter(lent: lent)
+            guard let base = lent.baseAddress else { return }
+            var writer = unsafe ByteWriter(lent: base, capacity: lent.count)
             write(&writer)
-            unsafe read(UnsafeBufferPointer(rebasing: writer.buffer[..<writer.count]))
+            unsafe read(writer.bytes)
         }
     }
 
@@ -37,75 +48,86 @@ public struct ByteWriter: ~Copyable {
     /// Returns the bytes that `write` writes. Up to `estimate` bytes are written in their place; more of them are copied once.
     public static func bytes(estimate: Int, _ write: (inout ByteWriter) -> Void) -> [UInt8] {
         var larger: [UInt8] = []
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(1, estimate)) { buffer, count in
-            var writer = unsafe ByteWriter(lent: buffer)
-            write(&writer)
-            if writer.isOwned {
-                larger = unsafe Array(UnsafeBufferPointer(rebasing: writer.buffer[..<writer.count]))
-            } else {
-                count = writer.count
+        var bytes: [UInt8] = []
+        // `init(capacity:)` looks the array's type up each time.
+        bytes.append(addingCapacity: max(1, estimate)) { output in
+            unsafe output.withUnsafeMutableBufferPointer { buffer, count in
+                guard let base = buffer.baseAddress else { return }
+                var writer = unsafe ByteWriter(lent: base, capacity: buffer.count)
+                write(&writer)
+                if writer.isOwned { larger = unsafe Array(writer.bytes) } else { count = writer.count }
             }
         }
         return larger.isEmpty ? bytes : larger
     }
 
     /// Appends `bytes` from one place up to another.
-    public mutating func append(_ bytes: [UInt8], from start: Int, to end: Int) {
+    @inlinable public mutating func append(_ bytes: [UInt8], from start: Int, to end: Int) {
         guard start >= 0, start < end, end <= bytes.count else { return }
         unsafe bytes.withUnsafeBufferPointer { unsafe append(UnsafeBufferPointer(rebasing: $0[start..<end])) }
     }
 
     /// Appends `bytes`.
-    public mutating func append(_ bytes: [UInt8]) { append(bytes, from: 0, to: bytes.count) }
+    @inlinable public mutating func append(_ bytes: [UInt8]) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append($0) }
+    }
 
     /// Appends the literal `text`.
-    public mutating func append(_ text: StaticString) {
+    @inlinable public mutating func append(_ text: StaticString) {
         unsafe append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     /// Appends the bytes of `span`.
-    public mutating func append(_ span: Span<UInt8>) {
+    @inlinable public mutating func append(_ span: Span<UInt8>) {
         unsafe span.withUnsafeBufferPointer { unsafe append($0) }
     }
 
+    /// Appends the bytes at `part`, which were written before, once more.
+    public mutating func append(again part: Range<Int>) {
+        guard part.lowerBound >= 0, part.upperBound <= written else { return }
+        makeRoom(for: part.count)
+        unsafe append(UnsafeBufferPointer(start: base + part.lowerBound, count: part.count))
+    }
+
     /// Appends one byte.
-    public mutating func append(_ byte: UInt8) {
+    @inlinable public mutating func append(_ byte: UInt8) {
         makeRoom(for: 1)
-        unsafe buffer[count] = byte
-        count += 1
+        unsafe base[written] = byte
+        written &+= 1
     }
 
     /// The last byte.
-    public var last: UInt8? { count > 0 ? unsafe buffer[count - 1] : nil }
+    public var last: UInt8? { written > 0 ? unsafe base[written - 1] : nil }
 
     /// Appends `value` in decimal digits.
     public mutating func append(decimal value: Int64) {
         makeRoom(for: 20)
-        guard let base = unsafe buffer.baseAddress else { return }
-        count += unsafe Decimal.write(value, to: base + count)
+        written &+= unsafe Decimal.write(value, to: base + written)
     }
 
     /// Appends the four bytes of `value`, the lowest first.
-    public mutating func append(littleEndian value: Int32) {
+    @inlinable public mutating func append(littleEndian value: Int32) {
         makeRoom(for: 4)
         store(value)
     }
 
     /// Writes the four bytes of `value`, the lowest first, over those that were written from `place` on.
-    public mutating func overwrite(_ place: Int, littleEndian value: Int32) {
-        guard place >= 0, place <= count - 4 else { return }
-        unsafe UnsafeMutableRawPointer(buffer.baseAddress)?.storeBytes(
-            of: value.littleEndian, toByteOffset: place, as: Int32.self)
+    @inlinable public mutating func overwrite(_ place: Int, littleEndian value: Int32) {
+        guard place >= 0, place <= written - 4 else { return }
+        unsafe UnsafeMutableRawPointer(base).storeBytes(of: value.littleEndian, toByteOffset: place, as: Int32.self)
     }
 
     /// Appends `bytes` in base64url.
     public mutating func append(base64URL bytes: [UInt8]) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append(base64URL: $0) }
+    }
+
+    /// Appends `bytes` in base64url.
+    @unsafe package mutating func append(base64URL bytes: UnsafeBufferPointer<UInt8>) {
         let length = Base64.url.encodedCount(of: bytes.count)
         makeRoom(for: length)
-        unsafe bytes.withUnsafeBufferPointer {
-            unsafe Base64.url.write($0, to: UnsafeMutableBufferPointer(rebasing: buffer[count..<count + length]))
-        }
-        count += length
+        unsafe Base64.url.write(bytes, to: UnsafeMutableBufferPointer(start: base + written, count: length))
+        written &+= length
     }
 
     /// Appends `text` as a JSON string.
@@ -142,29 +164,37 @@ public struct ByteWriter: ~Copyable {
     }
 
     /// Writes the bytes of `characters`, the lowest first, where there is room for them.
-    private mutating func store<Characters: FixedWidthInteger>(_ characters: Characters) {
-        unsafe UnsafeMutableRawPointer(buffer.baseAddress)?.storeBytes(
-            of: characters.littleEndian, toByteOffset: count, as: Characters.self)
-        count += MemoryLayout<Characters>.size
+    @inlinable
+    mutating func store<Characters: FixedWidthInteger>(_ characters: Characters) {
+        unsafe UnsafeMutableRawPointer(base).storeBytes(
+            of: characters.littleEndian, toByteOffset: written, as: Characters.self)
+        written &+= MemoryLayout<Characters>.size
     }
 
-    private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+    @inlinable
+    @unsafe mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let source = bytes.baseAddress else { return }
         makeRoom(for: bytes.count)
-        guard let source = bytes.baseAddress, let target = unsafe buffer.baseAddress else { return }
-        unsafe (target + count).update(from: source, count: bytes.count)
-        count += bytes.count
+        unsafe UnsafeMutableRawPointer(base + written).copyMemory(from: source, byteCount: bytes.count)
+        written &+= bytes.count
     }
 
+    // No sum of lengths of bytes in memory overflows.
+    @inlinable
     @inline(__always)
-    private mutating func makeRoom(for more: Int) {
-        if unsafe buffer.count - count < more { grow(for: more) }
+    mutating func makeRoom(for more: Int) {
+        if capacity &- written < more { grow(for: more) }
     }
 
-    private mutating func grow(for more: Int) {
-        let larger = unsafe UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(buffer.count * 2, count + more))
-        _ = unsafe larger.update(fromContentsOf: buffer[..<count])
-        if isOwned { unsafe buffer.deallocate() }
-        unsafe buffer = unsafe larger
+    @usableFromInline
+    @inline(never)
+    mutating func grow(for more: Int) {
+        let size = max(capacity * 2, written + more)
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
+        unsafe larger.update(from: base, count: written)
+        if isOwned { unsafe base.deallocate() }
+        unsafe base = unsafe larger
+        capacity = size
         isOwned = true
     }
 }

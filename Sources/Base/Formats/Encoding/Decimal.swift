@@ -14,15 +14,17 @@ enum Decimal {
         let sign = value < 0 ? 1 : 0
         let count = places(of: magnitude) + sign
         var place = count
+        // No place overflows: a number has 20 digits at most.
         while magnitude >= 10 {
-            let (rest, pair) = magnitude.quotientAndRemainder(dividingBy: 100)
+            let rest = magnitude / 100
+            let pair = magnitude &- rest &* 100
             magnitude = rest
-            place -= 2
-            let both = unsafe digits.loadUnaligned(fromByteOffset: Int(truncatingIfNeeded: pair) * 2, as: UInt16.self)
+            place &-= 2
+            let both = unsafe digits.loadUnaligned(fromByteOffset: Int(truncatingIfNeeded: pair &* 2), as: UInt16.self)
             unsafe UnsafeMutableRawPointer(target + place).storeBytes(of: both, as: UInt16.self)
         }
         // What is left is one digit, or none: a pair may have begun with a zero that is none of the number's.
-        if place > sign { unsafe target[place - 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude) }
+        if place > sign { unsafe target[place &- 1] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: magnitude) }
         if value < 0 { unsafe target[0] = UInt8(ascii: "-") }
         return count
     }
@@ -31,9 +33,9 @@ enum Decimal {
     private static func places(of magnitude: UInt64) -> Int {
         var (places, rest) = (1, magnitude)
         while rest >= 10_000 {
-            places += 4
+            places &+= 4
             rest /= 10_000
         }
-        return places + (rest >= 10 ? 1 : 0) + (rest >= 100 ? 1 : 0) + (rest >= 1000 ? 1 : 0)
+        return places &+ (rest >= 10 ? 1 : 0) &+ (rest >= 100 ? 1 : 0) &+ (rest >= 1000 ? 1 : 0)
     }
 }

@@ -2,7 +2,10 @@
 ///
 /// The parser walks the bytes once, iteratively, and records the place of each value in one flat array. Values are read
 /// from the bytes on demand. Duplicate members are refused, because two readers may disagree on which one counts.
-public final class JSONDocument: Sendable {
+///
+/// `@unchecked Sendable`: nothing in it changes, except that a `JSONReader` parses its next text into a document that nobody else
+/// refers to.
+public final class JSONDocument: @unchecked Sendable {
     /// The limits over which a text is refused, before it costs anything.
     public struct Limits: Sendable {
         /// The longest text, in bytes.
@@ -20,7 +23,7 @@ public final class JSONDocument: Sendable {
     }
 
     package struct Node {
-        enum Kind: UInt8 { case object, array, string, number, `true`, `false`, null }
+        package enum Kind: UInt8 { case object, array, string, number, `true`, `false`, null }
 
         let kind: Kind
         /// A string with an escape in it must be decoded; any other is its own bytes.
@@ -32,10 +35,23 @@ public final class JSONDocument: Sendable {
         var next: Int32
     }
 
-    package let bytes: [UInt8]
+    /// A text, as it was parsed.
+    private struct Text {
+        var bytes: [UInt8] = []
+        var start = 0
+        var nodes: [Node] = []
+    }
+
+    // It changes only while nobody else refers to the document, so a check of each access would find nothing.
+    @exclusivity(unchecked) private var text = Text()
+
+    package var bytes: [UInt8] { unsafe text.bytes }
     /// The place in `bytes` at which the text begins.
-    package let start: Int
-    let nodes: [Node]
+    package var start: Int { unsafe text.start }
+    var nodes: [Node] { unsafe text.nodes }
+
+    /// A document without a text, for a `JSONReader`.
+    init() {}
 
     /// Parses the whole of `bytes` as one JSON text.
     public convenience init(parsing bytes: [UInt8], limits: Limits = Limits()) throws(JSONError) {
@@ -45,11 +61,16 @@ public final class JSONDocument: Sendable {
     /// Parses the range `text` of `bytes` as one JSON text, without a copy. Its limits, and the places in errors, refer
     /// to that text.
     public init(parsing bytes: [UInt8], in text: Range<Int>, limits: Limits = Limits()) throws(JSONError) {
-        var parser = JSONParser(bytes, in: text, limits)
+        try parse(bytes, in: text, limits)
+    }
+
+    /// Parses the range `text` of `bytes` in the place of the text before.
+    func parse(_ bytes: [UInt8], in text: Range<Int>, _ limits: Limits) throws(JSONError) {
+        var before = Text()
+        unsafe swap(&before, &self.text)
+        var parser = JSONParser(bytes, in: text, limits, reusing: &before.nodes)
         try parser.parse()
-        self.bytes = bytes
-        start = text.lowerBound
-        nodes = parser.nodes
+        unsafe self.text = Text(bytes: bytes, start: text.lowerBound, nodes: parser.nodes)
     }
 
     /// The document's value.
@@ -60,14 +81,16 @@ public final class JSONDocument: Sendable {
     /// It is here and not in `JSONValue`: a report is asked for a dozen names, and each access to the arrays from there
     /// would count as another owner of them.
     package func member(_ name: UnsafeBufferPointer<UInt8>, of index: Int) -> Int? {
-        guard nodes[index].kind == .object else { return nil }
-        let end = Int(nodes[index].next)
-        var at = index + 1
-        while at < end {
-            if unsafe isNamed(nodes[at], name) { return at + 1 }
-            at = Int(nodes[at + 1].next)
+        unsafe text.nodes.withUnsafeBufferPointer { nodes in
+            guard unsafe nodes[index].kind == .object else { return nil }
+            let end = unsafe Int(nodes[index].next)
+            var at = index + 1
+            while at < end {
+                if unsafe isNamed(nodes[at], name) { return at + 1 }
+                at = unsafe Int(nodes[at + 1].next)
+            }
+            return nil
         }
-        return nil
     }
 
     /// A member's name or value, by its place in `bytes`.

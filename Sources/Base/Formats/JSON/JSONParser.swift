@@ -11,7 +11,12 @@ struct JSONParser {
 
     private static let noContainer = -1
 
-    init(_ bytes: [UInt8], in text: Range<Int>, _ limits: JSONDocument.Limits) {
+    /// Parses the range `text` of `bytes`, with the memory of `spent`, which it takes.
+    init(
+        _ bytes: [UInt8], in text: Range<Int>, _ limits: JSONDocument.Limits, reusing spent: inout [JSONDocument.Node]
+    ) {
+        swap(&nodes, &spent)
+        nodes.removeAll(keepingCapacity: true)
         self.bytes = bytes
         self.text = text.clamped(to: 0..<bytes.count)
         self.limits = limits
@@ -178,7 +183,9 @@ struct JSONParser {
         position += 1
         let start = position
         var isEscaped = false
-        while let byte = peek() {
+        while true {
+            skipPlain()
+            guard let byte = peek() else { throw .syntax(at: place) }
             switch byte {
             case UInt8(ascii: "\""):
                 leaf(.string, from: start, to: position, isEscaped: isEscaped)
@@ -188,22 +195,20 @@ struct JSONParser {
                 isEscaped = true
                 try escape()
             case 0..<0x20: throw .syntax(at: place)
-            case 0x20..<0x80: skipPlain()
             default: try multibyte(byte)
             }
         }
-        throw .syntax(at: place)
     }
 
-    /// Skips the present byte and all plain ones behind it, eight at a time: most of a text is inside strings.
+    /// Skips the plain bytes, eight at a time: most of a text is inside strings.
     private mutating func skipPlain() {
-        position += 1
         let end = text.upperBound
         position = unsafe bytes.withUnsafeBytes { bytes in
             var at = position
             while end - at >= 8 {
-                let word = unsafe bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
-                guard !Self.hasSpecial(word) else { break }
+                let word = unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+                let special = JSONText.marks(in: word) | word & 0x8080_8080_8080_8080
+                if special != 0 { return at + special.trailingZeroBitCount / 8 }
                 at += 8
             }
             while at < end, unsafe !Self.isSpecial(bytes[at]) { at += 1 }
@@ -214,17 +219,6 @@ struct JSONParser {
     /// Returns whether `byte` ends a stretch of plain bytes in a string.
     private static func isSpecial(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte >= 0x80 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-    }
-
-    /// Returns whether one of the eight bytes of `word` is special: below 0x20, beyond ASCII, a quotation mark or a
-    /// backslash.
-    private static func hasSpecial(_ word: UInt64) -> Bool {
-        let ones: UInt64 = 0x0101_0101_0101_0101, high: UInt64 = 0x8080_8080_8080_8080
-        // A byte that is zero, or less than the subtracted value, borrows into its highest bit.
-        let controls = (word &- ones &* 0x20) & ~word
-        let quotes = word ^ ones &* UInt64(UInt8(ascii: "\"")), slashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
-        let marks = ((quotes &- ones) & ~quotes) | ((slashes &- ones) & ~slashes)
-        return (word | controls | marks) & high != 0
     }
 
     private mutating func escape() throws(JSONError) {

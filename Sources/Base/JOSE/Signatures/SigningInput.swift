@@ -32,12 +32,10 @@ public struct SigningInput: Sendable {
         unsafe ByteWriter.with(write) { payload in
             let start = encodedHeader.count + 1
             let count = start + Base64.url.encodedCount(of: payload.count)
-            bytes.reserveCapacity(count + (isFinishedInPlace ? Self.signatureRoom : 0))
-            unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { text in
-                _ = unsafe text.update(fromContentsOf: encodedHeader)
-                unsafe text[start - 1] = UInt8(ascii: ".")
-                unsafe Base64.url.write(payload, to: UnsafeMutableBufferPointer(rebasing: text[start...]))
-                unsafe bytes.append(contentsOf: UnsafeBufferPointer(text))
+            bytes = ByteWriter.bytes(estimate: count + (isFinishedInPlace ? Self.signatureRoom : 0)) { text in
+                text.append(encodedHeader)
+                text.append(UInt8(ascii: "."))
+                unsafe text.append(base64URL: payload)
             }
         }
         self.bytes = bytes

@@ -6,10 +6,7 @@ extension Adapter {
     /// - Returns: the adapter's reading; a rejection with `.malformedReport` where that user may have no token.
     public func reading(of report: Report) -> Reading {
         let reading = read(report)
-        guard case .failure(let failure) = reading, let subject = failure.subject,
-            let refusal = identifiers.refusal(of: subject)
-        else { return reading }
-        if case .notForUs = failure.remedy { return reading }
+        guard let refusal = reading.refusal(by: identifiers) else { return reading }
         return .rejected(Rejection(.malformedReport, refusal))
     }
 
@@ -33,5 +30,14 @@ extension Adapter {
             throw Rejection(.malformedReport, "\"reissue\": \(refusal)")
         }
         return subject
+    }
+}
+
+extension Reading {
+    /// Returns the reason that the user it calls for a token of may have none by `rule`; nil where there is none.
+    fileprivate func refusal(by rule: IdentifierRule) -> String? {
+        guard case .failure(let failure) = self, let subject = failure.subject else { return nil }
+        if case .notForUs = failure.remedy { return nil }
+        return rule.refusal(of: subject)
     }
 }

@@ -60,14 +60,11 @@ public enum ReportField: Sendable, Equatable {
     case other
 
     init(_ value: JSONValue) {
-        if value.isNull {
-            self = .null
-        } else if let text = value.string {
-            self = text.isEmpty ? .null : .text(text)
-        } else if let integer = value.integer {
-            self = .integer(integer)
-        } else {
-            self = .other
+        switch value.kind {
+        case .null: self = .null
+        case .string: self = value.string.flatMap { $0.isEmpty ? nil : .text($0) } ?? .null
+        case .number: self = value.integer.map(ReportField.integer) ?? .other
+        case .object, .array, .true, .false: self = .other
         }
     }
 
@@ -83,7 +80,8 @@ public enum ReportField: Sendable, Equatable {
     func or(_ other: () -> ReportField) -> ReportField {
         guard isNothing else { return self }
         let other = other()
-        return other == .absent ? self : other
+        if case .absent = other { return self }
+        return other
     }
 
     /// The text, where it is one.

@@ -52,9 +52,15 @@ public struct Subject: Sendable, Hashable {
     public var withoutChallenge: Subject { challenge == nil ? self : user.map { Subject(user: $0) } ?? self }
 
     /// Returns the subject key: the app and each part of the subject, percent-encoded and joined by slashes.
-    public func key(app: String) -> [UInt8] {
+    public func key(app: String) -> [UInt8] { key(after: Self.keyStart(app: app)) }
+
+    /// Returns the beginning of the subject keys of `app`: the app, percent-encoded.
+    package static func keyStart(app: String) -> [UInt8] { ByteWriter.bytes { PercentEncoding.encode(app, to: &$0) } }
+
+    /// Returns the subject key that begins with `start`, which an app makes once.
+    package func key(after start: [UInt8]) -> [UInt8] {
         ByteWriter.bytes { key in
-            PercentEncoding.encode(app, to: &key)
+            key.append(start)
             switch identity {
             case .user(let user):
                 key.append(UInt8(ascii: "/"))

@@ -31,6 +31,8 @@ public final class App: Sendable {
     let loopGuard: LoopGuard
     /// The `source` of the events about the app's tokens (CloudEvents 1.0).
     let eventSource: [UInt8]
+    /// The beginning of the app's subject keys.
+    let keyStart: [UInt8]
     /// The beginning of the value of the app's token records, up to the subject.
     let valueStart: [UInt8]
 
@@ -49,6 +51,7 @@ public final class App: Sendable {
         self.publication = publication
         loopGuard = adapter.loopGuard
         eventSource = Array("/remint/\(name)".utf8)
+        keyStart = Subject.keyStart(app: name)
         valueStart = ByteWriter.bytes { json in
             json.append(#"{"app":"#)
             json.append(quoting: name)

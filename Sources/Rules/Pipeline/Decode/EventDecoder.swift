@@ -19,12 +19,17 @@ public struct EventDecoder: Sendable {
     ///
     /// - Throws: `Rejection` with `.malformedEvent`, with `.eventTooLarge`, or with `.unknownApp` if the event names no
     ///   app.
-    public func decode(_ record: InputRecord) throws(Rejection) -> Event {
+    public func decode(_ record: InputRecord) throws(Rejection) -> Event { try decode(record, by: JSONReader()) }
+
+    /// Decodes the event in `record`, whose value `json` parses.
+    ///
+    /// - Throws: see `decode(_:)`.
+    func decode(_ record: InputRecord, by json: JSONReader) throws(Rejection) -> Event {
         guard let value = record.body.valuePart, !value.isEmpty else { throw malformed("the record has no value") }
         guard value.count <= limits.bytes else {
             throw Rejection(.eventTooLarge, "the value is larger than worker.max_event_bytes, \(limits.bytes)")
         }
-        let root = try parse(record.body.bytes, Self.payload(record.body.bytes, value))
+        let root = try parse(record.body.bytes, Self.payload(record.body.bytes, value), by: json)
         let headers = EventHeaders(record.body)
         if Self.isStructured(headers) {
             guard !headers.has(.specVersion), !headers.has(.app) else {
@@ -34,8 +39,8 @@ public struct EventDecoder: Sendable {
             }
             return try structured(root, record, headers)
         }
-        if headers.isText(.specVersion) { return try binary(root, record, headers) }
-        if headers.isText(.app) { return try raw(root, record, headers) }
+        if let version = headers.text(.specVersion) { return try binary(root, record, headers, version: version) }
+        if let app = headers.text(.app) { return try raw(root, record, headers, app: app) }
         return try envelope(root, record, headers)
     }
 
@@ -66,7 +71,7 @@ public struct EventDecoder: Sendable {
             device: text(root, "device"))
         return Event(
             envelope: envelope, body: body,
-            vouched: try VouchedMember(in: headers, allowedHeader: nil).value(root["vouched"]))
+            vouched: try VouchedMember.value(root["vouched"], besides: headers))
     }
 
     /// Decodes CloudEvents 1.0, JSON format: the value is the whole event.
@@ -83,29 +88,33 @@ public struct EventDecoder: Sendable {
             device: text(root, "subject"), members: root)
         return Event(
             envelope: envelope, body: Self.body(data, ofType: try text(root, "type")),
-            vouched: try VouchedMember(in: headers, allowedHeader: nil).value(root["vouched"]))
+            vouched: try VouchedMember.value(root["vouched"], besides: headers))
     }
 
     /// Decodes CloudEvents 1.0, Kafka binding, binary mode: the attributes are headers, and the value is the data.
-    private func binary(_ data: JSONValue, _ record: InputRecord, _ headers: EventHeaders) throws(Rejection) -> Event {
-        try require(version: headers.text(.specVersion))
+    private func binary(
+        _ data: JSONValue, _ record: InputRecord, _ headers: EventHeaders, version: String
+    ) throws(Rejection) -> Event {
+        try require(version: version)
         let envelope = try self.envelope(
             record, headers, app: headers.text(.cloudApp), id: headers.text(.cloudID),
             observedAt: headers.text(.cloudTime),
             device: headers.text(.cloudSubject), unseen: headers.text(.cloudUnseen))
         return Event(
             envelope: envelope, body: Self.body(data, ofType: headers.text(.cloudType)),
-            vouched: try VouchedMember(in: headers, allowedHeader: .cloudVouched).value)
+            vouched: try VouchedMember.value(of: .cloudVouched, in: headers))
     }
 
     /// Decodes a raw report, unchanged from the SDK. All other facts are in headers.
-    private func raw(_ report: JSONValue, _ record: InputRecord, _ headers: EventHeaders) throws(Rejection) -> Event {
+    private func raw(
+        _ report: JSONValue, _ record: InputRecord, _ headers: EventHeaders, app: String
+    ) throws(Rejection) -> Event {
         let envelope = try self.envelope(
-            record, headers, app: headers.text(.app), id: headers.text(.id),
+            record, headers, app: app, id: headers.text(.id),
             observedAt: headers.text(.observedAt), device: headers.text(.device))
         return Event(
             envelope: envelope, body: .report(report),
-            vouched: try VouchedMember(in: headers, allowedHeader: .vouched).value)
+            vouched: try VouchedMember.value(of: .vouched, in: headers))
     }
 
     /// The `type` of a CloudEvent that requests a new token. For every other type, the data is a report.
@@ -180,8 +189,8 @@ public struct EventDecoder: Sendable {
         return text
     }
 
-    private func parse(_ bytes: [UInt8], _ value: Range<Int>) throws(Rejection) -> JSONValue {
-        do throws(JSONError) { return try JSONDocument(parsing: bytes, in: value, limits: limits).root } catch {
+    private func parse(_ bytes: [UInt8], _ value: Range<Int>, by json: JSONReader) throws(Rejection) -> JSONValue {
+        do throws(JSONError) { return try json.parse(bytes, in: value, limits: limits) } catch {
             throw malformed("the value is not usable JSON: \(error)")
         }
     }

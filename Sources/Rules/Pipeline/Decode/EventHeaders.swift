@@ -1,3 +1,4 @@
+import AdapterKit
 import Records
 
 /// The headers with facts about an event, collected in one pass over all headers of its record.
@@ -86,13 +87,6 @@ struct EventHeaders {
     /// Returns the number of headers called `name`.
     func count(of name: Name) -> Int { Int(place(name).count) }
 
-    /// Returns whether the last value of the header `name` is UTF-8.
-    func isText(_ name: Name) -> Bool {
-        let place = place(name)
-        guard place.end >= place.start else { return false }
-        return (try? UTF8Span(validating: bytes.span.extracting(Int(place.start)..<Int(place.end)))) != nil
-    }
-
     /// Returns the last value of the header `name`; nil if it is missing, null or not UTF-8.
     func text(_ name: Name) -> String? {
         let place = place(name)
@@ -105,10 +99,7 @@ struct EventHeaders {
     func says(_ name: Name, _ text: String) -> Bool {
         let place = place(name)
         guard place.end >= place.start else { return false }
-        let (start, wanted) = (Int(place.start), text.utf8.span)
-        guard Int(place.end) - start == wanted.count else { return false }
-        for index in wanted.indices where bytes[start + index] != wanted[index] { return false }
-        return true
+        return bytes.span.extracting(Int(place.start)..<Int(place.end)).hasSameBytes(as: text.utf8.span)
     }
 
     private static func name(_ part: Range<Int>, _ bytes: [UInt8]) -> Name? {
@@ -120,9 +111,6 @@ struct EventHeaders {
     }
 
     private static func isEqual(_ part: Range<Int>, _ bytes: [UInt8], _ text: StaticString) -> Bool {
-        text.withUTF8Buffer { wanted in
-            for index in wanted.indices where bytes[part.lowerBound + index] != wanted[index] { return false }
-            return true
-        }
+        text.withUTF8Buffer { wanted in bytes.span.extracting(part).hasSameBytes(as: wanted.span) }
     }
 }

@@ -38,13 +38,17 @@ struct EventReader: Sendable {
     func read(_ records: ArraySlice<InputRecord>, cores: Int, at now: UnixTime) async -> ParallelMap<
         Disposition<MintRequest>
     > {
-        await ParallelMap(records.count, chunks: cores) { read(records[records.startIndex + $0], at: now) }
+        await ParallelMap(records.count, chunks: cores, with: { JSONReader() }) { place, json in
+            read(records[records.startIndex + place], by: json, at: now)
+        }
     }
 
     /// Decodes the event of `record`, routes it to its app, lets the adapter read it and applies the remedy.
-    func read(_ record: InputRecord, at now: UnixTime) -> Disposition<MintRequest> {
+    ///
+    /// - Parameter json: the parser of the record's value. One for many records needs memory only once.
+    func read(_ record: InputRecord, by json: JSONReader = JSONReader(), at now: UnixTime) -> Disposition<MintRequest> {
         let event: Event
-        do throws(Rejection) { event = try decoder.decode(record) } catch {
+        do throws(Rejection) { event = try decoder.decode(record, by: json) } catch {
             return .ended(.failed(error, .decode), of: nil)
         }
         let envelope = event.envelope

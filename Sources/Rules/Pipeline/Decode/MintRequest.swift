@@ -29,7 +29,7 @@ final class MintRequest: Sendable {
         self.subject = subject
         self.blame = blame
         self.grants = grants
-        let subjectKey = subject.key(app: app.name)
+        let subjectKey = subject.key(after: app.keyStart)
         self.subjectKey = subjectKey
         let isChallenge = subject.challenge != nil
         facts = AdmissionFacts(

@@ -4,21 +4,16 @@ import AdapterKit
 ///
 /// Each form has one place for it. A record with the user in any other place, or with a duplicate, is refused: its
 /// writer meant it to count, and to ignore it would answer for another user.
-struct VouchedMember {
+enum VouchedMember {
     private static let limits = JSONDocument.Limits(bytes: 16 << 10, depth: 8)
 
-    private let headers: EventHeaders
-    private let header: EventHeaders.Name?
-
-    /// Reads the record with `headers`, which may have the user in the header `allowedHeader` only.
+    /// Checks that no header names the user except the header `allowed`.
     ///
     /// - Throws: `Rejection` with `.malformedEvent`.
-    init(in headers: EventHeaders, allowedHeader header: EventHeaders.Name?) throws(Rejection) {
-        self.headers = headers
-        self.header = header
+    private static func checkHeaders(_ headers: EventHeaders, allowed: EventHeaders.Name?) throws(Rejection) {
         // The header of a raw report, and the extension attribute in CloudEvents' binary mode.
-        try Self.check(.vouched, in: headers, allowed: header)
-        try Self.check(.cloudVouched, in: headers, allowed: header)
+        try check(.vouched, in: headers, allowed: allowed)
+        try check(.cloudVouched, in: headers, allowed: allowed)
     }
 
     private static func check(
@@ -31,25 +26,25 @@ struct VouchedMember {
         }
     }
 
-    /// The header's value; nil without the header.
+    /// Returns the value of the header `header`, where the record with `headers` has the user; nil without the header.
     ///
     /// - Throws: `Rejection` with `.malformedEvent`.
-    var value: JSONValue? {
-        get throws(Rejection) {
-            guard let header, headers.has(header) else { return nil }
-            guard let text = headers.text(header) else { throw Self.unreadable }
-            return try Self.parse(text)
-        }
+    static func value(of header: EventHeaders.Name, in headers: EventHeaders) throws(Rejection) -> JSONValue? {
+        try checkHeaders(headers, allowed: header)
+        guard headers.has(header) else { return nil }
+        guard let text = headers.text(header) else { throw unreadable }
+        return try parse(text)
     }
 
-    /// Returns the value of `member`: an object, or its JSON as a string, because CloudEvents' attributes are strings;
-    /// nil if it is missing or null.
+    /// Returns the value of `member`, where the record has the user: an object, or its JSON as a string, because
+    /// CloudEvents' attributes are strings; nil if it is missing or null.
     ///
     /// - Throws: `Rejection` with `.malformedEvent`.
-    func value(_ member: JSONValue?) throws(Rejection) -> JSONValue? {
+    static func value(_ member: JSONValue?, besides headers: EventHeaders) throws(Rejection) -> JSONValue? {
+        try checkHeaders(headers, allowed: nil)
         guard let member, !member.isNull else { return nil }
         guard let text = member.string else { return member }
-        return try Self.parse(text)
+        return try parse(text)
     }
 
     private static func parse(_ text: String) throws(Rejection) -> JSONValue {

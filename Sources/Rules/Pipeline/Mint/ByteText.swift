@@ -23,18 +23,12 @@ struct ByteText: Sendable {
     /// Returns whether the string is `text`, byte for byte.
     func isSame(as text: String, in bytes: [UInt8]) -> Bool {
         let wanted = text.utf8.span
-        return decoded.map { Self.isSame($0.span, wanted) } ?? Self.isSame(bytes.span.extracting(place), wanted)
+        return decoded.map { $0.span.hasSameBytes(as: wanted) } ?? bytes.span.extracting(place).hasSameBytes(as: wanted)
     }
 
     /// Returns whether the string equals the bytes at `other` in `bytes`.
     func isSame(as other: Range<Int>, in bytes: [UInt8]) -> Bool {
         let wanted = bytes.span.extracting(other)
-        return decoded.map { Self.isSame($0.span, wanted) } ?? Self.isSame(bytes.span.extracting(place), wanted)
-    }
-
-    static func isSame(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-        guard left.count == right.count else { return false }
-        for index in left.indices where left[index] != right[index] { return false }
-        return true
+        return decoded.map { $0.span.hasSameBytes(as: wanted) } ?? bytes.span.extracting(place).hasSameBytes(as: wanted)
     }
 }

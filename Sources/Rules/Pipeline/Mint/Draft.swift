@@ -74,15 +74,16 @@ extension Draft {
     /// - Returns: the record, and the token's place in its bytes.
     private func output(signature: [UInt8], _ reportedAt: UnixTime?) -> (record: OutputRecord, token: Range<Int>) {
         var place = 0..<0
+        var digits = Digits()
         let body = RecordBody(key: request.subjectKey, hasValue: true, estimate: size(token: signature.count)) {
             bytes in
-            headers(sealedBy: nil, reportedAt, to: &bytes)
+            digits = headers(sealedBy: nil, reportedAt, to: &bytes)
         } value: { json in
             beginValue(&json)
             let start = json.count
             input.writeToken(signature: signature, to: &json)
             place = start..<json.count
-            endValue(&json)
+            endValue(&json, digits)
         }
         return (OutputRecord(destination: .tokens, body: body), place)
     }
@@ -90,14 +91,15 @@ extension Draft {
     /// Returns the record that publishes the token as the JWE `sealed`, sealed by `seal`. It differs from the clear
     /// record in the token and in the recipient's key id.
     private func output(sealed: [UInt8], by seal: TokenSeal, _ reportedAt: UnixTime?) -> OutputRecord {
+        var digits = Digits()
         let body = RecordBody(key: request.subjectKey, hasValue: true, estimate: size(token: sealed.count)) { bytes in
-            headers(sealedBy: seal, reportedAt, to: &bytes)
+            digits = headers(sealedBy: seal, reportedAt, to: &bytes)
         } value: { json in
             beginValue(&json)
             json.append(sealed)
             json.append(#"","sealed_for":""#)
             json.append(escaping: seal.keyID)
-            endValue(&json)
+            endValue(&json, digits)
         }
         return OutputRecord(destination: .tokens, body: body)
     }
@@ -117,12 +119,18 @@ extension Draft {
         json.append(#","token":""#)
     }
 
+    /// The places of numbers in the headers that the value repeats.
+    private struct Digits {
+        var expiresAt = 0..<0
+        var version = 0..<0
+    }
+
     /// Writes the rest of the value, from the quotation mark that closes the preceding string.
-    private func endValue(_ json: inout ByteWriter) {
+    private func endValue(_ json: inout ByteWriter, _ digits: Digits) {
         json.append(frame.value)
-        json.append(decimal: life.expiresAt)
+        json.append(again: digits.expiresAt)
         json.append(#","version":"#)
-        json.append(decimal: version)
+        json.append(again: digits.version)
         json.append(#","event_id":"#)
         json.append(quoting: request.event.envelope.id)
         if let device = request.event.envelope.device {
@@ -136,20 +144,24 @@ extension Draft {
         json.append("}")
     }
 
-    private func headers(sealedBy seal: TokenSeal?, _ reportedAt: UnixTime?, to bytes: inout ByteWriter) {
+    private func headers(
+        sealedBy seal: TokenSeal?, _ reportedAt: UnixTime?, to bytes: inout ByteWriter
+    ) -> Digits {
+        var digits = Digits()
         bytes.append(TokenFrame.specVersion)
         bytes.append(header: "ce_id") { $0.append(request.event.envelope.id.utf8.span) }
         bytes.append(frame.source)
         bytes.append(header: "ce_subject") { $0.append(request.subjectKey) }
         bytes.append(frame.key)
-        bytes.append(header: "remint-expires-at") { $0.append(decimal: life.expiresAt) }
-        if let reportedAt { bytes.append(header: "remint-reported-at") { $0.append(decimal: reportedAt.milliseconds) } }
-        bytes.append(header: "remint-version") { $0.append(decimal: version) }
+        digits.expiresAt = bytes.append(header: "remint-expires-at", decimal: life.expiresAt)
+        if let reportedAt { bytes.append(header: "remint-reported-at", decimal: reportedAt.milliseconds) }
+        digits.version = bytes.append(header: "remint-version", decimal: version)
         if let seal { bytes.append(header: "remint-seal") { $0.append(seal.keyID.utf8.span) } }
         if case .centrifugo = request.app.publication {
             CentrifugoHeaders.append(
                 for: request.subjectKey, isChallenged: request.subject.challenge != nil, version: version, to: &bytes)
         }
         for header in request.event.envelope.traceHeaders { bytes.append(header: header) }
+        return digits
     }
 }
