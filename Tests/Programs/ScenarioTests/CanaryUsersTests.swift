@@ -45,7 +45,7 @@ extension CampaignScenarios {
             try await operatorOf.does("resume")
             let last = try await operatorOf.run("reissue", ["--watch", "1s"], brokers: true)
             for words in [
-                "40 of the app braze-ios, whose tokens ended", "so silence would prove nothing", "--canary 0",
+                "40 of the app braze-ios, whose tokens expired", "so silence would prove nothing", "--canary 0",
             ] {
                 #expect(last.status == 1 && last.errorText.contains(words), "\(last.errorText)")
             }
