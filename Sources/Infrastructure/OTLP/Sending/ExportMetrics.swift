@@ -8,11 +8,12 @@ public struct ExportMetrics: Sendable {
     /// Makes its families.
     public init(_ registry: MetricsRegistry) {
         requests = registry.counter(
-            "remint_telemetry_requests_total", "Requests to the collector by result: accepted, busy, refused.",
+            "remint_telemetry_requests_total", "Requests to the collector, by result: accepted, busy, refused.",
             labels: ["signal", "result"])
         lost = registry.counter(
             "remint_telemetry_dropped_spans_total",
-            "Spans that no collector has, by reason: queue_full, refused, undelivered, shutdown.", labels: ["reason"])
+            "Spans that no collector has accepted, by reason: queue_full, refused, undelivered, shutdown.",
+            labels: ["reason"])
     }
 
     /// Counts the spans that did not fit into `queue`.

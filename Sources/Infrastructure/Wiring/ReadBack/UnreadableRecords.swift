@@ -44,7 +44,7 @@ package final class UnreadableRecords: Sendable {
     package static func counter(in registry: MetricsRegistry) -> CounterFamily {
         registry.counter(
             "remint_unreadable_records_total",
-            "Records read back from a topic and skipped, by topic_kind (\(Kind.allCases.map(\.rawValue).joined(separator: ", "))) and reason (\(RecordFault.allCases.map(\.rawValue).joined(separator: ", "))).",
+            "Records that the process read back from a topic and skipped, by topic_kind (\(Kind.allCases.map(\.rawValue).joined(separator: ", "))) and reason (\(RecordFault.allCases.map(\.rawValue).joined(separator: ", "))).",
             labels: ["topic_kind", "reason"])
     }
 

@@ -21,13 +21,13 @@ package struct ReloadMetrics: Sendable {
     package init(_ registry: MetricsRegistry) {
         reloads = registry.counter(
             "remint_configuration_reloads_total",
-            "Times the configuration was read again by result: applied, unchanged, refused.", labels: ["result"])
+            "Reloads of the configuration, by result: applied, unchanged, refused.", labels: ["result"])
         isSuccessful = registry.gauge(
             "remint_configuration_last_reload_successful",
-            "0 while the configuration's file is refused and the one before goes on.")
+            "0 while the process refuses the configuration's file and keeps the previous configuration.")
         succeededAt = registry.gauge(
             "remint_configuration_last_reload_success_timestamp_seconds",
-            "When the configuration was last read and right, in seconds since 1970.")
+            "Time at which the process last read a valid configuration, in seconds since 1970.")
     }
 
     /// Notes that the process starts with a valid configuration.

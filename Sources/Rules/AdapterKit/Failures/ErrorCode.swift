@@ -46,17 +46,18 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     /// 9457).
     public var summary: String {
         switch self {
-        case .malformedEvent: "the record is none of the four forms, or not JSON"
-        case .eventTooLarge: "larger than `worker.max_event_bytes`"
-        case .unknownApp: "no such app is configured"
-        case .malformedReport: "not a report of the app's vendor, or an id that none of its users has"
-        case .wrongTopic: "the event comes from a topic that is not its app's"
-        case .identityMissing: "nobody vouches for the user where the app wants it"
-        case .identityMismatch: "the report names another user than is vouched for"
-        case .unproven: "`proof: own_token`, and the report holds no token of ours"
-        case .missingUser: "the app left out the user, which it must send"
-        case .missingChallenge: "the app left out the challenge, which it must send"
-        case .challengeExpired: "too late to answer the challenge"
+        case .malformedEvent: "the record has none of the four forms, or it is not JSON"
+        case .eventTooLarge: "the event is larger than `worker.max_event_bytes`"
+        case .unknownApp: "the configuration has no app of this name"
+        case .malformedReport:
+            "the report is not one of the app's vendor, or it has an id that no user of the vendor can have"
+        case .wrongTopic: "the event comes from a topic that does not belong to its app"
+        case .identityMissing: "the app requires a vouched user, and the event has none"
+        case .identityMismatch: "the report names another user than the vouched user"
+        case .unproven: "the app has `proof: own_token`, and the report contains no token of ours"
+        case .missingUser: "the app must send the user, but the report has none"
+        case .missingChallenge: "the app must send the challenge, but the report has none"
+        case .challengeExpired: "it is too late to answer the challenge"
         case .notFixableByToken: "another token would fail the same way; someone must act"
         case .rejectedByVendor:
             "the vendor refuses our unexpired tokens for this user; the detail states whether the key is the cause"
@@ -64,8 +65,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .userGone:
             "the vendor returned that the user is gone, or does not know the user and `lookup.unknown_user` is `reject`"
         case .lookupFailed: "the vendor did not answer within the event's deadline"
-        case .keyUnavailable: "no key may sign; tried again before"
-        case .mintFailed: "the token could not be made; tried again before"
+        case .keyUnavailable: "no key may sign, even after retries"
+        case .mintFailed: "the worker could not make the token, even after retries"
         case .retriesExhausted: "every attempt failed; `remint-history` lists the failures"
         }
     }

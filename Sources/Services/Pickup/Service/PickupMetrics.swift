@@ -41,58 +41,63 @@ final class PickupMetrics: Sendable {
 
     init() {
         answers = registry.counter(
-            "remint_pickup_answers_total", "Calls answered, by call and status.", labels: ["call", "status"])
+            "remint_pickup_answers_total", "Calls that the gateway answered, by call and status.",
+            labels: ["call", "status"])
         refusals = registry.counter(
-            "remint_pickup_refusals_total", "Callers refused, by reason.", labels: ["reason"])
+            "remint_pickup_refusals_total", "Callers that the gateway refused, by reason.", labels: ["reason"])
         drops = registry.counter(
             "remint_pickup_dropped_connections_total",
-            "Connections closed: a head or a body came late or had no end, answers were not read, more are open than may be, or another one took the place of one that waited for its client.",
+            "Connections that the gateway closed, by reason: head_timeout, body_timeout, body_too_large, unread_answers, too_many_pipelined_requests, too_many, gave_way (it waited for its client, and a new connection needed its place), proxy_header.",
             labels: ["reason"])
         calls = registry.histogram(
-            "remint_pickup_recovery_seconds", "From a report to the token that answers it, in one call.",
+            "remint_pickup_recovery_seconds", "Time from a report to the token that answers the report, in one call.",
             labels: ["app"],
             buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30])
         recovery = registry.histogram(
-            "remint_recovery_seconds", "From the first report of a failure to its token in a device's hands.",
+            "remint_recovery_seconds", "Time from the first report of a failure until a device has its token.",
             labels: ["app"], buckets: RecoveryTime.buckets)
         waiting = registry.gauge("remint_pickup_waiting_calls", "Calls that wait for a token.")
         streams = registry.gauge("remint_pickup_streams", "Open streams.")
-        tokens = registry.gauge("remint_pickup_cached_tokens", "Tokens known.")
-        bytes = registry.gauge("remint_pickup_cache_bytes", "Memory of the tokens known.")
+        tokens = registry.gauge("remint_pickup_cached_tokens", "Tokens that the gateway knows.")
+        bytes = registry.gauge("remint_pickup_cache_bytes", "Memory for the tokens that the gateway knows, in bytes.")
         renewals = registry.counter(
-            "remint_pickup_renewals_total", "Tokens asked for because a connected device's is about to end.",
+            "remint_pickup_renewals_total",
+            "Tokens that the gateway asked for because the token of a connected device is about to expire.",
             labels: ["app"])
         ready = registry.gauge(
             "remint_pickup_ready",
-            "1 while the gateway has what it needs, by dependency: brokers, tokens, events, workers, lane, clock, sessions, certificate, gateway.",
+            "1 while the dependency is ready: brokers, tokens, events, workers, lane, clock, sessions, certificate, gateway.",
             labels: ["dependency"])
         sessionKeysAge = registry.gauge(
             "remint_pickup_session_keys_age_seconds",
-            "Since the session issuer's keys were last read, since the start where they never were; of several issuers the longest."
+            "Seconds since the gateway last read the session issuer's keys, or since its start if it never read them; with several issuers, the highest value."
         )
         sessionKeysFailures = registry.gauge(
             "remint_pickup_session_keys_failed_fetches",
-            "Fetches of the session issuer's keys that failed since the last that did not; of several issuers the most."
+            "Failed fetches of the session issuer's keys since the last successful fetch; with several issuers, the highest value."
         )
         sessionKeys = registry.gauge(
             "remint_pickup_session_keys",
-            "Keys of the session issuer that sessions are checked with, 0 without any; of several issuers the fewest.")
+            "Keys of the session issuer with which the gateway checks sessions, 0 without any; with several issuers, the lowest value."
+        )
         certificateEnd = registry.gauge(
             "remint_pickup_certificate_expiry_timestamp_seconds",
-            "When the certificate of pickup.tls expires, in seconds since 1970; absent without one.")
+            "Time at which the certificate of pickup.tls expires, in seconds since 1970; absent without pickup.tls.")
         kafkaCertificateEnd = registry.gauge(
             "remint_kafka_client_certificate_expiry_timestamp_seconds",
-            "When the Kafka clients' own certificate ends, in seconds since 1970; absent without ssl.certificate.location."
+            "Time at which the Kafka clients' own certificate expires, in seconds since 1970; absent without ssl.certificate.location."
         )
         reloads = ReloadMetrics(registry)
         export = ExportMetrics(registry)
         coldAsks = registry.counter(
             "remint_pickup_cold_asks_total",
-            "Requests for users without a known token: asked for at once, queued, or refused until later.",
+            "Asks for users whose token the gateway does not know, by fate: sent at once, queued, or refused (the caller must try again later).",
             labels: ["fate"])
-        partitions = registry.gauge("remint_pickup_followed_partitions", "Partitions of the token topic followed live.")
+        partitions = registry.gauge(
+            "remint_pickup_followed_partitions", "Partitions of the token topic that the gateway follows live.")
         past = registry.counter(
-            "remint_pickup_recalled_tokens_total", "Tokens read out of the token topic's past, newest first.")
+            "remint_pickup_recalled_tokens_total",
+            "Tokens that the gateway read from the past of the token topic, newest first.")
         unreadable = UnreadableRecords.counter(in: registry)
     }
 

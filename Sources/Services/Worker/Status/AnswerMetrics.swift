@@ -9,7 +9,7 @@ struct AnswerMetrics: Sendable {
 
     init(_ registry: MetricsRegistry) {
         seconds = registry.histogram(
-            "remint_answer_seconds", "From the first report of a failure to its token on the token topic.",
+            "remint_answer_seconds", "Time from the first report of a failure until its token is on the token topic.",
             labels: ["app"], buckets: RecoveryTime.buckets)
     }
 

@@ -18,27 +18,32 @@ struct LookupMetrics: Sendable {
     init(_ registry: MetricsRegistry) {
         requests = registry.counter(
             "remint_lookup_requests_total",
-            "Requests to a vendor's REST API by result: answered, throttled, unavailable, misconfigured, unreadable, mismatched.",
+            "Requests to a vendor's REST API, by result: answered, throttled, unavailable, misconfigured, unreadable, mismatched.",
             labels: ["account", "result"])
         verdicts = registry.counter(
             "remint_lookup_verdicts_total", "The vendor's verdicts on users: exists, gone, unknown.",
             labels: ["app", "verdict"])
         hits = registry.counter(
-            "remint_lookup_cache_hits_total", "Events that found the vendor's answer remembered.", labels: ["app"])
+            "remint_lookup_cache_hits_total", "Events for which the vendor's answer was in the cache.", labels: ["app"])
         duration = registry.histogram(
-            "remint_lookup_duration_seconds", "From the beginning of a request to its answer.", labels: ["account"],
+            "remint_lookup_duration_seconds", "Time from the start of a request to its answer.", labels: ["account"],
             buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120])
         openings = registry.counter(
-            "remint_lookup_circuit_openings_total", "Times the circuit of a vendor opened because it did not answer.",
+            "remint_lookup_circuit_openings_total",
+            "Times that the circuit of a vendor opened because the vendor did not answer.",
             labels: ["account"])
         circuit = registry.gauge(
-            "remint_lookup_circuit", "1 for the state of the circuit to the vendor: closed, half_open, open.",
+            "remint_lookup_circuit",
+            "1 for the current state of the vendor's circuit, 0 for the other states: closed, half_open, open.",
             labels: ["account", "state"])
         waiting = registry.gauge(
-            "remint_lookup_queued_users", "Users the vendor is still to be asked about.", labels: ["account"])
-        inFlight = registry.gauge("remint_lookup_requests_in_flight", "Requests under way.", labels: ["account"])
-        remembered = registry.gauge("remint_lookup_cache_answers", "Answers remembered.")
-        parked = registry.gauge("remint_lookup_waiting_events", "Events that wait in their places for an answer.")
+            "remint_lookup_queued_users", "Users that the worker has not asked the vendor about yet.",
+            labels: ["account"])
+        inFlight = registry.gauge(
+            "remint_lookup_requests_in_flight", "Requests that have no answer yet.", labels: ["account"])
+        remembered = registry.gauge("remint_lookup_cache_answers", "Vendors' answers in the cache.")
+        parked = registry.gauge(
+            "remint_lookup_waiting_events", "Events that wait for a vendor's answer and are not in a retry tier.")
     }
 
     func add(_ tally: LookupTally) {

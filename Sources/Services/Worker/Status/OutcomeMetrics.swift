@@ -17,25 +17,28 @@ final class OutcomeMetrics: Sendable {
 
     init(_ registry: MetricsRegistry) {
         outcomes = registry.counter(
-            "remint_outcomes_total", "Finished events, by outcome, its code, and the vendor's name of the failure.",
+            "remint_outcomes_total",
+            "Finished events, by outcome, code of the outcome, and the vendor's name for the failure.",
             labels: ["app", "outcome", "code", "reason"],
             // Apps that are no more have events that ended, too.
             remainder: { labels in ["", labels[1], labels[2], ""] })
         reports = registry.counter(
             "remint_reports_total",
-            "Reports by who signed the token they hold: active, passive, prepared, retired, foreign, none.",
+            "Reports, by the signer of the token in the report: active, passive, prepared, retired, foreign, none.",
             labels: ["app", "signer"])
         unkeyed = registry.counter(
-            "remint_unkeyed_events_total", "Events without a key, which any worker may get.", labels: ["app"])
+            "remint_unkeyed_events_total", "Events without a key; any worker may get them.", labels: ["app"])
         coalesced = registry.counter(
-            "remint_coalesced_total", "Reports answered together with another report of the same failure.",
+            "remint_coalesced_total",
+            "Reports that the worker answered together with another report of the same failure.",
             labels: ["app"])
         superseded = registry.counter(
-            "remint_superseded_total", "Reports that a newer token answered already.", labels: ["app"])
-        minted = registry.counter("remint_minted_total", "Tokens published.", labels: ["app", "algorithm"])
+            "remint_superseded_total", "Reports that a newer token had already answered.", labels: ["app"])
+        minted = registry.counter(
+            "remint_minted_total", "Tokens that the worker published.", labels: ["app", "algorithm"])
         clockSkew = registry.counter(
             "remint_clock_skew_total",
-            "Reports that call an unexpired token expired: a wrong clock, or an SDK that names the wrong token.",
+            "Reports that call an unexpired token expired: a clock is wrong, or an SDK names the wrong token.",
             labels: ["app"])
         registry.beforeReading { [self] in write() }
     }

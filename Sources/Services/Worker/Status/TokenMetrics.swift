@@ -10,9 +10,11 @@ struct TokenMetrics: Sendable {
 
     init(_ registry: MetricsRegistry) {
         tokens = registry.counter(
-            "remint_kafka_tokens_total", "Tokens for the brokers by result: obtained, failed.", labels: ["result"])
+            "remint_kafka_tokens_total", "Attempts to get a token for the brokers, by result: obtained, failed.",
+            labels: ["result"])
         life = registry.gauge(
-            "remint_kafka_token_remaining_seconds", "Until the end of the brokers' token; absent without kafka.oauth.")
+            "remint_kafka_token_remaining_seconds",
+            "Seconds until the token for the brokers expires; absent without kafka.oauth.")
     }
 
     /// Writes `tally` to the metrics each time they are read.

@@ -44,69 +44,74 @@ final class WorkerMetrics: Sendable {
 
     init() {
         let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-        events = registry.counter("remint_events_total", "Events consumed.", labels: ["lane"])
+        events = registry.counter("remint_events_total", "Events that the worker consumed.", labels: ["lane"])
         ends = OutcomeMetrics(registry)
         answers = AnswerMetrics(registry)
         signatures = registry.counter(
-            "remint_signatures_total", "Signatures made, also for tokens that were not published.",
+            "remint_signatures_total",
+            "Signatures that the worker made, including signatures of tokens that it did not publish.",
             labels: ["algorithm"])
         transactions = registry.counter(
-            "remint_transactions_total", "Commits by result: committed, aborted, blocked, unusable, fenced.",
+            "remint_transactions_total", "Commits, by result: committed, aborted, blocked, unusable, fenced.",
             labels: ["result"])
-        sessions = registry.counter("remint_sessions_total", "Times the Kafka clients were made.")
+        sessions = registry.counter("remint_sessions_total", "Times that the worker created its Kafka clients.")
         offsetRegressions = registry.counter(
             "remint_offset_setbacks_total",
-            "Partitions that the group handed back at an offset before what this worker committed.",
+            "Partitions that the group returned at an offset before this worker's last commit.",
             labels: ["topic", "partition"])
         unreadable = UnreadableRecords.counter(in: registry)
         lostRecords = registry.counter(
-            "remint_lost_records_total", "Records that retention or an operator deleted before they were read.",
+            "remint_lost_records_total", "Records that retention or an operator deleted before the worker read them.",
             labels: ["topic", "partition"])
         logRegressions = registry.counter(
             "remint_log_regressions_total",
             "Partitions whose log is shorter than the committed offset (truncated), or that were created again (replaced).",
             labels: ["topic", "partition", "reason"])
         transactionTime = registry.histogram(
-            "remint_transaction_duration_seconds", "From the beginning of a commit to its end.", buckets: seconds)
+            "remint_transaction_duration_seconds", "Time from the start of a commit to its end.", buckets: seconds)
         batchTime = registry.histogram(
-            "remint_batch_duration_seconds", "From a batch's first event to its last signature.", buckets: seconds)
+            "remint_batch_duration_seconds", "Time from a batch's first event to its last signature.", buckets: seconds)
         batchEvents = registry.histogram(
-            "remint_batch_events", "Events of a batch.", buckets: [1, 10, 50, 100, 250, 500, 1000, 2000, 5000])
+            "remint_batch_events", "Number of events in a batch.",
+            buckets: [1, 10, 50, 100, 250, 500, 1000, 2000, 5000])
         latency = registry.histogram(
-            "remint_publish_latency_seconds", "From the production of an event to its visible outcome.",
+            "remint_publish_latency_seconds", "Time from the production of an event until its outcome is visible.",
             labels: ["lane"], buckets: seconds + [60, 300, 900, 3600])
         lag = registry.gauge(
-            "remint_consumer_lag_records", "Records of a partition that are not finished.",
+            "remint_consumer_lag_records", "Records of the partition that the worker has not finished.",
             labels: ["lane", "topic", "partition"])
         oldest = registry.gauge(
-            "remint_oldest_unfinished_event_seconds", "Age of the oldest event that was consumed and is not finished.",
+            "remint_oldest_unfinished_event_seconds",
+            "Age of the oldest event that the worker consumed and has not finished.",
             labels: ["lane"])
-        queued = registry.gauge("remint_queued_events", "Events taken and not in work.", labels: ["lane"])
+        queued = registry.gauge(
+            "remint_queued_events", "Events that the worker consumed and has not started to process.", labels: ["lane"])
         suspended = registry.gauge(
             "remint_app_suspended",
-            "1 while every user's events of an app wait: its vendor refuses the key, or an operator paused it.",
+            "1 while the events of all users of the app wait: the vendor refuses the key, or an operator has paused the app.",
             labels: ["app"])
         refusingUsers = registry.gauge(
             "remint_app_refusing_users",
             "Users among remint_app_minted_users whose tokens the vendor refuses because of the key.", labels: ["app"])
         mintedUsers = registry.gauge(
             "remint_app_minted_users",
-            "Users who were given tokens of the current key by this worker, within suspend_window and suspend_min_age ago or longer.",
+            "Users who got a token of the current key from this worker, within suspend_window and at least suspend_min_age ago.",
             labels: ["app"])
-        pausedApps = registry.gauge("remint_app_paused", "1 while an operator's pause holds an app.", labels: ["app"])
+        pausedApps = registry.gauge("remint_app_paused", "1 while an operator has paused the app.", labels: ["app"])
         pausedLanes = registry.gauge(
-            "remint_lane_paused", "1 while an operator's pause holds a lane.", labels: ["lane"])
-        remembered = registry.gauge("remint_admission_subjects", "Recent subjects remembered.")
-        rememberedBytes = registry.gauge("remint_admission_bytes", "Memory of the recent subjects.")
+            "remint_lane_paused", "1 while an operator has paused the lane.", labels: ["lane"])
+        remembered = registry.gauge("remint_admission_subjects", "Recent subjects that the worker remembers.")
+        rememberedBytes = registry.gauge(
+            "remint_admission_bytes", "Memory for the recent subjects that the worker remembers, in bytes.")
         lookups = LookupMetrics(registry)
         tokens = TokenMetrics(registry)
         certificateEnd = registry.gauge(
             "remint_kafka_client_certificate_expiry_timestamp_seconds",
-            "When the Kafka clients' own certificate ends, in seconds since 1970; absent without ssl.certificate.location."
+            "Time at which the Kafka clients' own certificate expires, in seconds since 1970; absent without ssl.certificate.location."
         )
         export = ExportMetrics(registry)
         reloads = ReloadMetrics(registry)
-        ready = registry.gauge("remint_ready", "1 while the worker is ready, by dependency.", labels: ["dependency"])
+        ready = registry.gauge("remint_ready", "1 while the dependency is ready.", labels: ["dependency"])
         // Events of apps that are gone since may still have ended.
         registry.beforeReading { [weak self] in self?.forgetOthers() }
     }
