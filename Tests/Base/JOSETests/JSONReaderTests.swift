@@ -25,7 +25,7 @@ import Testing
         #expect(next["user"]?.string == "somebody else")
     }
 
-    @Test func `a text that is no JSON leaves nothing in its reader`() throws {
+    @Test func `a string that is no JSON leaves nothing in its reader`() throws {
         #expect(throws: JSONError.self) { try parse(#"{"user":"u-1","#) }
         #expect(try parse("{}").members.isEmpty)
     }
@@ -45,7 +45,7 @@ import Testing
 
     private func isSame(_ left: [UInt8], _ right: [UInt8]) -> Bool { left.span.hasSameBytes(as: right.span) }
 
-    @Test(arguments: 0..<20) func `a text is escaped wherever its quotation mark stands`(_ place: Int) {
+    @Test(arguments: 0..<20) func `a string is escaped wherever its quotation mark stands`(_ place: Int) {
         let before = String(repeating: "a", count: place)
         for (mark, escaped) in [("\"", "\\\""), ("\\", "\\\\"), ("\u{1}", "\\u0001")] {
             let json = ByteWriter.bytes { $0.append(quoting: before + mark + "ähm") }
