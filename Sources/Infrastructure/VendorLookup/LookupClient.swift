@@ -60,13 +60,16 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
         self.now = now
     }
 
+    /// The accounts' names; never a credential.
     public var description: String {
         "the look-ups of \(accounts.withLock { $0.keys.sorted() }.joined(separator: ", "))"
     }
+    /// Empty, so that a dump shows no credential.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     // MARK: The port
 
+    /// Starts `calls`. A call to an account without an endpoint fails at once, as `misconfigured`.
     public func ask(_ calls: [LookupCall]) {
         let start = ContinuousClock.now
         for call in book.open(calls) {
@@ -82,6 +85,7 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
         }
     }
 
+    /// Returns the replies that arrived since the last call of this function.
     public func takeReplies() -> [LookupReply] { book.take() }
 
     /// Sets the function that is called, on any thread, each time a reply is ready. It must not block.

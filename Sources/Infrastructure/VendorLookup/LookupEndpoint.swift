@@ -32,8 +32,11 @@ public struct LookupEndpoint: Sendable, CustomStringConvertible, CustomDebugStri
         self.concurrency = max(1, concurrency)
     }
 
+    /// The account's name; never the credential.
     public var description: String { "the look-up endpoint of \(account)" }
+    /// The same as `description`.
     public var debugDescription: String { description }
+    /// The account's name alone, so that a dump shows no credential.
     public var customMirror: Mirror { Mirror(self, children: ["account": account]) }
 }
 
@@ -47,6 +50,7 @@ extension LookupEndpoint {
         /// A user name and a password (RFC 7617).
         case basic(user: String, password: SecretBytes)
 
+        /// The kind of the credential; never its value.
         public var description: String {
             switch self {
             case .none: "no credentials"
@@ -54,7 +58,9 @@ extension LookupEndpoint {
             case .basic: "a user name and a password"
             }
         }
+        /// The same as `description`.
         public var debugDescription: String { description }
+        /// Empty, so that a dump shows no credential.
         public var customMirror: Mirror { Mirror(self, children: []) }
     }
 }

@@ -35,9 +35,6 @@ extension Scenarios {
             "remint-bench": ["Foundation"],
         ]
 
-        /// The folders of `Sources`, from the lowest layer up.
-        private static let layers = ["Base", "Rules", "Infrastructure", "Services", "Testing", "Programs"]
-
         /// The measurements: two programs and what they share.
         private static let measurements = ["Bench", "Instructions", "remint-bench"]
 
@@ -62,9 +59,9 @@ extension Scenarios {
 
         @Test func `a module rests on its own layer and on lower ones, and each layer has a page`() async throws {
             let manifest = try await Manifest.current
-            let layers = Dictionary(uniqueKeysWithValues: Self.layers.enumerated().map { ($1, $0) })
+            let layers = try layersFromLowest()
             let homes = manifest.targets.reduce(into: [String: Int]()) { homes, target in
-                homes[target.name] = target.layer.flatMap { layers[$0] }
+                homes[target.name] = target.layer.flatMap { layers.firstIndex(of: $0) }
             }
             for module in manifest.modules {
                 let layer = try #require(homes[module.name], "\(module.name) is on no layer")
@@ -73,8 +70,8 @@ extension Scenarios {
             }
             let root = Repository.root.appending(path: "Sources")
             let folders = try FileManager.default.contentsOfDirectory(atPath: root.path).filter { !$0.hasSuffix(".md") }
-            #expect(Set(folders) == Set(Self.layers))
-            for layer in Self.layers {
+            #expect(Set(folders) == Set(layers))
+            for layer in layers {
                 let page = try String(contentsOf: root.appending(path: "\(layer)/README.md"), encoding: .utf8)
                 let modules = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: layer).path)
                     .filter { !$0.hasSuffix(".md") }
@@ -125,6 +122,13 @@ extension Scenarios {
             let manifest = try String(contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
             let list = try #require(manifest.firstMatch(of: /let vendors = \[([^\]]*)\]/)).1
             return Set(list.matches(of: /"([A-Za-z]+)"/).map { String($0.1) })
+        }
+
+        /// The layers' names from the lowest up, as the manifest lists them.
+        private func layersFromLowest() throws -> [String] {
+            let manifest = try String(contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
+            let table = try #require(manifest.firstMatch(of: /let layers: KeyValuePairs = \[\n((?:    .*\n)*)\]/)).1
+            return table.matches(of: /"([A-Za-z]+)": \[/).map { String($0.1) }
         }
 
         /// A folder may use another, or be used by it.

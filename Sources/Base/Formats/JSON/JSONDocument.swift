@@ -3,8 +3,8 @@
 /// The parser walks the bytes once, iteratively, and records the place of each value in one flat array. Values are read
 /// from the bytes on demand. Duplicate members are refused, because two readers may disagree on which one counts.
 ///
-/// `@unchecked Sendable`: nothing in it changes, except that a `JSONReader` parses its next text into a document that nobody else
-/// refers to.
+/// `@unchecked Sendable`: nothing in it changes, except that a `JSONReader` parses its next text into a document that
+/// nobody else refers to. The reader checks that (`isKnownUniquelyReferenced`), and is itself not `Sendable`.
 public final class JSONDocument: @unchecked Sendable {
     /// The limits over which a text is refused, before it costs anything.
     public struct Limits: Sendable {

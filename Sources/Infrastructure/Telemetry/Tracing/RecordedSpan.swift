@@ -18,6 +18,7 @@ public final class RecordedSpan: Tracing.Span {
     private static let mostLinks = 1000
     private static let mostEvents = 100
 
+    /// The context that the span's children continue.
     public let context: ServiceContext
     private let own: TraceContext
     private let parent: TraceContext?
@@ -39,18 +40,22 @@ public final class RecordedSpan: Tracing.Span {
         state = Mutex(State(name: name))
     }
 
+    /// Whether the span is sampled and not over; otherwise changes have no effect.
     public var isRecording: Bool { port != nil && !state.withLock { $0.isOver } }
 
+    /// The span's name.
     public var operationName: String {
         get { state.withLock { $0.name } }
         set { change { $0.name = newValue } }
     }
 
+    /// The span's attributes.
     public var attributes: SpanAttributes {
         get { state.withLock { $0.attributes } }
         set { change { $0.attributes = newValue } }
     }
 
+    /// Sets the status. The message of an error is kept, so it must come from the program.
     public func setStatus(_ status: SpanStatus) {
         change { state in
             switch status.code {
@@ -60,6 +65,7 @@ public final class RecordedSpan: Tracing.Span {
         }
     }
 
+    /// Adds an event, up to the limit of events of a span; further ones are dropped.
     public func addEvent(_ event: SpanEvent) {
         change { state in
             guard state.events.count < Self.mostEvents else { return }
@@ -77,11 +83,13 @@ public final class RecordedSpan: Tracing.Span {
         addEvent(SpanEvent(name: "exception", at: instant(), attributes: attributes))
     }
 
+    /// Adds a link to another span, up to the limit of links; one without a trace is dropped.
     public func addLink(_ link: SpanLink) {
         guard let other = link.context.trace else { return }
         change { if $0.links.count < Self.mostLinks { $0.links.append(other) } }
     }
 
+    /// Ends the span once and hands it to the port; a second call has no effect.
     public func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
         guard let port else { return }
         let ended: State? = state.withLock { state in

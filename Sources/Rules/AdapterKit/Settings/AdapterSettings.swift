@@ -70,9 +70,13 @@ public struct SettingsError: Error, Sendable, Equatable {
 
 /// The key of a setting in a decoder.
 public struct SettingCodingKey: CodingKey, Sendable {
+    /// The setting's name.
     public let stringValue: String
+    /// nil: settings have names, not numbers.
     public var intValue: Int? { nil }
+    /// The key of this name.
     public init(stringValue: String) { self.stringValue = stringValue }
+    /// Returns nil for any number.
     public init?(intValue: Int) { nil }
 }
 

@@ -30,12 +30,14 @@ public final class SigningKeyReference: Sendable, Hashable {
         hash = hasher.finalize()
     }
 
+    /// Returns whether both name the same version, with the same `kid`, algorithm and end.
     public static func == (left: SigningKeyReference, right: SigningKeyReference) -> Bool {
         left === right
             || left.ring == right.ring && left.version == right.version && left.keyID == right.keyID
                 && left.algorithm == right.algorithm && left.retireAfter == right.retireAfter
     }
 
+    /// Feeds the hash that was computed once.
     public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
@@ -82,7 +84,10 @@ public protocol SigningPort: Sendable {
 }
 
 extension SigningPort {
+    /// Returns no key: the signer verifies nothing here.
     public func verificationKeys(of ring: String) -> [RingKey] { [] }
+    /// nil: keys are looked up for each batch.
     public var keysRevision: Int? { nil }
+    /// Whether calls may be concurrent: false.
     public var takesCallsAtOnce: Bool { false }
 }

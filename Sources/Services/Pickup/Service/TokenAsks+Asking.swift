@@ -6,8 +6,8 @@ import Synchronization
 extension TokenAsks {
     /// Asks a worker, unless the same ask is under way.
     ///
-    /// Where no token of the subject is known, there may still be one that was published before this gateway began to
-    /// follow, or that it forgot. The event states so, a worker answers it with a newer token, and no older token
+    /// If this gateway knows no token of the subject, there may still be one: published before the gateway began to
+    /// follow, or forgotten. The event states so, a worker answers it with a newer token, and no older token
     /// counts as an answer. A token below `floor`, the version that the caller has, counts as unknown: this gateway lags,
     /// or follows another topic than the gateway that handed out that version. A worker that knows the version mints
     /// nothing.
