@@ -16,12 +16,12 @@ struct SessionLimits: Sendable {
 
     /// The most finished events that may wait for the commit under way: the batches of one slow commit. At the limit,
     /// finished events are committed before more are processed.
-    var ready: Int { batch * 3 }
+    var ready: Int { batch * 6 }
 
     /// The most events that wait in place for their look-ups. At the limit, the next events that would wait move to the
     /// retry tiers, so that a slow vendor does not hold up the partitions.
     var parked: Int { batch * 4 }
 
     /// The most events of one commit, after additions: a failed commit repeats all of them.
-    var commit: Int { batch * 7 }
+    var commit: Int { batch * 12 }
 }

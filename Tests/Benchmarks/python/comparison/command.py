@@ -60,7 +60,7 @@ def parser(here):
         "--subjects", default="remint,peer", help="some of remint, peer and relay, which is librdkafka alone (remint,peer)")
     two.add_argument(
         "--transaction-events", type=positive, default=worker.TRANSACTION_EVENTS,
-        help="the most events of a transaction of the relay's (7000, as Remint's)")
+        help="the most events of a transaction of the relay's (12000, as Remint's)")
     two.add_argument("--transaction-seconds", type=float, default=worker.TRANSACTION_SECONDS, help=argparse.SUPPRESS)
     two.set_defaults(compare=worker.compare)
     return top

@@ -16,8 +16,8 @@ from .subject import Subject
 TARGETS = {"RS256": None, "ES256": 3.0, "HS256": 4.0}
 EVENTS = {"RS256": 20_000, "ES256": 100_000, "HS256": 200_000}
 TRANSACTION_SECONDS = 0.1
-# Remint commits what seven batches came to at most, and half of worker.batch.events, 1000, make a batch.
-TRANSACTION_EVENTS = 7000
+# Remint commits at most twelve batches, and half of worker.batch.events, 1000, make a batch.
+TRANSACTION_EVENTS = 12000
 TITLES = {"remint": "remint", "peer": "Python", "relay": "librdkafka"}
 # The lengths of the values that Remint produces for these events.
 VALUE_BYTES = {"RS256": 683, "ES256": 523, "HS256": 579}
