@@ -38,6 +38,8 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let illegalGeneration = Code(RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION)
         /// The group no longer knows this member.
         public static let unknownMemberID = Code(RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID)
+        /// Another live consumer joined the group as the same static member (`group.instance.id`).
+        public static let fencedInstance = Code(RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
         /// The group is about to hand out partitions anew.
         public static let rebalanceInProgress = Code(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS)
         /// A consumer's position is outside of the partition's log, and nobody has said where to go on.
@@ -131,11 +133,12 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether the open transaction must be aborted.
     public let requiresAbort: Bool
 
-    /// Whether another producer took over this one's `transactional.id`. librdkafka 2.0.2 marks some of these as merely
+    /// Whether another client took over this producer's `transactional.id` or this consumer's `group.instance.id`. librdkafka 2.0.2 marks some of these as merely
     /// requiring an abort; they are final all the same. A fatal old epoch is another one's doing, too: a producer that took the id back
     /// by registering it anew would fence the other in turn, for ever.
     public var isFenced: Bool {
-        code == .fenced || code == .producerFenced || isFatal && code == .invalidProducerEpoch
+        code == .fenced || code == .producerFenced || code == .fencedInstance
+            || isFatal && code == .invalidProducerEpoch
     }
 
     /// The error of a transaction's offsets before the consumer joined its group.

@@ -254,7 +254,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             configuration.kafka.instance.map { "\(configuration.kafka.group)-\($0)" }
         let lock = name == nil ? InstanceName(group: configuration.kafka.group) : nil
         let session = Session(
-            context: context, bootstrapServers: bootstrapServers, instance: name ?? lock?.text ?? "", isReady: isReady)
+            context: context, bootstrapServers: bootstrapServers, instance: name ?? lock?.text ?? "",
+            place: lock?.isStable == false ? nil : name ?? lock?.text, isReady: isReady)
         status.set(name: session.instance)
         var processor = configuration.processor(
             signing: context.signer, worker: session.instance, cores: signingLanes, spans: telemetry?.spans, now: now)
@@ -279,6 +280,11 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             case .reopened:
                 if .now - start > .seconds(60) { backoff.reset() }
                 guard await backoff.wait(while: { !Task.isShuttingDownGracefully }) else { return }
+            case .fenced(let error) where error.code == .fencedInstance:
+                // Brokers that restart during a join say so of a member's own former self, too: the next process gets its places.
+                throw WorkerError(
+                    "fenced: another live worker of the group \(configuration.kafka.group) has this one's name, \(session.instance); give each its own kafka.instance. Where there is none, a broker restarted: let this one be restarted: \(error)"
+                )
             case .fenced(let error):
                 throw WorkerError(
                     "fenced: a transaction outlived its timeout, or another worker has the transactional id \(session.instance); let this one be restarted, and give each its own kafka.instance: \(error)"

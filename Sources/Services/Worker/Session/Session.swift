@@ -10,7 +10,10 @@ import WorkerConfiguration
 struct Session {
     let context: SessionContext
     let bootstrapServers: String
+    /// The worker's transactional id.
     let instance: String
+    /// The name by which the groups keep the worker's places while it restarts; nil for a name that the next process does not get.
+    var place: String?
     /// Called with the brokers' address once the worker consumes.
     let isReady: @Sendable (String) -> Void
 
@@ -83,7 +86,8 @@ struct Session {
         let lanes: LaneConsumers
         do throws(KafkaError) {
             lanes = try await LaneConsumers(
-                configuration, properties, wakeup: wakeup, tracing: context.tracing, logger: context.clientLogger)
+                configuration, properties, place: place, wakeup: wakeup, tracing: context.tracing,
+                logger: context.clientLogger)
         } catch {
             await controlReader?.close(within: ClosingTime.least)
             throw error
@@ -118,8 +122,9 @@ struct Session {
         committed = loop.committed
         lanePauses = loop.lanePauses
         processor.rollBack()
-        // Leaving the groups hands the partitions on at once instead of after the session's end.
-        if !(await lanes.close(within: closing.ofGroups)) {
+        // Leaving the groups hands the partitions on at once instead of after the session's end. Whoever follows at once gets them
+        // again.
+        if !(await lanes.close(within: closing.ofGroups, keepsPlaces: !end.isStop && !Task.isShuttingDownGracefully)) {
             observer.leftLate()
         }
         return end

@@ -69,8 +69,10 @@ extension SessionLoop {
         let partitions = rebalance.partitions
         var starts: [TopicPartition: PartitionStart] = [:]
         if case .assigned = rebalance, !partitions.isEmpty {
-            if let floor = await versions() { processor.raiseVersions(above: floor) }
+            // The brokers are asked for both at once, because the partitions wait meanwhile.
+            async let floor = { [versions] in await versions() }()
             starts = try await self.starts(of: partitions, lane) ?? [:]
+            if let floor = await floor { processor.raiseVersions(above: floor) }
             committed.assigned(partitions)
             assignments += 1
         } else {

@@ -84,7 +84,7 @@ struct SessionLoop {
             await takeReload()
             takeAnswers()
             var hasMore = false
-            do throws(KafkaError) { hasMore = try await take() } catch { return .unusable(error) }
+            do throws(KafkaError) { hasMore = try await take() } catch { return SessionEnd(failed: error) }
             if let end = collect() { return renewedInstead(of: end) }
             await report(background)
             await watchLogs(background)
@@ -107,14 +107,14 @@ struct SessionLoop {
     ) async -> SessionEnd? {
         switch action {
         case .process(let batch):
-            do throws(KafkaError) { try await process(batch) } catch { return .unusable(error) }
+            do throws(KafkaError) { try await process(batch) } catch { return SessionEnd(failed: error) }
         case .commit(let unit): commit(unit, background)
         case .add(let addition): machine.added(additions.offer(stamped(addition)) ? addition : nil)
         case .rollBack: processor.rollBack()
         case .check: check(background)
         case .answer(let lane, let rebalance):
             do throws(KafkaError) { try await answer(lane, rebalance) } catch {
-                return renewal != nil || context.requests.isRenewalWanted ? renewed : .unusable(error)
+                return renewal != nil || context.requests.isRenewalWanted ? renewed : SessionEnd(failed: error)
             }
         case .wait(let moment): if !hasMore { await wait(until: moment) }
         case .stop:
