@@ -54,6 +54,8 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let storageError = Code(RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR)
         /// A rule of the broker's refuses the record.
         public static let policyViolation = Code(RD_KAFKA_RESP_ERR_POLICY_VIOLATION)
+        /// The broker refuses the record's time, which the client's clock gave it.
+        public static let invalidTimestamp = Code(RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP)
         /// Too few replicas of the partition are there.
         public static let notEnoughReplicas = Code(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS)
         /// As `notEnoughReplicas`, found out after the record was written.

@@ -1,4 +1,5 @@
 import AdapterKit
+import HTTPTransport
 import Kafka
 import Logging
 import Pipeline
@@ -114,10 +115,31 @@ final class SessionObserver: Sendable {
             status.set(.publishing, "every transaction is aborted: \(error)")
             logger.error(
                 "every transaction is aborted for the same reason; no event is answered until it is fixed",
-                metadata: [LogKey.kafkaError: "\(error)"])
+                metadata: Self.details(ofAbort: error))
         }
-        logger.warning(
-            "a transaction was aborted; its events are taken again", metadata: [LogKey.kafkaError: "\(error)"])
+        logger.warning("a transaction was aborted; its events are taken again", metadata: Self.details(ofAbort: error))
+    }
+
+    private static func details(ofAbort error: KafkaError) -> Logger.Metadata {
+        var details: Logger.Metadata = [LogKey.kafkaError: "\(error)"]
+        if error.code == .invalidTimestamp {
+            details[LogKey.detail] =
+                "the brokers refuse records dated by this machine's clock: set the clock; the topics' message.timestamp.after.max.ms is the difference they accept"
+        }
+        return details
+    }
+
+    /// Notes the comparison of this machine's clock with others.
+    func compared(_ result: ClockWatch.Result) {
+        status.set(.clock, result.problem)
+        metrics.set(clockOffsets: result.offsets)
+        switch result.notice {
+        case .differs(let detail):
+            logger.error("this clock and others differ; tokens are dated by a wrong time", metadata: [LogKey.detail: "\(detail)"])
+        case .agrees(let length):
+            logger.notice("this clock and others agree again", metadata: [LogKey.outage: "\(Outage.text(length))"])
+        case nil: break
+        }
     }
 
     /// Notes that a topic cannot be written.

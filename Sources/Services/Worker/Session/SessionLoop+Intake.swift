@@ -49,6 +49,8 @@ extension SessionLoop {
             observer.wentBack(regression.partition, to: regression.offset, from: regression.committed)
         }
         observer.took(taken.records.count, lane)
+        // Retries are dated by workers, perhaps by this one.
+        if lane == .live, let time = taken.time { clockSample.record = time }
         marks.took(taken.records)
         machine.received(taken.records, on: lane, at: context.now())
     }
