@@ -210,7 +210,7 @@ public final class KafkaProducer: KafkaClient {
                 }
             } else if let error = unsafe client.handle(common: event) {
                 client.logger.log(
-                    level: error.isFatal ? .error : .warning, "the producer reports an error",
+                    level: error.isFatal ? .error : error.code.isConnection ? .debug : .warning, "the producer reports an error",
                     metadata: ["kafka.error": "\(error)"])
             }
             unsafe rd_kafka_event_destroy(event)

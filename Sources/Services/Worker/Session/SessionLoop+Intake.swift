@@ -69,6 +69,7 @@ extension SessionLoop {
     /// - Throws: `KafkaError` where it is not known where assigned partitions are to be read from.
     mutating func answer(_ lane: Lane, _ rebalance: SessionStateMachine.Rebalance) async throws(KafkaError) {
         let partitions = rebalance.partitions
+        var isAnswered = true
         var starts: [TopicPartition: PartitionStart] = [:]
         if case .assigned = rebalance, !partitions.isEmpty {
             if let floor = await versions() { processor.raiseVersions(above: floor) }
@@ -84,10 +85,16 @@ extension SessionLoop {
         } catch {
             observer.answeredLate(error)
             starts = [:]
+            isAnswered = false
         }
         machine.answered(lane)
         watch.forget(lane)
         try await settle(starts, lane)
+        // A worker that gets none, because the group has more members than partitions, is ready too.
+        if isAnswered, lane == .live, rebalance.isAssignment, renewal == nil {
+            begin?()
+            begin = nil
+        }
     }
 }
 

@@ -45,6 +45,8 @@ struct SessionLoop {
     /// The time by which the session must end, once new clients are requested; nil before that.
     private(set) var renewal: ContinuousClock.Instant?
     let restingLag = RestingLag()
+    /// Called once the session has its first live partitions; nil after that.
+    var begin: (@Sendable () -> Void)?
     /// The moments of other clocks since the last report.
     var clockSample = ClockWatch.Sample()
     /// The batches added to the unit that is being committed.
