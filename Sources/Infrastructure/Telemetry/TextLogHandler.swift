@@ -31,7 +31,8 @@ public struct TextLogHandler: LogHandler {
     public func log(event: LogEvent) {
         let level = "\(event.level)"
         let padding = String(repeating: " ", count: max(0, Self.levelWidth - level.utf8.count))
-        var line = "\(now().formatted(LogLine.timeFormat)) \(level)\(padding) \(Self.printable(event.message.description))"
+        var line = "\(now().formatted(LogLine.timeFormat)) \(level)\(padding) "
+        line += Self.printable(event.message.description)
         var details = LogLine.details(of: event, metadata, metadataProvider)
         if let error = event.error { details.append(("error", "\(error)")) }
         if !details.isEmpty { line += " " }

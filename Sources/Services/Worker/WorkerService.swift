@@ -127,7 +127,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let context = SessionContext(
             configuration: configuration, signer: signer, lookups: lookups, observer: observer,
             requests: SessionRequests(status), unreadable: UnreadableRecords(metrics.unreadable, logger: logger),
-            reachability: Reachability(observer), clock: ClockWatch(), clientLogger: logger, now: now, tracing: tracing, reloader: reloader)
+            reachability: Reachability(observer), clock: ClockWatch(), clientLogger: logger, now: now, tracing: tracing,
+            reloader: reloader)
         try await withThrowingTaskGroup(of: Void.self) { group in
             // The server answers until the last event has ended, so it must not see the graceful shutdown, which ends its
             // own; a task of its own does not inherit it.

@@ -1,4 +1,4 @@
-import Formats
+import AdapterKit
 import NIOHTTP1
 import Testing
 

@@ -21,7 +21,8 @@ import Testing
 
     private var logger: Logger {
         Logger(label: "test") { [lines] _ in
-            TextLogHandler(level: .trace, write: { lines.add($0) }, now: { Date(timeIntervalSince1970: 1_800_000_000.25) })
+            TextLogHandler(
+                level: .trace, write: { lines.add($0) }, now: { Date(timeIntervalSince1970: 1_800_000_000.25) })
         }
     }
 

@@ -209,8 +209,9 @@ public final class KafkaProducer: KafkaClient {
                     )
                 }
             } else if let error = unsafe client.handle(common: event) {
+                let level: Logger.Level = error.isFatal ? .error : error.code.isConnection ? .debug : .warning
                 client.logger.log(
-                    level: error.isFatal ? .error : error.code.isConnection ? .debug : .warning, "the producer reports an error",
+                    level: level, "the producer reports an error",
                     metadata: ["kafka.error": "\(error)"])
             }
             unsafe rd_kafka_event_destroy(event)

@@ -129,7 +129,7 @@ final class SessionObserver: Sendable {
         var details: Logger.Metadata = [LogKey.kafkaError: "\(error)"]
         if error.code == .invalidTimestamp {
             details[LogKey.detail] =
-                "the brokers refuse records dated by this machine's clock: set the clock; the topics' message.timestamp.after.max.ms is the difference they accept"
+                "the brokers refuse records dated by this machine's clock: set the clock, or allow its difference on the topics (message.timestamp.after.max.ms, message.timestamp.before.max.ms)"
         }
         return details
     }
@@ -140,7 +140,9 @@ final class SessionObserver: Sendable {
         metrics.set(clockOffsets: result.offsets)
         switch result.notice {
         case .differs(let detail):
-            logger.error("this clock and others differ; tokens are dated by a wrong time", metadata: [LogKey.detail: "\(detail)"])
+            logger.error(
+                "this clock and others differ; tokens are dated by a wrong time",
+                metadata: [LogKey.detail: "\(detail)"])
         case .agrees(let length):
             logger.notice("this clock and others agree again", metadata: [LogKey.outage: "\(Outage.text(length))"])
         case nil: break

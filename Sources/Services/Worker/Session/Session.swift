@@ -179,7 +179,9 @@ struct Session {
             var missing: [String] = []
             for topic in configuration.allTopics {
                 let metadata: TopicMetadata
-                do throws(KafkaError) { metadata = try await producer.metadata(of: topic, within: .seconds(15)) } catch {
+                do throws(KafkaError) {
+                    metadata = try await producer.metadata(of: topic, within: .seconds(15))
+                } catch {
                     throw error.explained(by: producer.lastError)
                 }
                 context.reachability.succeeded()

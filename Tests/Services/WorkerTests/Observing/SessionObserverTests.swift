@@ -50,7 +50,7 @@ import Testing
             observer.logOutcomes(at: begin + .seconds(second))
         }
         observer.logOutcomes(isLast: true, at: begin + .seconds(90))
-        let counts = log.lines.compactMap { $0.metadata["remint.app"]?.dropFirst("shop: ".count) }.compactMap { Int($0) }
+        let counts = log.lines.compactMap { $0.metadata["remint.app"].flatMap { Int($0.dropFirst("shop: ".count)) } }
         #expect(counts.reduce(0, +) == 90)
         #expect(counts.prefix(6) == [1, 1, 1, 1, 1, 56])
         #expect(counts.count == 11)

@@ -70,7 +70,8 @@ import Testing
     @Test func `a call without an answer is explained by the last failure of a connection`() {
         let cause = KafkaError(.authentication, "SASL handshake failed")
         let silence = KafkaError(.timedOut, "asking for the topic t: Local: Timed out")
-        #expect(silence.explained(by: cause).message == "asking for the topic t: Local: Timed out: SASL handshake failed")
+        #expect(
+            silence.explained(by: cause).message == "asking for the topic t: Local: Timed out: SASL handshake failed")
         #expect(silence.explained(by: nil) == silence && silence.explained(by: silence) == silence)
         let refusal = KafkaError(.topicAuthorizationFailed, "no")
         #expect(refusal.explained(by: cause) == refusal, "the broker answered")
