@@ -58,7 +58,7 @@ public struct LimitedLogHandler: LogHandler {
         guard event.level >= .warning, event.level < .critical else { return base.log(event: event) }
         var fault = event.message.description
         for name in Self.names {
-            if let value = event.metadata?[name] { fault += "\u{0} \(value)" }
+            if let value = event.metadata?[name] { fault += "\u{0}\(name)=\(value)" }
         }
         // The library has a line for each connection, and none that a reader needs twice.
         let most = event.metadata?[LogKey.libraryFacility] == nil ? RepeatLimit.most : 1
