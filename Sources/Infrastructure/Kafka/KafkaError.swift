@@ -56,6 +56,8 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let storageError = Code(RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR)
         /// A rule of the broker's refuses the record.
         public static let policyViolation = Code(RD_KAFKA_RESP_ERR_POLICY_VIOLATION)
+        /// The broker refuses the record's time, which the client's clock gave it.
+        public static let invalidTimestamp = Code(RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP)
         /// Too few replicas of the partition are there.
         public static let notEnoughReplicas = Code(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS)
         /// As `notEnoughReplicas`, found out after the record was written.
@@ -106,6 +108,11 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
             }
         }
 
+        /// Whether the error means that a connection failed, which the client tries again and its library logs.
+        public var isConnection: Bool {
+            [.transport, .allBrokersDown, .timedOut, .unknownHost].contains(self)
+        }
+
         /// Whether the error means that a topic cannot be written until an operator acts.
         public var isAboutTopic: Bool {
             switch self {
@@ -150,6 +157,15 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Returns the error of a caller whose wait for `operation` timed out.
     public static func overdue(_ operation: String) -> KafkaError {
         KafkaError(.timedOut, "\(operation): no answer in time")
+    }
+
+    /// Returns this error with `cause` in its message, if both mean that a connection failed: a call that found no broker
+    /// does not know why.
+    public func explained(by cause: KafkaError?) -> KafkaError {
+        guard code.isConnection, let cause, cause != self else { return self }
+        return KafkaError(
+            code, "\(message): \(cause.message)", isRetriable: isRetriable, isFatal: isFatal,
+            requiresAbort: requiresAbort)
     }
 
     init(

@@ -7,7 +7,7 @@ struct Remint: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remint",
         abstract: "Mints replacement tokens for users whose SDK reported a failed authentication.",
-        version: "0.1.0",
+        version: Build.version,
         subcommands: [
             DemoCommand.self, RunCommand.self, PickupCommand.self, PickupKeyCommand.self, SignerCommand.self,
             CheckCommand.self,

@@ -51,7 +51,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     ///     for a worker that keeps its first configuration.
     ///   - logLevel: The level of the process' log, if it may change with the configuration.
     ///   - observe: A function that gets the outcomes of every transaction once they are visible.
-    ///   - isReady: told the brokers' address each time the worker begins to consume.
+    ///   - isReady: told the brokers' address each time the worker has its first live partitions.
     /// - Throws: `WorkerError` where the configuration is not ready.
     public init(
         _ preflight: Preflight, logger: Logger, signingLanes: Int, now: @escaping @Sendable () -> UnixTime,
@@ -127,7 +127,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let context = SessionContext(
             configuration: configuration, signer: signer, lookups: lookups, observer: observer,
             requests: SessionRequests(status), unreadable: UnreadableRecords(metrics.unreadable, logger: logger),
-            reachability: Reachability(observer), clientLogger: logger, now: now, tracing: tracing, reloader: reloader)
+            reachability: Reachability(observer), clock: ClockWatch(), clientLogger: logger, now: now, tracing: tracing,
+            reloader: reloader)
         try await withThrowingTaskGroup(of: Void.self) { group in
             // The server answers until the last event has ended, so it must not see the graceful shutdown, which ends its
             // own; a task of its own does not inherit it.
@@ -145,6 +146,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             group.addTask { await follow(reloader, signer: local) }
             for signer in signers { group.addTask { await signer.run() } }
             group.addTask { await lookups.run() }
+            group.addTask { [reachability = context.reachability] in await reachability.run() }
             if let certificates = ClientCertificates(configuration) {
                 let watcher = CertificateWatcher(
                     certificates, logger: logger, renew: { [status] in status.renewClients() },
@@ -269,6 +271,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             do { end = try await session.run(&processor, &committed, &lanePauses) } catch let error as KafkaError {
                 // Brokers that a worker has reached before are waited for.
                 guard !isFirst else { throw error }
+                if error.code.isConnection { context.reachability.lost(error) }
                 end = .unusable(error)
             }
             isFirst = false

@@ -33,6 +33,9 @@ struct PickupCommand: AsyncParsableCommand {
         let (configuration, files) = try options.loadNoting()
         let level = LogLevel(configuration.log)
         let logger = Logger.remint(configuration.log, at: level)
+        if let pickup = configuration.pickup {
+            logger.notice("the gateway starts", metadata: Build.details(pickup.limits))
+        }
         let service: PickupService
         do {
             service = try PickupService(
@@ -55,7 +58,7 @@ struct PickupCommand: AsyncParsableCommand {
                 configuration.worker.shutdownDeadline + (configuration.pickup?.drain ?? .zero)
             try await ServiceGroup(configuration: group).run()
         } catch {
-            logger.critical("the gateway cannot go on", metadata: ["error": "\(error)"])
+            logger.critical("the gateway cannot go on", error: error)
             throw ExitCode(75)
         }
     }

@@ -36,6 +36,7 @@ struct RunCommand: AsyncParsableCommand {
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
         let level = LogLevel(configuration.log)
         let logger = Logger.remint(configuration.log, at: level)
+        logger.notice("the worker starts", metadata: Build.details(configuration.workerLimits))
         protection.report(to: logger)
         let worker = try WorkerService(
             preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system,
@@ -57,7 +58,7 @@ struct RunCommand: AsyncParsableCommand {
         do {
             try await group.run()
         } catch {
-            logger.critical("the worker cannot go on", metadata: ["error": "\(error)"])
+            logger.critical("the worker cannot go on", error: error)
             throw ExitCode(75)
         }
     }

@@ -55,7 +55,7 @@ struct SignerCommand: AsyncParsableCommand {
             group.maximumGracefulShutdownDuration = configuration.worker.shutdownDeadline
             try await ServiceGroup(configuration: group).run()
         } catch {
-            logger.critical("the signer cannot go on", metadata: ["error": "\(error)"])
+            logger.critical("the signer cannot go on", error: error)
             throw ExitCode(75)
         }
     }

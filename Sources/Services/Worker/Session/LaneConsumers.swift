@@ -58,6 +58,8 @@ struct LaneConsumers: Sendable {
         var count = 0
         /// The records, in the form that the pipeline consumes.
         var records: [InputRecord] = []
+        /// The time of the last record.
+        var time: RecordTime?
         /// Everything else.
         var others: [KafkaConsumer.Event] = []
     }
@@ -70,6 +72,7 @@ struct LaneConsumers: Sendable {
         let events = await consumers[lane].events(limit: limit, within: .zero)
         taken.count = events.count
         taken.records.reserveCapacity(events.count)
+        if case .record(let last)? = events.last { taken.time = RecordTime(last) }
         for event in events {
             guard case .record(let record) = event else {
                 taken.others.append(event)

@@ -14,7 +14,7 @@ struct Session {
     let instance: String
     /// The name by which the groups keep the worker's places while it restarts; nil for a name that the next process does not get.
     var place: String?
-    /// Called with the brokers' address once the worker consumes.
+    /// Called with the brokers' address once the worker has its first live partitions.
     let isReady: @Sendable (String) -> Void
 
     private var configuration: Configuration { context.configuration }
@@ -94,8 +94,7 @@ struct Session {
         }
         context.lookups?.onReply { wakeup.signal() }
         observer.show(lanePauses)
-        observer.began(configuration, bootstrapServers: bootstrapServers, instance: instance)
-        isReady(bootstrapServers)
+        observer.opened()
         let patience = CommitPatience()
         var loop = SessionLoop(
             lanes: lanes, committer: committer(producer, lanes, patience), context: context, instance: instance,
@@ -103,6 +102,10 @@ struct Session {
             logs: PartitionLogs(properties, group: configuration.kafka.group, logger: context.clientLogger),
             versions: { await floor.read(partitions: tokenPartitions) }, processor: processor,
             committed: committed, lanePauses: lanePauses)
+        loop.begin = { [observer, configuration, bootstrapServers, instance, isReady] in
+            observer.began(configuration, bootstrapServers: bootstrapServers, instance: instance)
+            isReady(bootstrapServers)
+        }
         // A task of its own, which a graceful shutdown does not end: the last suspension is told after the last event ended.
         let following = controlReader.map { reader in Task.detached { await control.run(reader) } }
         let background = BackgroundWork()
@@ -115,7 +118,7 @@ struct Session {
         closing.until = loop.renewal
         await finish(background, end, &closing)
         // With those of a commit that ended after the loop.
-        observer.logOutcomes()
+        observer.logOutcomes(isLast: true)
         following?.cancel()
         await finish(following, end, closing)
         processor = loop.processor
@@ -180,7 +183,13 @@ struct Session {
         while true {
             var missing: [String] = []
             for topic in configuration.allTopics {
-                let metadata = try await producer.metadata(of: topic, within: .seconds(15))
+                let metadata: TopicMetadata
+                do throws(KafkaError) {
+                    metadata = try await producer.metadata(of: topic, within: .seconds(15))
+                } catch {
+                    throw error.explained(by: producer.lastError)
+                }
+                context.reachability.succeeded()
                 guard metadata.partitionCount == 0 else { continue }
                 missing.append("\(topic): \(metadata.error?.message ?? "no partitions")")
             }

@@ -45,6 +45,10 @@ struct SessionLoop {
     /// The time by which the session must end, once new clients are requested; nil before that.
     private(set) var renewal: ContinuousClock.Instant?
     let restingLag = RestingLag()
+    /// Called once the session has its first live partitions; nil after that.
+    var begin: (@Sendable () -> Void)?
+    /// The moments of other clocks since the last report.
+    var clockSample = ClockWatch.Sample()
     /// The batches added to the unit that is being committed.
     var additions = Additions()
     let commits = Handoff<(result: CommitResult, at: UnixTime)>()
@@ -174,6 +178,7 @@ struct SessionLoop {
         guard let lookups = context.lookups else { return }
         let replies = lookups.takeReplies()
         if !replies.isEmpty {
+            if case .success(let answer)? = replies.last?.result, let date = answer.date { clockSample.answer = date }
             processor.received(replies)
             machine.answersCame()
         }

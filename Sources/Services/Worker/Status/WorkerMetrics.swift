@@ -37,6 +37,7 @@ final class WorkerMetrics: Sendable {
     let lookups: LookupMetrics
     private let tokens: TokenMetrics
     private let certificateEnd: GaugeFamily
+    private let clockOffset: GaugeFamily
     let export: ExportMetrics
     let reloads: ReloadMetrics
     /// The apps and accounts whose series are exported; nil for all.
@@ -109,6 +110,10 @@ final class WorkerMetrics: Sendable {
             "remint_kafka_client_certificate_expiry_timestamp_seconds",
             "Time at which the Kafka clients' own certificate expires, in seconds since 1970; absent without ssl.certificate.location."
         )
+        clockOffset = registry.gauge(
+            "remint_clock_offset_seconds",
+            "How far this machine's clock is ahead of another clock, negative where it is behind, by source: brokers, lookups, events; absent while not compared.",
+            labels: ["source"])
         export = ExportMetrics(registry)
         reloads = ReloadMetrics(registry)
         ready = registry.gauge("remint_ready", "1 while the dependency is ready.", labels: ["dependency"])
@@ -121,6 +126,11 @@ final class WorkerMetrics: Sendable {
     /// Sets the end of the Kafka clients' certificate.
     func set(certificateEnd moment: UnixTime?) {
         if let moment { certificateEnd.set(Double(moment.seconds)) }
+    }
+
+    /// Replaces the offsets of this clock.
+    func set(clockOffsets offsets: [ClockComparisons.Source: Double]) {
+        clockOffset.replace(Dictionary(offsets.map { ([$0.key.rawValue], $0.value) }) { first, _ in first })
     }
 
     func took(_ count: Int, _ lane: Lane) { events.add(count, lane.rawValue) }
