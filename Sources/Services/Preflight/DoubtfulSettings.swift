@@ -1,6 +1,7 @@
-import AdapterKit
+package import AdapterKit
+import Formats
 import Keyring
-import WorkerConfiguration
+package import WorkerConfiguration
 
 /// Settings that a worker can start with and that are hardly meant.
 enum DoubtfulSettings {
@@ -30,7 +31,7 @@ enum DoubtfulSettings {
 extension Preflight {
     /// Returns errors about rings whose active version cannot sign any more at the time `now`, and warnings about those
     /// whose version ends within 30 days.
-    public func endingKeys(at now: UnixTime) -> [Diagnostic] {
+    package func endingKeys(at now: UnixTime) -> [Diagnostic] {
         (configuration?.keys ?? []).compactMap { key in
             guard let path = key.path, let listing = try? KeyRingDirectory(path: path).readListing(),
                 let active = listing.versions.first(where: { $0.state == .active }), let end = active.retireAfter

@@ -1,6 +1,7 @@
 import NIOCore
 import Serving
 import Telemetry
+import Wiring
 import WorkerConfiguration
 
 extension WorkerService {

@@ -39,11 +39,11 @@ extension OperatorScenarios {
             ),
         ])
         func `check finds a mistake that is no error of form`(
-            _ from: String, _ to: String, _ expected: String, _ status: Int32
+            _ from: String, _ to: String, _ expected: String, _ status: Int
         ) async throws {
             let folder = try await Self.folder()
             let program = try await Self.check(Self.base.replacing(from, with: to, maxReplacements: 1), folder)
-            #expect(program.status == status, "\(program.errorText)")
+            #expect(Int(program.status) == status, "\(program.errorText)")
             #expect(program.errorText.contains(expected), "\(program.errorText)")
             #expect(!program.errorText.contains("hunter2"))
         }

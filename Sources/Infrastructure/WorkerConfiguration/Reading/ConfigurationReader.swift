@@ -52,7 +52,8 @@ public struct ConfigurationReader {
     private func read(
         _ diagnostics: Diagnostics, _ notes: FileNotes
     ) -> (configuration: Configuration, root: Node)? {
-        draft(diagnostics, notes).flatMap { diagnostics.hasErrors ? nil : ($0.draft, $0.root) }
+        guard let found = draft(diagnostics, notes), !diagnostics.hasErrors else { return nil }
+        return (found.draft, found.root)
     }
 
     /// Returns the configuration and the tree like `read`, also where there are errors; nil where there is no tree.
