@@ -8,7 +8,6 @@ import OTLP
 public import Pipeline
 public import Preflight
 public import ServiceLifecycle
-import Serving
 import Signing
 public import Telemetry
 import VendorLookup
@@ -35,7 +34,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     private let logLevel: LogLevel?
     private let requests = ReloadRequests()
     /// The token that the admin server requires; nil for none.
-    private let adminToken: SecretBytes?
+    let adminToken: SecretBytes?
     /// The collector of spans and metrics, and the queue of spans for it; nil for no export.
     let telemetry: (collector: Collector, spans: SpanQueue)?
     let logger: Logger
@@ -132,7 +131,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         try await withThrowingTaskGroup(of: Void.self) { group in
             // The server answers until the last event has ended, so it must not see the graceful shutdown, which ends its
             // own; a task of its own does not inherit it.
-            let admin = try startAdminServer(metrics, running)
+            let (listening, isListening) = AsyncStream.makeStream(of: Void.self)
+            let admin = try startAdminServer(metrics, running) { isListening.finish() }
+            if admin == nil { isListening.finish() }
             defer { admin?.cancel() }
             if let admin {
                 group.addTask {
@@ -154,6 +155,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                 group.addTask { await watcher.run() }
             }
             group.addTask {
+                // A worker that cannot listen must not join its groups.
+                for await _ in listening {}
+                try Task.checkCancellation()
                 for signer in signers { await signer.waitForKeys(within: Self.patienceForKeys) }
                 try await work(context)
                 throw Finished()
@@ -217,25 +221,6 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         guard !signers.isEmpty else { return local }
         let routes = signers.flatMap { signer in signer.wanted.keys.map { ($0, signer) } }
         return RoutedSigner(local: local, others: Dictionary(routes) { first, _ in first })
-    }
-
-    private func startAdminServer(
-        _ metrics: WorkerMetrics, _ running: RunningConfiguration
-    ) throws(WorkerError) -> Task<Void, any Error>? {
-        guard let address = configuration.admin else { return nil }
-        let reporter = StatusReporter(
-            configuration, status: status, metrics: metrics, keys: { running.current.keys }, now: now)
-        var server = AdminServer(
-            address: address, status: status, metrics: metrics.registry, reporter: reporter, logger: logger)
-        server.token = adminToken
-        server.tls = try address.certificate.map { (files) throws(WorkerError) in
-            try ServerCertificate.load(files, named: "admin.tls").configuration
-        }
-        return Task.detached {
-            do { try await server.run() } catch is CancellationError {} catch {
-                throw WorkerError("the admin server cannot listen on \(address.host):\(address.port): \(error)")
-            }
-        }
     }
 
     private func work(_ context: SessionContext) async throws {

@@ -29,6 +29,8 @@ extension Configuration {
         public let value: String
         /// The property's place in the file.
         public let place: FileLocation
+        /// Whether the configuration's file has the value itself, and neither the environment nor a file that it names.
+        public var isLiteral = false
 
         public var description: String { "\(name) (\(place.file):\(place.line))" }
         public var debugDescription: String { description }

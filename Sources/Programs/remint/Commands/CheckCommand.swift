@@ -12,12 +12,17 @@ import WorkerConfiguration
 struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Checks a configuration and its keys; with --connect, what it connects to.",
-        discussion: """
+        discussion: .help(
+            """
             Exit code 1 where a worker or a gateway could not start, and where a compromised key is in use. Each line is file:line:column: severity: message. Without
             --connect no connection is made. With it, each of these is asked, a line for each: the brokers, the topics, the
             groups and a transactional id, the vendors' endpoints, the signers and the issuers of the gateway's sessions; exit
             code 1 where one of them is not as worker or gateway needs it. No topic is created, no record written, no group joined.
-            """)
+            """,
+            examples: """
+                remint check --config remint.yaml
+                remint check --config remint.yaml --connect --timeout 5s
+                """))
 
     @OptionGroup var options: ConfigurationOptions
     @Flag(help: "Print the diagnostics as JSON.") var json = false
@@ -30,7 +35,7 @@ struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
         }
         let preflight = Preflight(file: options.config, registry: .remint, source: .system)
         let gateway = (preflight.configuration.map(PickupService.diagnostics) ?? []) + openFiles
-        let notices = preflight.notices
+        let notices = preflight.notices + preflight.endingKeys(at: .system())
         let isReady = preflight.isReady && gateway.isEmpty && !notices.contains { $0.severity == .error }
         let diagnostics =
             preflight.diagnostics + gateway + notices

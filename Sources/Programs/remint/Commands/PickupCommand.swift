@@ -15,13 +15,18 @@ import WorkerConfiguration
 struct PickupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pickup", abstract: "Serves devices: one call from a rejected token to its replacement.",
-        discussion: """
+        discussion: .help(
+            """
             Runs until SIGTERM or SIGINT, and for pickup.drain after it. Any number may run beside each other: a gateway keeps nothing \
             that is not on the token topic.
             Section pickup of the configuration sets the address and the accepted sessions. On SIGHUP, and when the \
             configuration or a file that it names changes, the gateway applies the new values, and streams stay open. A change that \
             needs a restart is logged.
-            """)
+            """,
+            examples: """
+                remint pickup --config pickup.yaml
+                remint pickup --config pickup.yaml --brokers 127.0.0.1:9092
+                """))
 
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?

@@ -52,7 +52,8 @@ struct FleetTable {
 
     private func add(_ topic: FleetStatus.Topic, _ lane: String, _ state: String, to table: inout TextTable) {
         table.add(
-            lane, topic.name.printable(limit: 40), String(topic.partitions), topic.waiting.map(String.init) ?? "?",
+            lane, topic.name.printable(limit: 40), String(topic.partitions),
+            topic.waiting.map { topic.isUpperBound ? "<= \($0)" : String($0) } ?? "?",
             state)
     }
 

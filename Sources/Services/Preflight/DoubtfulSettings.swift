@@ -1,0 +1,52 @@
+package import AdapterKit
+import Formats
+import Keyring
+package import WorkerConfiguration
+
+/// Settings that a worker can start with and that are hardly meant.
+enum DoubtfulSettings {
+    /// The properties of librdkafka that are secrets.
+    private static let secrets: Set<String> = [
+        "sasl.password", "sasl.oauthbearer.client.secret", "ssl.key.password", "ssl.key.pem", "ssl.keystore.password",
+    ]
+
+    /// Returns warnings about secrets in the configuration's own file, and about rings that no app uses.
+    static func diagnostics(of configuration: Configuration) -> [Diagnostic] {
+        let literal = configuration.kafka.properties.filter { $0.isLiteral && secrets.contains($0.name) }.map {
+            Diagnostic(
+                .warning, at: $0.place,
+                "kafka.properties \($0.name) is a secret in the configuration's file; move it to a file of mode 600 and write \($0.name)_file: PATH"
+            )
+        }
+        // A signer's configuration may have rings alone.
+        guard !configuration.apps.isEmpty else { return literal }
+        let unused = configuration.keys.filter { key in !configuration.apps.contains { $0.key == key.name } }.map {
+            Diagnostic(
+                .warning, at: $0.place, "keys.\($0.name) is the key of no app; name it in apps.*.key, or remove it")
+        }
+        return literal + unused
+    }
+}
+
+extension Preflight {
+    /// Returns errors about rings whose active version cannot sign any more at the time `now`, and warnings about those
+    /// whose version ends within 30 days.
+    package func endingKeys(at now: UnixTime) -> [Diagnostic] {
+        (configuration?.keys ?? []).compactMap { key in
+            guard let path = key.path, let listing = try? KeyRingDirectory(path: path).readListing(),
+                let active = listing.versions.first(where: { $0.state == .active }), let end = active.retireAfter
+            else { return nil }
+            let apps = (configuration?.apps ?? []).filter { $0.key == key.name }
+            let shortest = apps.map { $0.adapter.recipe(for: Subject(user: "")).lifetime.allowed.lowerBound }.max() ?? 0
+            let left = end.seconds - now.seconds
+            guard left < 30 * 86_400 else { return nil }
+            let isOver = left < max(1, Int64(shortest))
+            return RemintCommand.$invocation.withValue(.init(config: key.place.file, ring: key.name)) {
+                Diagnostic(
+                    isOver ? .error : .warning, at: key.place,
+                    "keys.\(key.name): the active version \(PlainName.quote(active.id)) \(isOver ? "signs no token any more: its retire_after is" : "stops signing at its retire_after,") \(end). Replace it: \(RemintCommand("rotate prepare"))"
+                )
+            }
+        }
+    }
+}
