@@ -145,6 +145,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             group.addTask { await follow(reloader, signer: local) }
             for signer in signers { group.addTask { await signer.run() } }
             group.addTask { await lookups.run() }
+            group.addTask { [ends = keyEnds(running, signer, metrics)] in await ends.run() }
             if let certificates = ClientCertificates(configuration) {
                 let watcher = CertificateWatcher(
                     certificates, logger: logger, renew: { [status] in status.renewClients() },
@@ -227,7 +228,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             address: address, status: status, metrics: metrics.registry, reporter: reporter, logger: logger)
         server.token = adminToken
         server.tls = try address.certificate.map { (files) throws(WorkerError) in
-            try ServerCertificate.load(files, named: "admin.tls").configuration
+            let certificate = try ServerCertificate.load(files, named: "admin.tls")
+            metrics.set(adminCertificateEnd: certificate.end)
+            return certificate.configuration
         }
         return Task.detached {
             do { try await server.run() } catch is CancellationError {} catch {

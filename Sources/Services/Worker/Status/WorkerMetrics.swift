@@ -1,5 +1,6 @@
 import AdapterKit
 import BrokerTokens
+import Keyring
 import OTLP
 import Pipeline
 import Synchronization
@@ -37,6 +38,8 @@ final class WorkerMetrics: Sendable {
     let lookups: LookupMetrics
     private let tokens: TokenMetrics
     private let certificateEnd: GaugeFamily
+    private let adminCertificateEnd: GaugeFamily
+    private let keyEnds: GaugeFamily
     let export: ExportMetrics
     let reloads: ReloadMetrics
     /// The apps and accounts whose series are exported; nil for all.
@@ -104,6 +107,13 @@ final class WorkerMetrics: Sendable {
             "remint_kafka_client_certificate_expiry_timestamp_seconds",
             "When the Kafka clients' own certificate ends, in seconds since 1970; absent without ssl.certificate.location."
         )
+        adminCertificateEnd = registry.gauge(
+            "remint_admin_certificate_expiry_timestamp_seconds",
+            "When the certificate of admin.tls expires, in seconds since 1970; absent without one.")
+        keyEnds = registry.gauge(
+            "remint_key_retire_timestamp_seconds",
+            "The retire_after of the version that signs, or that an open campaign makes sign, in seconds since 1970; absent without one.",
+            labels: ["ring", "version"])
         export = ExportMetrics(registry)
         reloads = ReloadMetrics(registry)
         ready = registry.gauge("remint_ready", "1 while the worker is ready, by dependency.", labels: ["dependency"])
@@ -116,6 +126,15 @@ final class WorkerMetrics: Sendable {
     /// Sets the end of the Kafka clients' certificate.
     func set(certificateEnd moment: UnixTime?) {
         if let moment { certificateEnd.set(Double(moment.seconds)) }
+    }
+
+    /// Sets the end of the admin server's certificate.
+    func set(adminCertificateEnd moment: UnixTime) { adminCertificateEnd.set(Double(moment.seconds)) }
+
+    /// Sets the ends of the keys that the rings need.
+    func set(_ ends: [KeyEnd]) {
+        keyEnds.replace(
+            Dictionary(ends.map { ([$0.ring, $0.version], Double($0.end.seconds)) }) { first, _ in first })
     }
 
     func took(_ count: Int, _ lane: Lane) { events.add(count, lane.rawValue) }
