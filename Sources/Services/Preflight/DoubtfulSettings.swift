@@ -27,26 +27,3 @@ enum DoubtfulSettings {
         return literal + unused
     }
 }
-
-extension Preflight {
-    /// Returns errors about rings whose active version cannot sign any more at the time `now`, and warnings about those
-    /// whose version ends within 30 days.
-    package func endingKeys(at now: UnixTime) -> [Diagnostic] {
-        (configuration?.keys ?? []).compactMap { key in
-            guard let path = key.path, let listing = try? KeyRingDirectory(path: path).readListing(),
-                let active = listing.versions.first(where: { $0.state == .active }), let end = active.retireAfter
-            else { return nil }
-            let apps = (configuration?.apps ?? []).filter { $0.key == key.name }
-            let shortest = apps.map { $0.adapter.recipe(for: Subject(user: "")).lifetime.allowed.lowerBound }.max() ?? 0
-            let left = end.seconds - now.seconds
-            guard left < 30 * 86_400 else { return nil }
-            let isOver = left < max(1, Int64(shortest))
-            return RemintCommand.$invocation.withValue(.init(config: key.place.file, ring: key.name)) {
-                Diagnostic(
-                    isOver ? .error : .warning, at: key.place,
-                    "keys.\(key.name): the active version \(PlainName.quote(active.id)) \(isOver ? "signs no token any more: its retire_after is" : "stops signing at its retire_after,") \(end). Replace it: \(RemintCommand("rotate prepare"))"
-                )
-            }
-        }
-    }
-}

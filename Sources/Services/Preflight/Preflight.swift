@@ -1,6 +1,6 @@
 public import AdapterKit
 import Formats
-package import JOSE
+public import JOSE
 public import Keyring
 import Serving
 import Signing
@@ -40,9 +40,9 @@ public struct Preflight: Sendable {
         return parts.compactMap { $0 }.joined(separator: ", ")
     }
 
-    /// The notices: settings that are as they were meant and have a consequence to know, and facts that nobody knows of a vendor. An error
-    /// among them fails the check, and keeps no worker from starting.
-    public var notices: [Diagnostic] {
+    /// Returns the notices: settings that are as they were meant and have a consequence to know, facts that nobody knows of
+    /// a vendor, and keys and certificates that end. An error among them fails the check, and keeps no worker from starting.
+    public func notices(at now: UnixTime) -> [Diagnostic] {
         let apps = configuration?.apps ?? []
         return apps.flatMap(\.missingFacts)
             + RepeatedKeys.diagnostics(of: configuration?.keys ?? [])
@@ -50,6 +50,7 @@ public struct Preflight: Sendable {
             + (configuration?.keys ?? []).flatMap(Self.oddIDs)
             + (configuration?.keys ?? []).flatMap(Self.repeatedKids)
             + (configuration?.keys ?? []).flatMap(Self.revivedVersions)
+            + ends(at: now)
             + apps.filter { $0.identity == .reported }.map { app in
                 Diagnostic(
                     .notice, at: app.keyPlace,

@@ -19,7 +19,9 @@ extension WorkerService {
         server.token = adminToken
         server.onListening = onListening
         server.tls = try address.certificate.map { (files) throws(WorkerError) in
-            try ServerCertificate.load(files, named: "admin.tls").configuration
+            let certificate = try ServerCertificate.load(files, named: "admin.tls")
+            metrics.set(adminCertificateEnd: certificate.end)
+            return certificate.configuration
         }
         return Task.detached {
             do { try await server.run() } catch is CancellationError {} catch {

@@ -1,5 +1,6 @@
 import AdapterKit
 import BrokerTokens
+import Keyring
 import OTLP
 import Pipeline
 import Synchronization
@@ -38,6 +39,8 @@ final class WorkerMetrics: Sendable {
     private let tokens: TokenMetrics
     private let certificateEnd: GaugeFamily
     private let clockOffset: GaugeFamily
+    private let adminCertificateEnd: GaugeFamily
+    private let keyEnds: GaugeFamily
     let export: ExportMetrics
     let reloads: ReloadMetrics
     /// The apps and accounts whose series are exported; nil for all.
@@ -114,6 +117,13 @@ final class WorkerMetrics: Sendable {
             "remint_clock_offset_seconds",
             "How far this machine's clock is ahead of another clock, negative where it is behind, by source: brokers, lookups, events; absent while not compared.",
             labels: ["source"])
+        adminCertificateEnd = registry.gauge(
+            "remint_admin_certificate_expiry_timestamp_seconds",
+            "When the certificate of admin.tls expires, in seconds since 1970; absent without one.")
+        keyEnds = registry.gauge(
+            "remint_key_retire_timestamp_seconds",
+            "The retire_after of the version that signs, or that an open campaign makes sign, in seconds since 1970; absent without one.",
+            labels: ["ring", "version"])
         export = ExportMetrics(registry)
         reloads = ReloadMetrics(registry)
         ready = registry.gauge("remint_ready", "1 while the dependency is ready.", labels: ["dependency"])
@@ -131,6 +141,15 @@ final class WorkerMetrics: Sendable {
     /// Replaces the offsets of this clock.
     func set(clockOffsets offsets: [ClockComparisons.Source: Double]) {
         clockOffset.replace(Dictionary(offsets.map { ([$0.key.rawValue], $0.value) }) { first, _ in first })
+    }
+
+    /// Sets the end of the admin server's certificate.
+    func set(adminCertificateEnd moment: UnixTime) { adminCertificateEnd.set(Double(moment.seconds)) }
+
+    /// Sets the ends of the keys that the rings need.
+    func set(_ ends: [KeyEnd]) {
+        keyEnds.replace(
+            Dictionary(ends.map { ([$0.ring, $0.version], Double($0.end.seconds)) }) { first, _ in first })
     }
 
     func took(_ count: Int, _ lane: Lane) { events.add(count, lane.rawValue) }

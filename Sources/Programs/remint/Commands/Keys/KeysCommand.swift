@@ -16,6 +16,6 @@ struct KeysCommand: AsyncParsableCommand {
                 """),
         subcommands: [
             KeysGenerate.self, KeysImport.self, KeysList.self, KeysPromote.self, KeysRetire.self, KeysRevoke.self,
-            KeysJWKS.self,
+            KeysRemove.self, KeysJWKS.self,
         ])
 }
