@@ -80,6 +80,20 @@ extension Scenarios {
             }
         }
 
+        @Test func `no file has marks of an unfinished merge`() throws {
+            let marks = ["<", "|", ">"].map { String(repeating: $0, count: 7) + " " }
+            for ending in ["swift", "md", "yaml", "yml", "json", "py", "sh", "js", "html", "css"] {
+                for folder in ["Sources", "Tests", "adapters", "config"] {
+                    for file in Repository.files(under: folder, ending: ending)
+                    where !file.path.contains("/Tests/Benchmarks/.") {
+                        let lines = String(decoding: try Data(contentsOf: file), as: UTF8.self).split(separator: "\n")
+                        let marked = lines.first { line in marks.contains { line.hasPrefix($0) } }
+                        #expect(marked == nil, "\(Self.path(file)): choose one side")
+                    }
+                }
+            }
+        }
+
         // MARK: Rules about places
 
         private func questions(in prose: Prose) -> [String] {
