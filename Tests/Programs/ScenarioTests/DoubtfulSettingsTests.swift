@@ -55,7 +55,7 @@ extension OperatorScenarios {
             for (end, words, status) in [
                 ("2020-01-01T00:00:00Z", "a retired at 2020-01-01T00:00:00Z; replace the key: ", Int32(1)),
                 (
-                    Date.now.addingTimeInterval(86_400 * 5).formatted(.iso8601), ", in 4 days; replace it: ",
+                    Date.now.addingTimeInterval(86_400 * 5.5).formatted(.iso8601), ", in 5 days; replace it: ",
                     Int32(0)
                 ),
                 (Date.now.addingTimeInterval(86_400 * 90).formatted(.iso8601), "ok: 1 app", Int32(0)),
