@@ -107,14 +107,21 @@ def described(argument):
     return [".TP", term, escaped(says.strip()) or "\\&"]
 
 
+def paragraph_of(lines):
+    """A paragraph whose indented lines keep their breaks."""
+    words = " ".join(line for line in lines if not line.startswith(" "))
+    kept = [escaped(line.strip()) for line in lines if line.startswith(" ")]
+    return ([".PP", escaped(words)] if words else []) + ([".RS", ".nf", *kept, ".fi", ".RE"] if kept else [])
+
+
 def written(command, path):
     """The sections of a command, or of those below it."""
     below = [child for child in command.get("subcommands", []) if child["commandName"] != "help"]
     if below:
         return [line for child in below for line in written(child, f"{path} {child['commandName']}")]
     lines = [f'.SS "{escaped(path)}"', escaped(command.get("abstract", ""))]
-    if command.get("discussion"):
-        lines += [".PP", escaped(" ".join(command["discussion"].split()))]
+    for paragraph in (command.get("discussion") or "").split("\n\n"):
+        lines += paragraph_of(paragraph.split("\n"))
     for argument in command.get("arguments", []):
         names = [name["name"] for name in argument.get("names") or []]
         if argument.get("shouldDisplay", True) and "help" not in names and "version" not in names:

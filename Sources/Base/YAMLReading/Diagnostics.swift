@@ -15,6 +15,9 @@ package final class Diagnostics {
 
     package func append(_ diagnostic: Diagnostic) { all.append(diagnostic) }
 
+    /// Whether there is an error.
+    package var hasErrors: Bool { all.contains { $0.severity == .error } }
+
     package func warning(_ node: Node?, _ message: String) {
         all.append(Diagnostic(.warning, at: place(of: node), message))
     }

@@ -1,3 +1,4 @@
+package import Formats
 package import NIOHTTP1
 
 /// An answer that is no redirect, with its whole body where the body was asked for.
@@ -11,4 +12,13 @@ package struct TransportResponse: Sendable {
 
     /// Returns the first header of this name.
     package func header(_ name: String) -> String? { headers.first(name: name) }
+
+    /// Returns the server's time at the answer (`Date`, RFC 9110, section 6.6.1): with `Age`, where a cache kept the answer
+    /// for some seconds. nil for none that can be read.
+    ///
+    /// - Parameter now: the current time, near which a year of two digits lies.
+    package func date(now: UnixTime) -> UnixTime? {
+        guard let date = header("date").flatMap({ HTTPDate.parse($0, now: now) }) else { return nil }
+        return date.advanced(bySeconds: header("age").flatMap { Int64($0) }.map { max(0, $0) } ?? 0)
+    }
 }

@@ -38,6 +38,8 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let illegalGeneration = Code(RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION)
         /// The group no longer knows this member.
         public static let unknownMemberID = Code(RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID)
+        /// Another live consumer joined the group as the same static member (`group.instance.id`).
+        public static let fencedInstance = Code(RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
         /// The group is about to hand out partitions anew.
         public static let rebalanceInProgress = Code(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS)
         /// A consumer's position is outside of the partition's log, and nobody has said where to go on.
@@ -54,6 +56,8 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let storageError = Code(RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR)
         /// A rule of the broker's refuses the record.
         public static let policyViolation = Code(RD_KAFKA_RESP_ERR_POLICY_VIOLATION)
+        /// The broker refuses the record's time, which the client's clock gave it.
+        public static let invalidTimestamp = Code(RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP)
         /// Too few replicas of the partition are there.
         public static let notEnoughReplicas = Code(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS)
         /// As `notEnoughReplicas`, found out after the record was written.
@@ -104,6 +108,11 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
             }
         }
 
+        /// Whether the error means that a connection failed, which the client tries again and its library logs.
+        public var isConnection: Bool {
+            [.transport, .allBrokersDown, .timedOut, .unknownHost].contains(self)
+        }
+
         /// Whether the error means that a topic cannot be written until an operator acts.
         public var isAboutTopic: Bool {
             switch self {
@@ -131,11 +140,12 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether the open transaction must be aborted.
     public let requiresAbort: Bool
 
-    /// Whether another producer took over this one's `transactional.id`. librdkafka 2.0.2 marks some of these as merely
+    /// Whether another client took over this producer's `transactional.id` or this consumer's `group.instance.id`. librdkafka 2.0.2 marks some of these as merely
     /// requiring an abort; they are final all the same. A fatal old epoch is another one's doing, too: a producer that took the id back
     /// by registering it anew would fence the other in turn, for ever.
     public var isFenced: Bool {
-        code == .fenced || code == .producerFenced || isFatal && code == .invalidProducerEpoch
+        code == .fenced || code == .producerFenced || code == .fencedInstance
+            || isFatal && code == .invalidProducerEpoch
     }
 
     /// The error of a transaction's offsets before the consumer joined its group.
@@ -147,6 +157,15 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Returns the error of a caller whose wait for `operation` timed out.
     public static func overdue(_ operation: String) -> KafkaError {
         KafkaError(.timedOut, "\(operation): no answer in time")
+    }
+
+    /// Returns this error with `cause` in its message, if both mean that a connection failed: a call that found no broker
+    /// does not know why.
+    public func explained(by cause: KafkaError?) -> KafkaError {
+        guard code.isConnection, let cause, cause != self else { return self }
+        return KafkaError(
+            code, "\(message): \(cause.message)", isRetriable: isRetriable, isFatal: isFatal,
+            requiresAbort: requiresAbort)
     }
 
     init(

@@ -6,6 +6,8 @@ public struct ConsumedRecord: Sendable {
     public let position: RecordPosition
     /// Milliseconds since 1970, as the producer or the broker set them; nil where neither did.
     public let timestamp: Int64?
+    /// Whether a broker set the timestamp (`LogAppendTime`), and not the producer.
+    public let isAppendTime: Bool
     /// Key, value and headers.
     public let body: RecordBody
 
@@ -15,6 +17,40 @@ public struct ConsumedRecord: Sendable {
     public var value: [UInt8]? { body.value }
     /// The headers in order.
     public var headers: [RecordHeader] { body.headers }
+}
+
+/// The time of a record.
+public struct RecordTime: Sendable, Equatable {
+    /// Milliseconds since 1970.
+    public let milliseconds: Int64
+    /// Whether a broker set the time, and not the producer.
+    public let isAppendTime: Bool
+
+    /// A time that a broker or a producer set.
+    public init(milliseconds: Int64, isAppendTime: Bool) {
+        self.milliseconds = milliseconds
+        self.isAppendTime = isAppendTime
+    }
+
+    /// The time of `record`; nil where it has none.
+    public init?(_ record: ConsumedRecord) {
+        guard let timestamp = record.timestamp else { return nil }
+        self.init(milliseconds: timestamp, isAppendTime: record.isAppendTime)
+    }
+}
+
+/// The time that a broker gave a record of a producer, of a topic with `LogAppendTime`: the broker's own clock.
+public struct AppendTime: Sendable, Equatable {
+    /// Milliseconds since 1970.
+    public let milliseconds: Int64
+    /// The moment at which the producer read the broker's answer.
+    public let readAt: ContinuousClock.Instant
+
+    /// A time of a broker, read at `readAt`.
+    public init(milliseconds: Int64, readAt: ContinuousClock.Instant) {
+        self.milliseconds = milliseconds
+        self.readAt = readAt
+    }
 }
 
 /// A record to produce.

@@ -25,31 +25,25 @@ public struct JSONLogHandler: LogHandler {
     }
 
     public func log(event: LogEvent) {
-        var line = "{\"time\":\(Self.quoted(Date.now.formatted(Self.timeFormat)))"
+        var line = "{\"time\":\(Self.quoted(Date.now.formatted(LogLine.timeFormat)))"
         line += ",\"level\":\"\(event.level)\",\"message\":\(Self.quoted(event.message.description))"
         line += ",\"logger\":\(Self.quoted(label))"
-        let provided = metadataProvider?.get() ?? [:]
-        let details = provided.merging(metadata) { _, own in own }.merging(event.metadata ?? [:]) { _, new in new }
-        for (key, value) in details.sorted(by: { $0.key < $1.key }) {
+        for (key, value) in LogLine.details(of: event, metadata, metadataProvider) {
             // A name of the line's own would stand in it twice.
             let key = Self.ownNames.contains(key) ? "metadata.\(key)" : key
-            line += ",\(Self.quoted(key)):\(Self.quoted(value.description))"
+            line += ",\(Self.quoted(key)):\(Self.quoted(value))"
         }
         if let error = event.error { line += ",\"error\":\(Self.quoted("\(error)"))" }
         write(line + "}\n")
     }
 
     /// Writes a line to standard error, whole.
-    @Sendable public static func standardError(_ line: String) {
-        // A full disk behind standard error is no reason to stop minting; `write(_:)` would trap.
-        try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
-    }
+    @Sendable public static func standardError(_ line: String) { LogLine.write(line) }
 
     private static let ownNames: Set<String> = ["time", "level", "message", "logger", "error"]
 
-    private static let timeFormat = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-
-    private static func quoted(_ text: String) -> String {
+    /// Returns `text` as a JSON string.
+    static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

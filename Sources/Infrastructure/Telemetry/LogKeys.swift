@@ -10,8 +10,16 @@ public enum LogKey {
     public static let traces = "remint.traces"
     /// A line of detail.
     public static let detail = "remint.detail"
-    /// The length of an outage that is over: `1m50s`.
+    /// The length of an outage so far, or of one that is over: `1m50s`.
     public static let outage = "remint.outage"
+    /// The number of lines about the same fault that were written at `debug`.
+    public static let repeats = "remint.repeats"
+    /// The program's version.
+    public static let version = "remint.version"
+    /// The kind of build, and the libraries' versions.
+    public static let build = "remint.build"
+    /// The effective limits, by their configuration keys.
+    public static let limits = "remint.limits"
     /// Names of configuration keys, as they stand in the file.
     public static let configurationKeys = "remint.configuration.keys"
     /// The delivery guarantee.
@@ -58,6 +66,8 @@ public enum LogKey {
     public static let records = "kafka.records"
     /// An error of Kafka's.
     public static let kafkaError = "kafka.error"
+    /// The part of librdkafka that a line is from.
+    public static let libraryFacility = "kafka.facility"
     /// A broker's address.
     public static let bootstrapServers = "kafka.bootstrap_servers"
 }

@@ -52,10 +52,11 @@ struct LookupExchange: Sendable {
     ) async throws(LookupFailure) -> LookupAnswer {
         do throws(TransportError) {
             let response = try await transport.send(request, within: deadline - .now)
-            let headers = RetryHeaders(response.headers, now: now())
+            let now = now()
+            let headers = RetryHeaders(response.headers, now: now)
             return LookupAnswer(
                 response: LookupResponse(status: response.status, body: response.body),
-                retryAfter: headers.retryAfter, exhaustedFor: headers.exhaustedFor)
+                retryAfter: headers.retryAfter, exhaustedFor: headers.exhaustedFor, date: response.date(now: now))
         } catch {
             // Of the call's whole time; some of it may have gone by before the request.
             guard case .overdue = error.reason else { throw LookupFailure(error) }

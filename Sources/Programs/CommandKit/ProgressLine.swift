@@ -7,18 +7,20 @@ package struct ProgressLine: ProgressDisplay {
     package let isShown = isatty(FileHandle.standardError.fileDescriptor) == 1
     private var last = ContinuousClock.now - .seconds(1)
     private var isDirty = false
+    private var pace = ProgressPace()
 
     package init() {}
 
     /// Shows how many of `total` are done, at most ten times a second.
     package mutating func show(_ done: Int, of total: Int, _ note: String) {
-        guard isShown, .now - last >= .milliseconds(100) else { return }
-        last = .now
+        let now = ContinuousClock.now
+        guard isShown, now - last >= .milliseconds(100) else { return }
+        last = now
         isDirty = true
         let share = total > 0 ? min(1, Double(done) / Double(total)) : 1
         let filled = Int(share * 30)
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 30 - filled)
-        write("\r\(bar) \(Int(share * 100)) %  \(note)\u{1B}[K")
+        write("\r\(bar) \(Int(share * 100)) %  \(note)\(pace.words(done, of: total, at: now))\u{1B}[K")
     }
 
     /// Removes the line.

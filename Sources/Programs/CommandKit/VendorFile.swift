@@ -19,7 +19,9 @@ package struct VendorFile {
     /// - Throws: `ValidationError` where it cannot be read.
     package func read() throws -> (vendor: DeclaredVendor?, diagnostics: [Diagnostic]) {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw ValidationError("\(path) cannot be read as a file of UTF-8 text; name a vendor's file")
+            let isThere = FileManager.default.fileExists(atPath: path)
+            throw ValidationError(
+                "\(path): \(isThere ? "cannot be read as a file of UTF-8 text" : "no such file"); name a vendor's file")
         }
         return DeclaredVendor.load(text, file: path)
     }

@@ -7,23 +7,35 @@ struct Remint: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remint",
         abstract: "Mints replacement tokens for users whose SDK reported a failed authentication.",
-        version: "0.1.0",
-        subcommands: [
-            DemoCommand.self, RunCommand.self, PickupCommand.self, PickupKeyCommand.self, SignerCommand.self,
-            CheckCommand.self,
-            ConfigCommand.self, TestCommand.self,
-            CodesCommand.self,
-            MetricsCommand.self, EmitCommand.self,
-            InspectCommand.self, AdapterCommand.self,
-            AppsCommand.self, LanesCommand.self, StatusCommand.self, DeadLettersCommand.self, KeysCommand.self,
-            LedgerCommand.self, ReissueCommand.self,
-            RotateCommand.self, TopicsCommand.self,
+        discussion: .help(
+            "Exit codes: 0 done; 1 wrong request or failed check; 2 wrong use; 75 try again later.",
+            examples: """
+                remint demo
+                remint check --config remint.yaml --connect
+                """),
+        version: Build.version,
+        groupedSubcommands: [
+            CommandGroup(name: "Services", subcommands: [RunCommand.self, PickupCommand.self, SignerCommand.self]),
+            CommandGroup(
+                name: "Setup",
+                subcommands: [
+                    DemoCommand.self, ConfigCommand.self, CheckCommand.self, TestCommand.self, TopicsCommand.self,
+                    AdapterCommand.self, PickupKeyCommand.self,
+                ]),
+            CommandGroup(
+                name: "Keys",
+                subcommands: [KeysCommand.self, RotateCommand.self, ReissueCommand.self, LedgerCommand.self]),
+            CommandGroup(
+                name: "Operation",
+                subcommands: [StatusCommand.self, AppsCommand.self, LanesCommand.self, DeadLettersCommand.self]),
+            CommandGroup(
+                name: "Inspection",
+                subcommands: [EmitCommand.self, InspectCommand.self, CodesCommand.self, MetricsCommand.self]),
         ])
 
     /// Runs the program. Exit codes: 0 done, 1 wrong request or failed check, 2 usage, 75 try again later.
     static func main() async {
-        let command: any ParsableCommand
-        do { command = try parseAsRoot() } catch { end(with: error) }
+        let command = parsedOrEnd()
         var invocation = (command as? any AdvisingCommand)?.invocation ?? RemintCommand.Invocation()
         if invocation.brokers != nil { invocation.brokered = brokered(in: Self.self) }
         // The text of an error may name commands too. The command is parsed again, because a parsed one cannot be sent to

@@ -1,5 +1,5 @@
-import Foundation
 import NIOCore
+import Serving
 
 /// The reason why the gateway cannot run.
 public struct PickupError: Error, Sendable, CustomStringConvertible {
@@ -13,13 +13,6 @@ public struct PickupError: Error, Sendable, CustomStringConvertible {
     static func listening(at host: String, _ port: Int, named key: String, _ error: any Error) -> any Error {
         guard let error = error as? IOError else { return error }
         let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        let reason =
-            switch error.errnoCode {
-            case EADDRINUSE: "another process listens there; stop it, or name another port in \(key)"
-            case EADDRNOTAVAIL: "this machine has no such address; name one of its own in \(key)"
-            case EACCES, EPERM: "this account may not; name a port above 1023 in \(key)"
-            default: "\(error.localizedDescription); name another address in \(key)"
-            }
-        return PickupError("the gateway cannot listen at \(place): \(reason)")
+        return PickupError("the gateway cannot listen at \(place): \(error.listeningProblem(named: key))")
     }
 }

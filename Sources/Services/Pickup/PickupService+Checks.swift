@@ -1,3 +1,4 @@
+public import JOSE
 import Serving
 public import WorkerConfiguration
 
@@ -16,9 +17,14 @@ extension PickupService {
     }
 
     /// Returns notices about valid settings with consequences that an operator should know.
-    public static func notices(for configuration: Configuration) -> [Diagnostic] {
+    public static func notices(for configuration: Configuration, at now: UnixTime) -> [Diagnostic] {
         guard let pickup = configuration.pickup, let place = pickup.place else { return [] }
         var notices: [Diagnostic] = []
+        if let certificate = try? PickupFiles.tls(pickup),
+            let diagnostic = CertificateEnd("pickup.tls.certificate", certificate.end).diagnostic(at: place, now)
+        {
+            notices.append(diagnostic)
+        }
         if pickup.proof == .dpop, pickup.nonceSecret == nil {
             notices.append(
                 Diagnostic(

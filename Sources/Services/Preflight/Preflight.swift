@@ -40,15 +40,17 @@ public struct Preflight: Sendable {
         return parts.compactMap { $0 }.joined(separator: ", ")
     }
 
-    /// The notices: settings that are as they were meant and have a consequence to know, and facts that nobody knows of a vendor. An error
-    /// among them fails the check, and keeps no worker from starting.
-    public var notices: [Diagnostic] {
+    /// Returns the notices: settings that are as they were meant and have a consequence to know, facts that nobody knows of
+    /// a vendor, and keys and certificates that end. An error among them fails the check, and keeps no worker from starting.
+    public func notices(at now: UnixTime) -> [Diagnostic] {
         let apps = configuration?.apps ?? []
         return apps.flatMap(\.missingFacts)
             + RepeatedKeys.diagnostics(of: configuration?.keys ?? [])
+            + (configuration.map(DoubtfulSettings.diagnostics) ?? [])
             + (configuration?.keys ?? []).flatMap(Self.oddIDs)
             + (configuration?.keys ?? []).flatMap(Self.repeatedKids)
             + (configuration?.keys ?? []).flatMap(Self.revivedVersions)
+            + ends(at: now)
             + apps.filter { $0.identity == .reported }.map { app in
                 Diagnostic(
                     .notice, at: app.keyPlace,
@@ -64,12 +66,14 @@ public struct Preflight: Sendable {
     public init(
         file: String, registry: AdapterRegistry, source: ConfigurationSource, known: Configuration? = nil
     ) {
-        let (configuration, diagnostics, files) = ConfigurationReader(registry: registry, source: source)
-            .readNoting(file)
+        let (draft, isWhole, diagnostics, files) = ConfigurationReader(registry: registry, source: source)
+            .readDraft(file)
+        let configuration = isWhole ? draft : nil
         self.configuration = configuration
         self.files = files
         guard let configuration else {
-            self.diagnostics = diagnostics
+            // Rings and single properties depend on nothing else, so that their errors are found in the same run.
+            self.diagnostics = diagnostics + (draft.map(Self.independentDiagnostics) ?? [])
             rings = [:]
             revisions = [:]
             return
@@ -85,6 +89,11 @@ public struct Preflight: Sendable {
             + Self.certificateDiagnostics(of: configuration.admin)
             + configuration.apps.flatMap { app in rings[app.key].map { app.misfits(of: $0) } ?? [] }
             + configuration.apps.flatMap { Self.check($0, configuration.keys) }
+    }
+
+    /// Returns the errors in the rings and in single properties of a configuration that has other errors.
+    private static func independentDiagnostics(of draft: Configuration) -> [Diagnostic] {
+        KafkaProperties.diagnostics(for: draft, withClients: false) + load(draft.keys).1
     }
 
     /// Returns the diagnostics of the clients. A file that cannot be used is reported with its remedy, and not once

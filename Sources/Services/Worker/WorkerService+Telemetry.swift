@@ -15,6 +15,14 @@ extension WorkerService {
         }
     }
 
+    /// Returns the watch of the ends of the keys that `signer` signs with.
+    func keyEnds(
+        _ running: RunningConfiguration, _ signer: any SigningPort, _ metrics: WorkerMetrics
+    ) -> KeyEndWatch {
+        KeyEndWatch(
+            { running.current }, signer: signer, status: status, metrics: metrics, logger: logger, now: now)
+    }
+
     /// Starts the export of spans and metrics, in a task that does not see the graceful shutdown; nil where there is no
     /// collector.
     func startExport(_ metrics: WorkerMetrics) -> Task<Void, Never>? {

@@ -8,7 +8,6 @@ import OTLP
 public import Pipeline
 public import Preflight
 public import ServiceLifecycle
-import Serving
 import Signing
 public import Telemetry
 import VendorLookup
@@ -35,7 +34,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     private let logLevel: LogLevel?
     private let requests = ReloadRequests()
     /// The token that the admin server requires; nil for none.
-    private let adminToken: SecretBytes?
+    let adminToken: SecretBytes?
     /// The collector of spans and metrics, and the queue of spans for it; nil for no export.
     let telemetry: (collector: Collector, spans: SpanQueue)?
     let logger: Logger
@@ -51,7 +50,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     ///     for a worker that keeps its first configuration.
     ///   - logLevel: The level of the process' log, if it may change with the configuration.
     ///   - observe: A function that gets the outcomes of every transaction once they are visible.
-    ///   - isReady: told the brokers' address each time the worker begins to consume.
+    ///   - isReady: a function that gets the brokers' address each time the worker has its first live partitions.
     /// - Throws: `WorkerError` where the configuration is not ready.
     public init(
         _ preflight: Preflight, logger: Logger, signingLanes: Int, now: @escaping @Sendable () -> UnixTime,
@@ -127,11 +126,14 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let context = SessionContext(
             configuration: configuration, signer: signer, lookups: lookups, observer: observer,
             requests: SessionRequests(status), unreadable: UnreadableRecords(metrics.unreadable, logger: logger),
-            reachability: Reachability(observer), clientLogger: logger, now: now, tracing: tracing, reloader: reloader)
+            reachability: Reachability(observer), clock: ClockWatch(), clientLogger: logger, now: now, tracing: tracing,
+            reloader: reloader)
         try await withThrowingTaskGroup(of: Void.self) { group in
             // The server answers until the last event has ended, so it must not see the graceful shutdown, which ends its
             // own; a task of its own does not inherit it.
-            let admin = try startAdminServer(metrics, running)
+            let (listening, isListening) = AsyncStream.makeStream(of: Void.self)
+            let admin = try startAdminServer(metrics, running) { isListening.finish() }
+            if admin == nil { isListening.finish() }
             defer { admin?.cancel() }
             if let admin {
                 group.addTask {
@@ -145,6 +147,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             group.addTask { await follow(reloader, signer: local) }
             for signer in signers { group.addTask { await signer.run() } }
             group.addTask { await lookups.run() }
+            group.addTask { [reachability = context.reachability] in await reachability.run() }
+            group.addTask { [ends = keyEnds(running, signer, metrics)] in await ends.run() }
             if let certificates = ClientCertificates(configuration) {
                 let watcher = CertificateWatcher(
                     certificates, logger: logger, renew: { [status] in status.renewClients() },
@@ -152,6 +156,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                 group.addTask { await watcher.run() }
             }
             group.addTask {
+                // A worker that cannot listen must not join its groups.
+                for await _ in listening {}
+                try Task.checkCancellation()
                 for signer in signers { await signer.waitForKeys(within: Self.patienceForKeys) }
                 try await work(context)
                 throw Finished()
@@ -217,25 +224,6 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         return RoutedSigner(local: local, others: Dictionary(routes) { first, _ in first })
     }
 
-    private func startAdminServer(
-        _ metrics: WorkerMetrics, _ running: RunningConfiguration
-    ) throws(WorkerError) -> Task<Void, any Error>? {
-        guard let address = configuration.admin else { return nil }
-        let reporter = StatusReporter(
-            configuration, status: status, metrics: metrics, keys: { running.current.keys }, now: now)
-        var server = AdminServer(
-            address: address, status: status, metrics: metrics.registry, reporter: reporter, logger: logger)
-        server.token = adminToken
-        server.tls = try address.certificate.map { (files) throws(WorkerError) in
-            try ServerCertificate.load(files, named: "admin.tls").configuration
-        }
-        return Task.detached {
-            do { try await server.run() } catch is CancellationError {} catch {
-                throw WorkerError("the admin server cannot listen on \(address.host):\(address.port): \(error)")
-            }
-        }
-    }
-
     private func work(_ context: SessionContext) async throws {
         let broker =
             configuration.kafka.isEmbedded ? try await EmbeddedTopics.start(configuration, logger: logger) : nil
@@ -254,7 +242,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             configuration.kafka.instance.map { "\(configuration.kafka.group)-\($0)" }
         let lock = name == nil ? InstanceName(group: configuration.kafka.group) : nil
         let session = Session(
-            context: context, bootstrapServers: bootstrapServers, instance: name ?? lock?.text ?? "", isReady: isReady)
+            context: context, bootstrapServers: bootstrapServers, instance: name ?? lock?.text ?? "",
+            place: lock?.isStable == false ? nil : name ?? lock?.text, isReady: isReady)
         status.set(name: session.instance)
         var processor = configuration.processor(
             signing: context.signer, worker: session.instance, cores: signingLanes, spans: telemetry?.spans, now: now)
@@ -268,6 +257,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             do { end = try await session.run(&processor, &committed, &lanePauses) } catch let error as KafkaError {
                 // Brokers that a worker has reached before are waited for.
                 guard !isFirst else { throw error }
+                if error.code.isConnection { context.reachability.lost(error) }
                 end = .unusable(error)
             }
             isFirst = false
@@ -279,6 +269,11 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             case .reopened:
                 if .now - start > .seconds(60) { backoff.reset() }
                 guard await backoff.wait(while: { !Task.isShuttingDownGracefully }) else { return }
+            case .fenced(let error) where error.code == .fencedInstance:
+                // Brokers that restart during a join say so of a member's own former self, too: the next process gets its places.
+                throw WorkerError(
+                    "fenced: another live worker of the group \(configuration.kafka.group) has this one's name, \(session.instance); give each its own kafka.instance. Where there is none, a broker restarted: let this one be restarted: \(error)"
+                )
             case .fenced(let error):
                 throw WorkerError(
                     "fenced: a transaction outlived its timeout, or another worker has the transactional id \(session.instance); let this one be restarted, and give each its own kafka.instance: \(error)"

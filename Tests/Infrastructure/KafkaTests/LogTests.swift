@@ -29,12 +29,14 @@ import Testing
         }
     }
 
-    @Test func `the errors of a producer are logged`() async throws {
+    @Test func `a lost connection is a warning of the library's, and no second one of the producer's`() async throws {
         let log = RecordingLog()
         let producer = try KafkaProducer(["bootstrap.servers": "127.0.0.1:1"], logger: log.logger(.trace))
         let line = await log.line { $0.message == "the producer reports an error" }
-        #expect(line.level == .warning)
+        #expect(line.level == .debug)
         #expect(line.metadata["kafka.error"]?.isEmpty == false)
+        let failure = await log.line { $0.message == "librdkafka" && $0.metadata["kafka.facility"] == "FAIL" }
+        #expect(failure.level == .warning)
         #expect(await producer.close(within: patience))
     }
 

@@ -11,9 +11,11 @@ final class RecordedLines: Sendable {
     var all: [String] { lines.withLock { $0 } }
 
     func logger(_ label: String = "remint.test", level: Logger.Level = .trace) -> Logger {
-        Logger(label: label) { label in
-            JSONLogHandler(label: label, level: level) { [self] line in lines.withLock { $0.append(line) } }
-        }
+        Logger(label: label) { label in handler(label, level: level) }
+    }
+
+    func handler(_ label: String, level: Logger.Level = .trace) -> JSONLogHandler {
+        JSONLogHandler(label: label, level: level) { [self] line in lines.withLock { $0.append(line) } }
     }
 
     /// The only line, as JSON; its members are all texts.

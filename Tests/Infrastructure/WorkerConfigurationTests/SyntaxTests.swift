@@ -55,7 +55,7 @@ struct SyntaxTests {
         #expect(configuration == nil)
         #expect(
             diagnostics.map(\.description) == [
-                "nowhere.yaml:1:1: error: cannot be read as a file of UTF-8 text; name one with --config"
+                "nowhere.yaml:1:1: error: no such file; name one with --config"
             ])
     }
 

@@ -28,6 +28,7 @@ extension OperatorScenarios {
             let none = try await remint(shop, ["list", "--older-than", "1h", "--json"])
             #expect(none.outputText.isEmpty)
 
+            try await expectOneLetter(shop)
             let dry = try await remint(shop, ["redrive", "--app", "later", "--dry-run", "--json"])
             #expect(dry.outputText.contains(#""redriven":20"#), "\(dry.outputText) \(dry.errorText)")
             #expect(try await admin.total("remint_events_total") == 21, "a dry run sends nothing")
@@ -49,6 +50,43 @@ extension OperatorScenarios {
             worker.terminate()
             await worker.waitForEnd()
             await shop.broker.close()
+        }
+
+        /// Shows the one letter that names `later-7`, and filters by its place and its origin.
+        private func expectOneLetter(_ shop: borrowing Shop) async throws {
+            let listed = try await remint(shop, ["list", "--id", "later-7", "--json"])
+            let letter = try #require(
+                try JSONSerialization.jsonObject(with: listed.standardOutput) as? [String: Any], "\(listed.errorText)")
+            let place = try #require(letter["letter"] as? String)
+            let origin = "\(letter["topic"] ?? "")/\(letter["partition"] ?? "")/\(letter["offset"] ?? "")"
+            for filter in [["--letter", place], ["--origin", origin]] {
+                let found = try await remint(shop, ["list", "--json"] + filter)
+                #expect(found.outputText == listed.outputText, "\(filter)")
+            }
+            let none = try await remint(shop, ["list", "--until", "2020-01-01T00:00:00Z", "--app", "latr"])
+            #expect(none.errorText.contains("0 dead letters"), "\(none.errorText)")
+            #expect(none.errorText.contains("no app is called latr in "), "\(none.errorText)")
+            let table = try await remint(shop, ["list", "--since", "2020-01-01T00:00:00Z"])
+            #expect(table.outputText.contains("\n\(place)  "), "\(table.outputText)")
+
+            let shown = try await remint(shop, ["show", place])
+            #expect(shown.status == 0, "\(shown.errorText)")
+            for words in [
+                "\(place) (waiting)", "later-7", "unknown_app", "no app of that name is configured", origin,
+                "  remint-error-code: ",
+                #""userId" : "user-7""#,
+            ] {
+                #expect(shown.outputText.contains(words), "\(words): \(shown.outputText)")
+            }
+            let other = try await remint(shop, ["list", "--id", "not-fixable", "--json"])
+            let secret =
+                try #require(
+                    try JSONSerialization.jsonObject(with: other.standardOutput) as? [String: Any])["letter"] as? String
+            let redacted = try await remint(shop, ["show", secret ?? "", "--json"])
+            #expect(redacted.outputText.contains(#""signature":"(redacted, "#), "\(redacted.outputText)")
+            #expect(!redacted.outputText.contains("eyJ"))
+            let missing = try await remint(shop, ["show", "0/4000"])
+            #expect(missing.status == 1 && missing.errorText.contains("no letter is at 0/4000"), "\(missing.errorText)")
         }
 
         @Test(arguments: ["at_least_once", "exactly_once"])
@@ -130,7 +168,10 @@ extension OperatorScenarios {
             return list.outputText.split(separator: "\n").count
         }
 
-        @Test(arguments: [["--code", "none_such"], ["--stage", "sign"], ["--newer-than", "soon"]])
+        @Test(arguments: [
+            ["--code", "none_such"], ["--stage", "sign"], ["--newer-than", "soon"], ["--letter", "7"],
+            ["--origin", "t/x"], ["--since", "now"],
+        ])
         func `a filter that cannot be meant is refused`(_ arguments: [String]) async throws {
             let list = try await Program.run(
                 Repository.remint, ["dead-letters", "list", "--config", "remint.yaml"] + arguments)

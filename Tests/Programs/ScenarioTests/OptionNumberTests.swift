@@ -18,8 +18,10 @@ extension KeyScenarios {
             "acls", "adapter", "algorithm", "app", "brokers", "by", "challenge", "code", "config", "delimiter",
             "delivery",
             "device", "dir", "encoding", "filter", "format", "group", "id", "input", "jwk", "keep", "key", "key-id",
-            "key-version", "kid", "log-level", "passphrase-file", "pem", "promote", "reason", "recipient", "remint",
-            "report", "secret", "socket", "stage", "state", "user", "user-column", "vendor", "vouched", "worker",
+            "key-version", "kid", "letter", "log-level", "origin", "passphrase-file", "pem", "promote", "reason",
+            "recipient", "remint",
+            "report", "secret", "since", "socket", "stage", "state", "until", "user", "user-column", "vendor",
+            "vouched", "worker",
         ]
         private static let wrong = ["nan", "-1", "-5s", "1e400", "99999999999999999999999", "99999999999999999d", ""]
 

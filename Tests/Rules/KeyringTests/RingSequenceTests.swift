@@ -32,7 +32,7 @@ import Testing
 /// One ring and the commands on it.
 struct RingSequence {
     private enum Command: CaseIterable {
-        case generate, generateNamed, importKey, promote, retire, revoke, prepare, checkpoint, blocked
+        case generate, generateNamed, importKey, promote, retire, revoke, remove, prepare, checkpoint, blocked
     }
 
     private struct Violation: Error, CustomStringConvertible {
@@ -49,11 +49,15 @@ struct RingSequence {
     private let directory: KeyRingDirectory
     private var random: SplitMix
     private var keys: [SigningKey] = []
+    private let pair: SigningKey
+    /// The version that the last command was to remove.
+    private var removed: String?
 
     init(seed: UInt64) throws {
         random = SplitMix(state: seed)
         directory = KeyRingDirectory(path: "\(Self.parent)/remint-sequence-\(UUID().uuidString)")
         try directory.makeFolder()
+        pair = try SigningKey.generate(.eddsa)
         for byte in 1...3 as ClosedRange<UInt8> {
             keys.append(
                 try SigningKey(secret: SecretBytes(copying: [UInt8](repeating: byte, count: 32)), algorithm: .hs256))
@@ -76,6 +80,7 @@ struct RingSequence {
             let fault = nextFault()
             let command = Command.allCases.randomElement(using: &random) ?? .generate
             var failure: KeyRingError?
+            removed = nil
             do { try make(command, fault.faults?.disk ?? .real) } catch let error as KeyRingError { failure = error }
             trace.append("\(command), \(fault.name): \(failure.map { "\($0.message)" } ?? "done")")
             if fault.faults?.wereReached == true { faultsReached += 1 }
@@ -101,7 +106,10 @@ struct RingSequence {
         switch command {
         case .generate: try add(.generate(.hs256), id: nil, disk)
         case .generateNamed: try add(.generate(.hs256), id: id, disk)
-        case .importKey: try add(keys[Int.random(in: 0..<keys.count, using: &random)], id: id, disk)
+        case .importKey:
+            let key = keys[Int.random(in: 0..<keys.count, using: &random)]
+            // A key pair, whose private key goes once it is retired.
+            try add(Bool.random(using: &random) ? key : pair, id: id, disk)
         case .promote:
             try change("promote", id, disk) { (listing) throws(KeyRingError) in
                 try listing.promote(id, at: Self.time)
@@ -114,6 +122,11 @@ struct RingSequence {
             try change("revoke", id, disk) { (listing) throws(KeyRingError) in
                 try listing.revoke(id)
             }
+        case .remove:
+            removed = id
+            var editor = try KeyRingEditor(directory, disk, now: { Self.time })
+            _ = try editor.remove(id)
+            try AuditLog(directory, disk).append("remove", version: id, at: Self.time)
         case .prepare:
             try add(.generate(.hs256), id: nil, disk)
             try checkpoint("rotation.json", disk)
@@ -178,7 +191,7 @@ struct RingSequence {
 
     private func check(_ before: State, _ log: [String], _ failure: KeyRingError?) throws {
         let after = try state()
-        for (id, key) in before.keys {
+        for (id, key) in before.keys where id != removed {
             guard let found = after.keys.first(where: { $0.id == id }), found.key.hasSameMaterial(as: key) else {
                 throw Violation(description: "the key of \(id) was lost")
             }
@@ -188,6 +201,9 @@ struct RingSequence {
         let new = lines.dropFirst(log.count)
         guard new.allSatisfy({ (try? JSONDocument(parsing: Array($0.utf8))) != nil }) else {
             throw Violation(description: "a line of the log is cut")
+        }
+        guard failure != nil || removed == nil || !after.keys.contains(where: { $0.id == removed }) else {
+            throw Violation(description: "a removed version is in the ring")
         }
         guard after.listing != before.listing else { return }
         guard new.contains(where: { $0.contains(#""stage":"intent""#) }) else {

@@ -3,6 +3,7 @@ import AdapterKit
 import Pipeline
 import Telemetry
 import Testing
+import Wiring
 
 @testable import Pickup
 

@@ -16,7 +16,8 @@ public struct OneSignalSettings: AdapterSettings {
     public var lookupAuthorization: LookupAuthorization
 
     public static let keys = [
-        SettingKey("app_id", isRequired: true, "the OneSignal App ID (a UUID), the claim \"iss\" of every token"),
+        SettingKey("app_id", isRequired: true, "the OneSignal App ID (a UUID), the claim \"iss\" of every token")
+            .ofUUIDs,
         SettingKey(
             "lookup_auth", kind: .choice(LookupAuthorization.allCases.map(\.rawValue)),
             standard: LookupAuthorization.mintedJWT.rawValue,

@@ -40,6 +40,8 @@ public actor EmbeddedBroker {
     public enum Fault: Sendable {
         /// The next requests of this kind are answered with these errors, one each, in order.
         case errors(Request, [ResponseError])
+        /// The answer to the next heartbeat is that another member has the place of its sender.
+        case memberFenced
         /// Requests of this kind are answered as usual again, whatever errors are left.
         case noErrors(Request)
         /// Every request for this topic fails with this error; nil ends that.
@@ -100,6 +102,9 @@ public actor EmbeddedBroker {
         case .errors(let request, let errors):
             let codes = errors.map(\.code)
             unsafe rd_kafka_mock_push_request_errors_array(cluster, request.rawValue, codes.count, codes)
+        case .memberFenced:
+            unsafe rd_kafka_mock_push_request_errors_array(
+                cluster, Request.heartbeat.rawValue, 1, [RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID])
         case .noErrors(let request): unsafe rd_kafka_mock_clear_request_errors(cluster, request.rawValue)
         case .topic(let topic, let error):
             unsafe rd_kafka_mock_topic_set_error(cluster, topic, error?.code ?? RD_KAFKA_RESP_ERR_NO_ERROR)

@@ -10,10 +10,13 @@ enum LibraryLog {
         var severity: Int32 = 0
         guard unsafe rd_kafka_event_log(event, &facility, &text, &severity) == 0, let text = unsafe text else { return }
         let line = unsafe String(cString: text)
+        let part = unsafe facility.map { unsafe String(cString: $0) } ?? ""
+        // A failed connection is tried again; that none is left, the worker and the gateway report.
+        let level = part == "FAIL" ? Logger.Level.warning : level(ofSyslog: severity)
         logger.log(
-            level: isOtherClients(line) ? .debug : level(ofSyslog: severity), "librdkafka",
+            level: isOtherClients(line) ? .debug : level, "librdkafka",
             metadata: [
-                "kafka.facility": unsafe "\(facility.map { unsafe String(cString: $0) } ?? "")",
+                "kafka.facility": "\(part)",
                 "kafka.text": "\(line)",
             ])
     }

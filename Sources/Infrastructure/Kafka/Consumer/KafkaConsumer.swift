@@ -24,6 +24,8 @@ public actor KafkaConsumer: KafkaClient {
     let prompt: FetchPrompt
     var queue: EventQueue?
     let topics: [String]
+    /// Whether the group keeps this member's place for a session's length after its end (KIP-345).
+    let isStatic: Bool
     var assignment: Set<TopicPartition> = []
     /// Topic names by the address of librdkafka's own copy, which lives as long as the topic: a string per topic, not per
     /// record.
@@ -77,6 +79,7 @@ public actor KafkaConsumer: KafkaClient {
             | RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH
         client = try ClientHandle(RD_KAFKA_CONSUMER, properties, events: events, logger: logger)
         prompt = FetchPrompt(properties)
+        isStatic = properties["group.instance.id"] != nil
         switch intake {
         case .subscription(let topics): self.topics = topics
         case .partitions(let offsets):
@@ -206,7 +209,7 @@ public actor KafkaConsumer: KafkaClient {
         // A partition that comes back is not paused, whatever it was before.
         if rebalance.kind == .assigned { paused.subtract(rebalance.partitions) }
         forgetPauses(of: rebalance)
-        if let error { throw error }
+        if let error { throw error.isFatal ? unsafe KafkaError(fatalOf: client.pointer) ?? error : error }
     }
 
     /// Moves to `offsets`, back or forward: nothing fetched before this call follows it.
@@ -239,46 +242,4 @@ public actor KafkaConsumer: KafkaClient {
 
     /// The client's last error among those that `events` has taken. It explains why a call ran out of time.
     public var lastError: KafkaError? { client.lastError }
-
-    /// Leaves the group and frees the client. Nothing else may be called afterwards.
-    ///
-    /// - Returns: false where that took longer than `limit`; it goes on in the background and must not be waited for.
-    @discardableResult
-    public func close(within limit: Duration) async -> Bool {
-        let client = client, owesAnswer = owesAnswer
-        guard let queue else {
-            // In line behind the first call.
-            return await Deadline.run(within: limit) { done in unsafe client.enqueue { _ in done() } }
-        }
-        self.queue = nil
-        // A task that waits for events must notice the end.
-        queue.wakeup.signal()
-        return await Deadline.run(within: limit) { done in
-            unsafe client.enqueue { pointer in
-                _ = client.beginClosing()
-                queue.close()
-                unsafe Self.leave(pointer, client, owesAnswer: owesAnswer)
-                client.destroy()
-                done()
-            }
-        }
-    }
-
-    /// Leaves the group, answering the revoke that comes with it. On the client's own thread.
-    private static func leave(_ pointer: OpaquePointer, _ client: ClientHandle, owesAnswer: Bool) {
-        guard let queue = unsafe rd_kafka_queue_new(pointer) else { return }
-        defer { unsafe rd_kafka_queue_destroy(queue) }
-        if unsafe KafkaError(taking: rd_kafka_consumer_close_queue(pointer, queue), in: "closing") != nil { return }
-        // The group waits for the answer to a rebalance that the caller took and left, and would for ever.
-        if owesAnswer { unsafe rd_kafka_assign(pointer, nil) }
-        while unsafe rd_kafka_consumer_closed(pointer) == 0 {
-            guard let event = unsafe rd_kafka_queue_poll(queue, 100) else { continue }
-            if unsafe rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE {
-                unsafe rd_kafka_assign(pointer, nil)
-            } else {
-                _ = unsafe client.handle(common: event)
-            }
-            unsafe rd_kafka_event_destroy(event)
-        }
-    }
 }

@@ -10,6 +10,7 @@ enum RecordReader {
             position: RecordPosition(
                 topic: topic, partition: message.pointee.partition, offset: message.pointee.offset),
             timestamp: kind == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE || timestamp < 0 ? nil : timestamp,
+            isAppendTime: kind == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME,
             body: body(of: message))
     }
 

@@ -12,6 +12,7 @@ public final class KafkaProducer: KafkaClient {
     private let drainer: Task<Void, Never>
     /// The topics that were made known; the library forgets a topic nobody holds.
     private let known = Mutex<[String: TopicHandle]>([:])
+    private let appendTime = LatestAppendTime()
     /// The deadline of `close`, in nanoseconds of `DispatchTime`. After it, the producer refuses a record that finds
     /// the queue full.
     private let patienceEnd = Atomic(Int64.max)
@@ -28,7 +29,7 @@ public final class KafkaProducer: KafkaClient {
             unsafe client.enqueue { _ in client.destroy() }
             throw KafkaError(.invalidState, "the producer has no event queue")
         }
-        let queue = unsafe EventQueue(owning: main), pending = pending,
+        let queue = unsafe EventQueue(owning: main), pending = pending, appendTime = appendTime,
             reports = DispatchQueue(label: "remint.kafka.deliveries")
         self.client = client
         self.queue = queue
@@ -40,7 +41,7 @@ public final class KafkaProducer: KafkaClient {
                 await queue.wakeup.wait(atMost: .seconds(1))
                 await withCheckedContinuation { done in
                     reports.async {
-                        Self.drain(queue, client, pending)
+                        Self.drain(queue, client, pending, appendTime)
                         done.resume()
                     }
                 }
@@ -107,6 +108,10 @@ public final class KafkaProducer: KafkaClient {
         try await client.topics(within: limit)
     }
 
+    /// Returns the last time that a broker gave a record of this producer, since the last call; nil where no topic has
+    /// `message.timestamp.type=LogAppendTime`.
+    public func takeAppendTime() -> AppendTime? { appendTime.take() }
+
     /// The client's last error, whichever call it concerned. It explains why a call ran out of time.
     public var lastError: KafkaError? { client.lastError }
 
@@ -137,7 +142,7 @@ public final class KafkaProducer: KafkaClient {
                 drainer.cancel()
                 // In line behind a drain that is under way; the last reports are read here.
                 reports.async { [self] in
-                    Self.drain(queue, client, pending)
+                    Self.drain(queue, client, pending, appendTime)
                     queue.close()
                     pending.settleAll(.clientIsClosed)
                     known.withLock { handles in
@@ -178,20 +183,24 @@ public final class KafkaProducer: KafkaClient {
             }
             if DispatchTime.now().uptimeNanoseconds >= patienceEnd.load(ordering: .relaxed) { return .clientIsClosed }
             // Room comes from reports that were read; they are read on another thread meanwhile.
-            reports.sync { Self.drain(queue, client, pending, waitMilliseconds: 10) }
+            reports.sync { Self.drain(queue, client, pending, appendTime, waitMilliseconds: 10) }
         }
     }
 
     /// Reads librdkafka's reports, on their own thread.
     private static func drain(
-        _ queue: EventQueue, _ client: ClientHandle, _ pending: PendingDeliveries, waitMilliseconds: Int32 = 0
+        _ queue: EventQueue, _ client: ClientHandle, _ pending: PendingDeliveries, _ appendTime: LatestAppendTime,
+        waitMilliseconds: Int32 = 0
     ) {
         var wait = waitMilliseconds
         while let event = unsafe queue.poll(timeoutMilliseconds: wait) {
             wait = 0
             if unsafe rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR {
+                var isFirst = true
                 pending.settle {
                     guard let message = unsafe rd_kafka_event_message_next(event) else { return nil }
+                    if isFirst { unsafe appendTime.note(message) }
+                    isFirst = false
                     let ticket = unsafe PendingDeliveries.Ticket(opaque: UInt(bitPattern: message.pointee._private))
                     let place = unsafe DeliveredPlace(
                         partition: message.pointee.partition, offset: message.pointee.offset)
@@ -200,8 +209,9 @@ public final class KafkaProducer: KafkaClient {
                     )
                 }
             } else if let error = unsafe client.handle(common: event) {
+                let level: Logger.Level = error.isFatal ? .error : error.code.isConnection ? .debug : .warning
                 client.logger.log(
-                    level: error.isFatal ? .error : .warning, "the producer reports an error",
+                    level: level, "the producer reports an error",
                     metadata: ["kafka.error": "\(error)"])
             }
             unsafe rd_kafka_event_destroy(event)

@@ -1,4 +1,4 @@
-import AdapterKit
+package import AdapterKit
 import JOSE
 import Kafka
 import NIOSSL
@@ -39,7 +39,7 @@ package struct ClientCertificates: Sendable {
     }
 
     /// The expiry of the client's own certificate; nil if it has none.
-    var end: UnixTime? {
+    package var end: UnixTime? {
         let certificates = chain.flatMap { try? NIOSSLCertificate.fromPEMFile($0) }
         return certificates?.first.map { UnixTime(seconds: Int64($0.notValidAfter)) }
     }

@@ -1,4 +1,5 @@
 import BrokerTokens
+import JOSE
 public import Kafka
 public import Pipeline
 public import WorkerConfiguration
@@ -27,7 +28,7 @@ public struct KafkaProperties: Sendable {
             common.tokens = tokens.desk
         }
         let address: ClientProperties = ["bootstrap.servers": bootstrapServers]
-        let session = configured["session.timeout.ms"].flatMap { Int($0) } ?? 45_000
+        let session = configured["session.timeout.ms"].flatMap { Int($0) } ?? Self.sessionTimeout
         // A coordinator that forgot a member's session waits for it for as long as this: five minutes by the library's
         // default, in which the whole group stands still. The loop shows signs of life many times a second.
         let pollInterval: ClientProperties = ["max.poll.interval.ms": String(max(60_000, session))]
@@ -52,6 +53,30 @@ public struct KafkaProperties: Sendable {
         consumer.merging(["group.id": group(of: lane)])
     }
 
+    /// Returns the properties of the worker's consumer of a lane, a member of the lane's group.
+    ///
+    /// - Parameters:
+    ///   - topics: The topics that it consumes.
+    ///   - place: The worker's name, which its next process gets too; nil where that gets another one.
+    public func member(of lane: Lane, topics: [String], place: String?) -> ClientProperties {
+        guard let place else { return consumer(of: lane) }
+        return consumer(of: lane).merging(["group.instance.id": Self.memberName(place, lane, topics)])
+    }
+
+    /// Returns the name by which a group knows a static member. It depends on the topics: a group gives a static member that comes
+    /// back what it had before, and would never look at topics that were added meanwhile.
+    private static func memberName(_ place: String, _ lane: Lane, _ topics: [String]) -> String {
+        let subscription = [place, lane.rawValue] + topics.sorted()
+        let hash = SHA256.hash(Array(subscription.joined(separator: "\n").utf8)).prefix(4)
+        let digits = hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        // The letters that brokers take, as in a topic's name; the hash tells names apart that become the same.
+        let letters = place.unicodeScalars.map {
+            $0.isASCII && $0.properties.isAlphabetic || ("0"..."9").contains($0) || "._-".unicodeScalars.contains($0)
+                ? Character($0) : "_"
+        }
+        return "\(String(letters.prefix(200)))-\(lane.rawValue)-\(digits)"
+    }
+
     /// Returns the consumer group of `lane`.
     package func group(of lane: Lane) -> String { lane == .live ? group : "\(group)-\(lane.rawValue)" }
 
@@ -67,24 +92,31 @@ public struct KafkaProperties: Sendable {
 
     /// Returns the properties of the transactional producer.
     public func transactionalProducer(id: String) -> ClientProperties {
-        // librdkafka wants no timeout of the producer's to be longer than the transaction's.
+        // librdkafka wants no timeout of the producer's to be longer than the transaction's. A record is given up before the brokers
+        // give up its transaction, which would fence the worker; the library looks once a second.
         let limit = String(transactionTimeout)
         return producer.merging([
-            "transactional.id": id, "transaction.timeout.ms": limit, "message.timeout.ms": limit,
-            "socket.timeout.ms": limit,
+            "transactional.id": id, "transaction.timeout.ms": limit,
+            "message.timeout.ms": String(transactionTimeout * 3 / 4), "socket.timeout.ms": limit,
         ])
     }
 
+    /// The time after which a group hands on the partitions of a member that shows no sign of life.
+    private static let sessionTimeout = 10_000
+
     /// Returns the transaction timeout, well below the session's: a transaction that hangs must be aborted before the
-    /// group assigns its partitions to another worker.
+    /// group assigns its partitions to another worker. Brokers look for such transactions every ten seconds by their default, and
+    /// readers of committed records wait until then: less than 15 seconds in all.
     private static func transactionTimeout(_ consumer: ClientProperties, _ configured: ClientProperties) -> Int {
-        let session = consumer["session.timeout.ms"].flatMap { Int($0) } ?? 45_000
-        let wanted = configured["transaction.timeout.ms"].flatMap { Int($0) } ?? 15_000
+        let session = consumer["session.timeout.ms"].flatMap { Int($0) } ?? sessionTimeout
+        let wanted = configured["transaction.timeout.ms"].flatMap { Int($0) } ?? 4000
         return max(1000, min(wanted, session / 2))
     }
 
     private static let consumerDefaults: ClientProperties = [
-        "session.timeout.ms": "45000",
+        "session.timeout.ms": String(sessionTimeout),
+        // Members learn of a rebalance by their heartbeats, and until all have learned of it none of them consumes.
+        "heartbeat.interval.ms": "300",
         // Three consumers fetch ahead of one worker; what waits here waits for the signer anyway. A record that is larger
         // comes alone.
         "queued.max.messages.kbytes": "8192", "queued.min.messages": "5000", "max.partition.fetch.bytes": "262144",

@@ -64,7 +64,7 @@ package final class UnreadableRecords: Sendable {
         var details: Logger.Metadata = [LogKey.detail: "\(kind.rawValue): \(fault.rawValue)"]
         if let position {
             details[LogKey.topic] = "\(position.topic)"
-            details[LogKey.partitions] = "\(position.topic)[\(position.partition)]"
+            details[LogKey.partitions] = "\(TopicPartition(position))"
             details[LogKey.offset] = "\(position.offset)"
         }
         logger.warning("a record was skipped: no worker can have written it", metadata: details)

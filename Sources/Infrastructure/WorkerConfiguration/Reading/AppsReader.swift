@@ -42,6 +42,7 @@ struct AppsReader {
         let written = WrittenLookup(reading: lookupSection)
         guard let registration, let adapter = adapter(registration, settings, app) else { return nil }
         let seconds = seconds(of: terms.lifetime, adapter, app)
+        checkUUIDs(registration, settings, app)
         let unset = registration.settings.map(\.name).filter { settings?.mapping?[$0] == nil }
         let lookup = LookupReader(
             source: source, section: lookupSection, written: written, adapter: adapter, unset: unset
@@ -61,6 +62,19 @@ struct AppsReader {
                 publishWindow: terms.publishWindow.components.seconds, seal: seal, publication: terms.publication,
                 missingFacts: missingFacts(registration, app), settings: registration.settings, lookup: lookup),
             written: written, section: lookupSection)
+    }
+
+    /// Warns about a setting whose vendor has UUIDs there, such as an app's name in place of its id.
+    private func checkUUIDs(_ registration: AdapterRegistry.Registration, _ settings: Node?, _ app: Section) {
+        for key in registration.settings where key.isUUID {
+            guard let node = settings?.mapping?[key.name], let text = node.scalar?.string,
+                UUIDText.words(of: text) == nil
+            else { continue }
+            app.diagnostics.warning(
+                node,
+                "\(app.path("settings")).\(key.name) is no UUID, as every \(key.name) of \(registration.vendor) is; copy it from the vendor's dashboard"
+            )
+        }
     }
 
     private func missingFacts(_ registration: AdapterRegistry.Registration, _ app: Section) -> [Diagnostic] {

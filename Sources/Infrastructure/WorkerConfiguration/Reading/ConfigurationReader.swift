@@ -24,9 +24,18 @@ public struct ConfigurationReader {
     public func readNoting(
         _ file: String
     ) -> (configuration: Configuration?, diagnostics: [Diagnostic], files: [String: FileRevision?]) {
+        let found = readDraft(file)
+        return (found.isWhole ? found.draft : nil, found.diagnostics, found.files)
+    }
+
+    /// Reads the configuration like `readNoting`, and returns also what can be read of one with errors, so that its
+    /// independent parts can be checked as well.
+    package func readDraft(
+        _ file: String
+    ) -> (draft: Configuration?, isWhole: Bool, diagnostics: [Diagnostic], files: [String: FileRevision?]) {
         let diagnostics = Diagnostics(file: file), notes = FileNotes()
-        let found = read(diagnostics, notes)
-        return (found?.configuration, diagnostics.all, notes.files)
+        let found = draft(diagnostics, notes)
+        return (found?.draft, !diagnostics.hasErrors, diagnostics.all, notes.files)
     }
 
     /// Returns the effective configuration of `file`, and the errors and warnings found in it. The configuration is nil
@@ -43,14 +52,22 @@ public struct ConfigurationReader {
     private func read(
         _ diagnostics: Diagnostics, _ notes: FileNotes
     ) -> (configuration: Configuration, root: Node)? {
+        guard let found = draft(diagnostics, notes), !diagnostics.hasErrors else { return nil }
+        return (found.draft, found.root)
+    }
+
+    /// Returns the configuration and the tree like `read`, also where there are errors; nil where there is no tree.
+    private func draft(_ diagnostics: Diagnostics, _ notes: FileNotes) -> (draft: Configuration, root: Node)? {
         notes.look(at: diagnostics.file)
         guard let text = source.file(diagnostics.file) else {
-            diagnostics.error(nil, "cannot be read as a file of UTF-8 text; name one with --config")
+            let isThere = notes.files[diagnostics.file].flatMap(\.self) != nil
+            diagnostics.error(
+                nil, "\(isThere ? "cannot be read as a file of UTF-8 text" : "no such file"); name one with --config")
             return nil
         }
         guard let root = parse(text, diagnostics) else { return nil }
         let expanded = expand(root.without([Configuration.Tests.section.name]), of: text, diagnostics)
-        return configuration(in: expanded, diagnostics, notes).map { ($0, expanded) }
+        return (draft(in: expanded, diagnostics, notes), expanded)
     }
 
     /// Returns `node` of the file `text`, completed from the environment.
@@ -63,9 +80,13 @@ public struct ConfigurationReader {
     func configuration(
         in root: Node, _ diagnostics: Diagnostics, _ notes: FileNotes = FileNotes()
     ) -> Configuration? {
+        let configuration = draft(in: root, diagnostics, notes)
+        return diagnostics.hasErrors ? nil : configuration
+    }
+
+    private func draft(in root: Node, _ diagnostics: Diagnostics, _ notes: FileNotes) -> Configuration {
         var configuration = Configuration()
         read(Section(root, name: "", diagnostics), into: &configuration, notes)
-        guard !diagnostics.all.contains(where: { $0.severity == .error }) else { return nil }
         configuration.written = WrittenKeys(root, of: Configuration.sections)
         return configuration
     }

@@ -62,7 +62,9 @@ struct KafkaReader {
                 key, "certificates and host names are always checked; give a private CA with ssl.ca.location")
             return nil
         }
-        return Configuration.Property(name: base, value: text, place: section.diagnostics.place(of: key))
+        return Configuration.Property(
+            name: base, value: text, place: section.diagnostics.place(of: key),
+            isLiteral: base == name && !section.diagnostics.isCompleted(value))
     }
 
     /// The suffixes of the groups of all lanes but the live one. A fleet whose group has such a suffix would join

@@ -29,6 +29,8 @@ extension Configuration {
         public let value: String
         /// The property's place in the file.
         public let place: FileLocation
+        /// Whether the configuration's file has the value itself, and neither the environment nor a file that it names.
+        public var isLiteral = false
 
         public var description: String { "\(name) (\(place.file):\(place.line))" }
         public var debugDescription: String { description }
@@ -57,8 +59,9 @@ extension Configuration.Kafka {
     private static let instance: Setting<Self> = .text(
         "instance", ifPresent: \.instance, example: "worker-0",
         """
-        This worker's name among its group's, for its transactional id (<group>-<instance>): unique among live workers, the same \
-        after a restart. By default derived from the host, and different for each process on it.
+        This worker's name among its group's, for its transactional id (<group>-<instance>) and its places in the groups \
+        (group.instance.id): unique among live workers, the same after a restart, which then gets its partitions back at once. By \
+        default derived from the host, and different for each process on it.
         """)
 
     static let settings: [Setting<Self>] = [
@@ -76,8 +79,8 @@ extension Configuration.Kafka {
         "bootstrap.servers",
         // Deliveries are waited for one by one.
         "delivery.report.only.error",
-        "enable.auto.commit", "enable.auto.offset.store", "enable.idempotence", "group.id", "isolation.level",
-        "log.queue",
+        "enable.auto.commit", "enable.auto.offset.store", "enable.idempotence", "group.id", "group.instance.id",
+        "isolation.level", "log.queue",
         "metadata.broker.list", "partition.assignment.strategy", "transactional.id",
     ]
 

@@ -12,12 +12,18 @@ import WorkerConfiguration
 struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Checks a configuration and its keys; with --connect, what it connects to.",
-        discussion: """
-            Exit code 1 where a worker or a gateway could not start, and where a compromised key is in use. Each line is file:line:column: severity: message. Without
+        discussion: .help(
+            """
+            Exit code 1 where a worker or a gateway could not start, where an app cannot sign, where a certificate
+            has expired, and where a compromised key is in use. Each line is file:line:column: severity: message. Without
             --connect no connection is made. With it, each of these is asked, a line for each: the brokers, the topics, the
             groups and a transactional id, the vendors' endpoints, the signers and the issuers of the gateway's sessions; exit
             code 1 where one of them is not as worker or gateway needs it. No topic is created, no record written, no group joined.
-            """)
+            """,
+            examples: """
+                remint check --config remint.yaml
+                remint check --config remint.yaml --connect --timeout 5s
+                """))
 
     @OptionGroup var options: ConfigurationOptions
     @Flag(help: "Print the diagnostics as JSON.") var json = false
@@ -30,11 +36,13 @@ struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
         }
         let preflight = Preflight(file: options.config, registry: .remint, source: .system)
         let gateway = (preflight.configuration.map(PickupService.diagnostics) ?? []) + openFiles
-        let notices = preflight.notices
-        let isReady = preflight.isReady && gateway.isEmpty && !notices.contains { $0.severity == .error }
-        let diagnostics =
-            preflight.diagnostics + gateway + notices
-            + (preflight.configuration.map(PickupService.notices) ?? [])
+        let now = UnixTime.system()
+        let notices = preflight.notices(at: now)
+        let gatewayNotices = preflight.configuration.map { PickupService.notices(for: $0, at: now) } ?? []
+        let isReady =
+            preflight.isReady && gateway.isEmpty
+            && !(notices + gatewayNotices).contains { $0.severity == .error }
+        let diagnostics = preflight.diagnostics + gateway + notices + gatewayNotices
         let openedApps = isReady ? preflight.configuration.map(PickupService.openedApps) ?? [] : []
         if !json {
             for diagnostic in diagnostics { Terminal.error("\(diagnostic)") }

@@ -6,6 +6,11 @@ import WorkerConfiguration
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Documents and checks the configuration.",
+        discussion: .help(
+            examples: """
+                remint config sample > remint.yaml
+                remint config show --config remint.yaml
+                """),
         subcommands: [ConfigSample.self, ConfigSchema.self, ConfigShow.self])
 }
 
@@ -13,7 +18,12 @@ struct ConfigCommand: ParsableCommand {
 struct ConfigSample: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sample", abstract: "Prints a configuration with every key, its default and what it means.",
-        discussion: "config/remint.yaml is what it prints.")
+        discussion: .help(
+            "config/remint.yaml is what it prints.",
+            examples: """
+                remint config sample
+                remint config sample > remint.yaml
+                """))
 
     func run() {
         Terminal.print(String(SampleConfiguration(registry: .remint).text.dropLast()))
@@ -24,7 +34,12 @@ struct ConfigSample: ParsableCommand {
 struct ConfigSchema: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Prints the JSON Schema of the configuration, for editors.",
-        discussion: "config/remint.schema.json is what it prints.")
+        discussion: .help(
+            "config/remint.schema.json is what it prints.",
+            examples: """
+                remint config schema
+                remint config schema > remint.schema.json
+                """))
 
     func run() {
         Terminal.print(String(ConfigurationSchema(registry: .remint).text.dropLast()))
@@ -35,10 +50,15 @@ struct ConfigSchema: ParsableCommand {
 struct ConfigShow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Prints the effective configuration, and the source of each value.",
-        discussion: """
+        discussion: .help(
+            """
             Each value is followed by its file and line, "environment" if that had a part in it, or "default". Secrets are not \
             shown, and keys without a value or a default are left out. Exit code 1 if the configuration is wrong.
-            """)
+            """,
+            examples: """
+                remint config show --config remint.yaml
+                remint config show --config remint.yaml | grep -v default
+                """))
 
     @OptionGroup var options: ConfigurationOptions
 

@@ -11,10 +11,15 @@ import WorkerConfiguration
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo", abstract: "Shows the worker at work on an embedded broker, with generated keys.",
-        discussion: """
+        discussion: .help(
+            """
             Sends a report of every vendor and SDK through the broker and the worker, and asks the vendor's verifier about each
             token. Exit code 1 where anything is not as the recorded reports expect.
-            """)
+            """,
+            examples: """
+                remint demo
+                remint demo --dir shop
+                """))
 
     @Flag(help: "Print the results as JSON, tokens included.") var json = false
     @Option(

@@ -13,11 +13,16 @@ import WorkerConfiguration
 struct EmitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "emit", abstract: "Puts an event on the topic.",
-        discussion: """
+        discussion: .help(
+            """
             --user asks for a new token as a batch job does; where the vendor names users by several ids, write them as a JSON
             object. --report sends an SDK's report, from a file or, with -, from standard input; --vouched names the user that you
             have authenticated beside it, as the adapter's README writes it: {"user":"u-42"}.
-            """)
+            """,
+            examples: """
+                remint emit --config remint.yaml --app web --user u-42
+                remint emit --config remint.yaml --app web --report report.json
+                """))
 
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "The app.") var app: String

@@ -11,12 +11,17 @@ import WorkerConfiguration
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect", abstract: "Decodes a token and prints the vendor's verdict on it.",
-        discussion: """
+        discussion: .help(
+            """
             The token is verified with the app's key ring, for the user it names or the one given. A replacement token's record,
             as it is on the token topic, is accepted as well; a sealed token is opened with --recipient first. Exit code 1 if the vendor would refuse the token. The
             signature is never printed. On a shared machine, give the token on standard input: the arguments of the
             command line are in the list of processes, and they stay in the shell's history.
-            """)
+            """,
+            examples: """
+                remint inspect --config remint.yaml --app web eyJhbGciOi…
+                remint inspect --config remint.yaml --app web --user u-42 - < token.txt
+                """))
 
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "The app.") var app: String

@@ -10,7 +10,12 @@ import Worker
 /// `remint codes`: the reasons for dead letters, or the codes of a vendor's SDKs.
 struct CodesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "codes", abstract: "Lists the codes of dead letters, or those of a vendor and their remedies.")
+        commandName: "codes", abstract: "Lists the codes of dead letters, or those of a vendor and their remedies.",
+        discussion: .help(
+            examples: """
+                remint codes
+                remint codes braze
+                """))
 
     @Argument(
         help: "A vendor, by the name of its adapter or the path of its file; without it the codes of dead letters.")
@@ -59,7 +64,12 @@ struct CodesCommand: ParsableCommand {
 /// `remint metrics`: the metrics of worker and gateway.
 struct MetricsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "metrics", abstract: "Lists the metrics, their kinds, labels and meaning.")
+        commandName: "metrics", abstract: "Lists the metrics, their kinds, labels and meaning.",
+        discussion: .help(
+            examples: """
+                remint metrics
+                remint metrics | grep remint_tokens
+                """))
 
     func run() {
         // Worker and gateway share some.

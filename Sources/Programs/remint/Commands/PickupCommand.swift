@@ -15,13 +15,18 @@ import WorkerConfiguration
 struct PickupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pickup", abstract: "Serves devices: one call from a rejected token to its replacement.",
-        discussion: """
+        discussion: .help(
+            """
             Runs until SIGTERM or SIGINT, and for pickup.drain after it. Any number may run beside each other: a gateway keeps nothing \
             that is not on the token topic.
             Section pickup of the configuration sets the address and the accepted sessions. On SIGHUP, and when the \
             configuration or a file that it names changes, the gateway applies the new values, and streams stay open. A change that \
             needs a restart is logged.
-            """)
+            """,
+            examples: """
+                remint pickup --config pickup.yaml
+                remint pickup --config pickup.yaml --brokers 127.0.0.1:9092
+                """))
 
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
@@ -33,6 +38,9 @@ struct PickupCommand: AsyncParsableCommand {
         let (configuration, files) = try options.loadNoting()
         let level = LogLevel(configuration.log)
         let logger = Logger.remint(configuration.log, at: level)
+        if let pickup = configuration.pickup {
+            logger.notice("the gateway starts", metadata: Build.details(pickup.limits))
+        }
         let service: PickupService
         do {
             service = try PickupService(
@@ -55,7 +63,7 @@ struct PickupCommand: AsyncParsableCommand {
                 configuration.worker.shutdownDeadline + (configuration.pickup?.drain ?? .zero)
             try await ServiceGroup(configuration: group).run()
         } catch {
-            logger.critical("the gateway cannot go on", metadata: ["error": "\(error)"])
+            logger.critical("the gateway cannot go on", error: error)
             throw ExitCode(75)
         }
     }

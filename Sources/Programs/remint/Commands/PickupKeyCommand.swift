@@ -7,7 +7,12 @@ struct PickupKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pickup-key",
         abstract: "Makes an API key for the gateway, and the hash that its configuration keeps.",
-        discussion: "The key is shown once, on standard output; the line for pickup.api_keys goes to standard error.")
+        discussion: .help(
+            "The key is shown once, on standard output; the line for pickup.api_keys goes to standard error.",
+            examples: """
+                remint pickup-key orders
+                remint pickup-key orders > orders.key
+                """))
 
     @Argument(help: "What logs and metrics call the backend.") var name: String
 

@@ -16,13 +16,18 @@ import WorkerConfiguration
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Runs the worker until SIGTERM or SIGINT.",
-        discussion: """
+        discussion: .help(
+            """
             With a wrong configuration it exits with code 1 before any connection is made. On SIGTERM or SIGINT the worker
             finishes and commits its batch and leaves the groups, within worker.shutdown_deadline. On SIGUSR1 the
             worker finishes what it has consumed and consumes nothing new, but stays in its groups; a second SIGUSR1 ends that. On
             SIGHUP, and when the configuration or a file that it names changes, it applies the new values; it logs the changes that need a
             restart, and keeps the old configuration if the new one is wrong.
-            """)
+            """,
+            examples: """
+                remint run --config remint.yaml
+                remint run --config /etc/remint/remint.yaml
+                """))
 
     @OptionGroup var options: ConfigurationOptions
 
@@ -36,6 +41,7 @@ struct RunCommand: AsyncParsableCommand {
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
         let level = LogLevel(configuration.log)
         let logger = Logger.remint(configuration.log, at: level)
+        logger.notice("the worker starts", metadata: Build.details(configuration.workerLimits))
         protection.report(to: logger)
         let worker = try WorkerService(
             preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system,
@@ -57,7 +63,7 @@ struct RunCommand: AsyncParsableCommand {
         do {
             try await group.run()
         } catch {
-            logger.critical("the worker cannot go on", metadata: ["error": "\(error)"])
+            logger.critical("the worker cannot go on", error: error)
             throw ExitCode(75)
         }
     }

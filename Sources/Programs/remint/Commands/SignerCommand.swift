@@ -14,13 +14,18 @@ import WorkerConfiguration
 struct SignerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "signer", abstract: "Holds the key rings and signs for workers, over a Unix socket.",
-        discussion: """
+        discussion: .help(
+            """
             Serves every key ring of the configuration that has a path, until SIGTERM or SIGINT. A worker names the socket
             in place of the path: keys: { NAME: { signer: /run/remint/signer.sock } }. The socket has mode 0660; its folder,
             owner and group decide who can connect, and --allow-uid whose tokens are signed, which the kernel vouches for. What is
             signed, each ring's policy decides (keys.NAME.policy); a log line a minute counts the signatures of each account. A change of a key
             ring is used within a second.
-            """)
+            """,
+            examples: """
+                remint signer --config signer.yaml --socket /run/remint/signer.sock
+                remint signer --config signer.yaml --socket signer.sock --allow-uid 999
+                """))
 
     @OptionGroup var options: ConfigurationOptions
     @Option(help: ArgumentHelp("Where to listen.", valueName: "path")) var socket: String
@@ -55,7 +60,7 @@ struct SignerCommand: AsyncParsableCommand {
             group.maximumGracefulShutdownDuration = configuration.worker.shutdownDeadline
             try await ServiceGroup(configuration: group).run()
         } catch {
-            logger.critical("the signer cannot go on", metadata: ["error": "\(error)"])
+            logger.critical("the signer cannot go on", error: error)
             throw ExitCode(75)
         }
     }

@@ -15,12 +15,17 @@ struct TestCommand: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "test", abstract: "Runs the tests of a configuration.",
-        discussion: """
+        discussion: .help(
+            """
             They are under tests: in the configuration, or in files beside it whose names end in _test.yaml; or in the files that \
             are named. Each event goes through the worker's own pipeline with the configuration's apps; no broker and no vendor is \
             asked. Tokens are signed with the key rings on this machine; where a ring is not here, a key of its vendor's kind is \
             made for the run and forgotten. Exit code 1 if a test fails.
-            """)
+            """,
+            examples: """
+                remint test --config remint.yaml
+                remint test --config remint.yaml --filter braze --format junit
+                """))
 
     @OptionGroup var options: ConfigurationOptions
     @Argument(help: ArgumentHelp("Files of tests, in place of those beside the configuration.", valueName: "file"))

@@ -11,10 +11,12 @@ extension Logger {
     /// Returns the program's logger, at a level that may change.
     static func remint(_ log: Configuration.Log, at level: LogLevel, label: String = "remint") -> Logger {
         Logger(label: label) { label in
-            switch log.format {
-            case .json: LevelledLogHandler(JSONLogHandler(label: label, level: .trace), level: level)
-            case .text: LevelledLogHandler(StreamLogHandler.standardError(label: label), level: level)
-            }
+            let format: any LogHandler =
+                switch log.format {
+                case .json: JSONLogHandler(label: label, level: .trace)
+                case .text: TextLogHandler(level: .trace)
+                }
+            return LevelledLogHandler(LimitedLogHandler(format, level: level), level: level)
         }
     }
 }

@@ -1,25 +1,44 @@
 import Operations
 
-/// A line on standard error every five seconds, for logs and pipes.
+/// A line on standard error from time to time, for logs and pipes.
 struct ProgressLines: ProgressDisplay {
-    /// The time of the last line. The stages of a job have copies of this value, and share it.
-    private final class LastLine { var time: ContinuousClock.Instant? }
+    /// The last line. The stages of a job have copies of this value, and share it.
+    private final class LastLine {
+        var time: ContinuousClock.Instant?
+        var pace = ProgressPace()
+    }
 
     let isShown = true
+    private let interval: Duration
     private let last = LastLine()
 
-    /// Shows how many of `total` are done, at most every five seconds.
+    /// - Parameters:
+    ///   - interval: the time between two lines.
+    ///   - isPatient: whether the first line, too, comes only after the interval.
+    private init(every interval: Duration, isPatient: Bool) {
+        self.interval = interval
+        if isPatient { last.time = .now }
+    }
+
+    /// Shows how many of `total` are done, if the interval has passed.
     mutating func show(_ done: Int, of total: Int, _ note: String) {
         let now = ContinuousClock.now
-        if let time = last.time, now - time < .seconds(5) { return }
+        let pace = last.pace.words(done, of: total, at: now)
+        if let time = last.time, now - time < interval { return }
         last.time = now
         let share = total > 0 ? Int(min(1, Double(done) / Double(total)) * 100) : 100
-        Terminal.error("remint: \(share) % \(note)")
+        Terminal.error("remint: \(share) % \(note)\(pace)")
     }
 
     /// Keeps the written lines.
     mutating func clear() {}
 
-    /// Lines where somebody wants them, else a bar on a terminal.
-    static func display(asLines: Bool) -> any ProgressDisplay { asLines ? ProgressLines() : ProgressLine() }
+    /// Returns a display that fits standard error: a bar on a terminal, otherwise a line every ten seconds.
+    ///
+    /// - Parameter asLines: whether somebody wants lines in any case, one every five seconds.
+    static func display(asLines: Bool = false) -> any ProgressDisplay {
+        if asLines { return ProgressLines(every: .seconds(5), isPatient: false) }
+        let bar = ProgressLine()
+        return bar.isShown ? bar : ProgressLines(every: .seconds(10), isPatient: true)
+    }
 }

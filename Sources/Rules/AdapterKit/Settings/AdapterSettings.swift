@@ -33,6 +33,15 @@ public struct SettingKey: Sendable, Equatable {
     public let standard: String?
     /// The key's meaning, type and default, in a line.
     public let summary: String
+    /// Whether the vendor's values are UUIDs.
+    public private(set) var isUUID = false
+
+    /// The same key, whose values are UUIDs.
+    public var ofUUIDs: SettingKey {
+        var key = self
+        key.isUUID = true
+        return key
+    }
 
     /// A key of this name.
     ///

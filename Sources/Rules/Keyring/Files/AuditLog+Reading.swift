@@ -26,6 +26,18 @@ extension AuditLog {
         return ended
     }
 
+    /// Returns the versions that a command removed, or was about to remove; empty where the log cannot be read.
+    func removedVersions() -> Set<String> {
+        var removed: Set<String> = []
+        for line in text().split(separator: UInt8(ascii: "\n")) {
+            guard let root = try? JSONDocument(parsing: Array(line)).root, root["action"]?.string == "remove",
+                let version = root["version"]?.string
+            else { continue }
+            removed.insert(version)
+        }
+        return removed
+    }
+
     private func text() -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return [] }

@@ -90,6 +90,15 @@ public struct KeyRingDirectory: Sendable {
         }
     }
 
+    /// Returns the public key of the version `id`, whose file holds a private key; nil where it holds none.
+    func publicPEM(of id: String) -> String? {
+        var pem: String?
+        _ = try? readListing { entry throws(KeyRingError) in
+            if try entry.listed().id == id { pem = entry.publicPEM() }
+        }
+        return pem
+    }
+
     /// Returns the keys in the files of all versions, of any state, that can be read.
     ///
     /// - Throws: `KeyRingError` for a listing that cannot be read.

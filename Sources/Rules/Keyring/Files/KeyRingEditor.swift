@@ -12,7 +12,7 @@ public struct KeyRingEditor: ~Copyable {
     /// The current listing.
     public private(set) var listing: KeyRingListing
     private let lock: FileLock
-    private let disk: Disk
+    let disk: Disk
     private let now: @Sendable () -> UnixTime
 
     /// Takes the ring's lock and reads its listing; a folder without one is an empty ring.
@@ -41,6 +41,7 @@ public struct KeyRingEditor: ~Copyable {
             KeyFile.exists(directory.listing)
             ? try directory.readListing() : KeyRingListing(file: directory.listing)
         listing.neighbors = ScratchFile.names(in: directory.path)
+        listing.formerIDs = AuditLog(directory, disk).removedVersions()
         self.lock = lock
         self.directory = directory
         self.disk = disk
@@ -101,18 +102,56 @@ public struct KeyRingEditor: ~Copyable {
     ) throws(KeyRingError) -> Bool {
         var listing = listing
         guard try transition(&listing) else { return false }
-        if let signer = listing.active?.id, signer != self.listing.active?.id,
+        if let signer = listing.active?.id, signer != self.listing.active?.id {
             let revived = directory.revivedVersions(in: self.listing, ended: AuditLog(directory).endedVersions())
-                .first(where: { $0.id == signer })
-        {
-            throw KeyRingError(directory.listing, "\(revived.description). It cannot sign")
+            if let ended = revived.first(where: { $0.id == signer }) {
+                throw KeyRingError(directory.listing, "\(ended.description). It cannot sign")
+            }
+            // The private key of a revived version may be deleted, and this change is a step to its end.
+            let all = Set(listing.versions.filter(\.state.verifies).map(\.id)).subtracting(revived.map(\.id))
+            try directory.requireKeys(of: needed == .all ? all : [signer])
         }
-        if let active = listing.active?.id, active != self.listing.active?.id {
-            let all = listing.versions.filter(\.state.verifies).map(\.id)
-            try directory.requireKeys(of: needed == .all ? Set(all) : [active])
-        }
+        let retired = Set(self.listing.versions.filter { $0.state == .retired }.map(\.id))
         try record(listing)
+        for version in listing.versions where version.state == .retired && !retired.contains(version.id) {
+            // Where it fails, the same command deletes the key when it is repeated.
+            do throws(KeyRingError) { try deletePrivateKey(of: version.id) } catch {
+                if error.isInterruption { throw error }
+            }
+        }
         return true
+    }
+
+    /// Takes the version `id` out of the ring and deletes its files. They are deleted first: a crash in between leaves a
+    /// version without a key, and the same command completes the change.
+    ///
+    /// - Returns: The files of the version that are outside the ring's folder, links, or used by other versions; these stay.
+    /// - Throws: `KeyRingError`, also for a version in use.
+    package mutating func remove(_ id: String) throws(KeyRingError) -> [String] {
+        var new = listing
+        try new.remove(id)
+        let (own, others) = directory.files(of: try listing.version(id), in: listing)
+        let audit = AuditLog(directory, disk)
+        let change = ListingChange(from: listing, to: new)
+        try audit.intend(change.action, version: change.version, detail: change.detail, at: now())
+        do throws(KeyRingError) {
+            for path in own {
+                guard try disk.run(.remove, on: path, { unlink(path) }) == 0 else {
+                    throw KeyRingError(path, failed: "deleted")
+                }
+            }
+            guard try disk.sync(folder: directory.path) else {
+                throw KeyRingError(directory.path, failed: "brought to disk")
+            }
+            new.formerIDs.insert(id)
+            try save(new)
+        } catch {
+            if !error.isInterruption, (try? directory.readListing())?.versions != new.versions {
+                audit.note(failed: change.action, version: change.version, at: now())
+            }
+            throw error
+        }
+        return others
     }
 
     /// Logs the intent, writes the key of a new version, and then the listing.

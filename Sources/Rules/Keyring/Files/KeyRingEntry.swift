@@ -48,10 +48,10 @@ struct KeyRingEntry {
         let listed = try listed()
         let key = listed.state.verifies ? try loadKey(listed) : nil
         // Nothing depends on it: a retired version's file may be gone, or be anything by now.
-        let retired = listed.state == .retired && !listed.file.isEmpty ? try? loadKey(listed) : nil
+        let retired = listed.state == .retired && !listed.file.isEmpty ? publicPart(listed, from: .secret) : nil
         return KeyVersion(
             id: listed.id, state: listed.state, algorithm: listed.algorithm, secretEncoding: listed.encoding,
-            retireAfter: listed.retireAfter, signingKey: key, retiredKey: retired?.verificationKey)
+            retireAfter: listed.retireAfter, signingKey: key, retiredKey: retired)
     }
 
     /// Refuses a version whose key cannot be used: this process cannot read it, it does not fit the algorithm, or it belongs to an
@@ -67,7 +67,30 @@ struct KeyRingEntry {
     /// file: the key signs nothing then, but it may be the leaked one. nil where the file is gone or holds no key.
     func storedKey() -> VerificationKey? {
         guard let listed = try? listed(), !listed.file.isEmpty else { return nil }
-        return try? loadKey(listed, from: .instructions).verificationKey
+        return publicPart(listed, from: .instructions)
+    }
+
+    /// Returns the PEM of the public key, where the version's file still holds the private one; nil for a shared secret and
+    /// for any other file.
+    func publicPEM() -> String? {
+        guard let listed = try? listed(), !listed.file.isEmpty, listed.algorithm.keyType != .secret else { return nil }
+        return try? loadKey(listed).verificationKey.publicKeyPEM()
+    }
+
+    /// Returns the key that verifies: of the private key in the file, or of the public key that replaced it.
+    private func publicPart(_ listed: ListedVersion, from content: GuardedFile.Content) -> VerificationKey? {
+        if let key = try? loadKey(listed, from: content) { return key.verificationKey }
+        guard let text = try? file("file", listed.file, content) else { return nil }
+        return publicKey(text, listed)
+    }
+
+    private func publicKey(_ text: SecretBytes, _ listed: ListedVersion) -> VerificationKey? {
+        // No copy of a private key, such as one whose passphrase is missing, may stay in the heap.
+        guard listed.algorithm.keyType != .secret, text.withBytes({ $0.starts(with: "-----BEGIN PUBLIC KEY".utf8) })
+        else { return nil }
+        let text = text.withBytes { String(decoding: $0, as: UTF8.self) }
+        return try? VerificationKey(
+            publicKeyPEM: text, algorithm: listed.algorithm, keyID: listed.keyID ?? listed.id)
     }
 
     private func loadKey(
@@ -84,7 +107,15 @@ struct KeyRingEntry {
                 return try SigningKey(secret: try encoding.decode(contents), algorithm: algorithm, keyID: keyID)
             }
             return try SigningKey(pem: contents, passphrase: passphrase, algorithm: algorithm, keyID: keyID)
-        } catch { throw self.error("file", error.message) }
+        } catch {
+            guard publicKey(contents, listed) == nil else {
+                throw self.error(
+                    "file",
+                    "\(directory.file(listed.file)) holds the public key alone: its private key was deleted when the version was retired. Put the newer keyring.json back, or make another version sign and retire this one"
+                )
+            }
+            throw self.error("file", error.message)
+        }
     }
 
     /// A shared secret's encoding is stated, never guessed.

@@ -14,6 +14,8 @@ public struct KeyRingListing: Sendable, Equatable {
     public private(set) var versions: [ListedVersion]
     /// The names in the ring's folder, which a new version passes over.
     var neighbors: Set<String> = []
+    /// The ids of removed versions. No new version has one of them: tokens and the audit log may still name it.
+    var formerIDs: Set<String> = []
 
     /// A ring without versions.
     public init(file: String) {
@@ -36,7 +38,8 @@ public struct KeyRingListing: Sendable, Equatable {
 
     /// Returns whether a version `id`, or a file that it would have, exists already.
     package func isTaken(_ id: String) -> Bool {
-        versions.contains { $0.id == id } || [".pem", ".secret"].contains { isNamed(id + $0) }
+        versions.contains { $0.id == id } || formerIDs.contains(id)
+            || [".pem", ".secret"].contains { isNamed(id + $0) }
     }
 
     /// Returns the first name for the file of a new version `id` that no version and no file has: `2026-11.pem`,
@@ -76,6 +79,9 @@ public struct KeyRingListing: Sendable, Equatable {
         try requireNames(version)
         guard !versions.contains(where: { $0.id == version.id }) else {
             throw KeyRingError(file, "has a version \"\(version.id)\" already; choose another id")
+        }
+        guard !formerIDs.contains(version.id) else {
+            throw KeyRingError(file, "had a version \"\(version.id)\", which was removed; choose another id")
         }
         var version = version
         if versions.isEmpty {
@@ -154,6 +160,28 @@ public struct KeyRingListing: Sendable, Equatable {
     /// - Throws: `KeyRingError` for a version that is unknown.
     @discardableResult
     public mutating func revoke(_ id: String) throws(KeyRingError) -> Bool { try move(id, to: .revoked) }
+
+    /// Takes the version `id` out of the listing.
+    ///
+    /// - Throws: `KeyRingError` for a version that is unknown or in use, and for one without which no ring could be read.
+    public mutating func remove(_ id: String) throws(KeyRingError) {
+        let index = try index(of: id)
+        let state = versions[index].state
+        guard !state.verifies else {
+            let first = state == .active ? RemintCommand("keys promote", "ID") : RemintCommand("keys retire", id)
+            throw KeyRingError(
+                file, "the version \"\(id)\" is \(state.rawValue) and cannot be removed; first: \(first)")
+        }
+        var rest = versions
+        rest.remove(at: index)
+        guard rest.contains(where: { $0.state == .active || $0.state == .revoked }) else {
+            throw KeyRingError(
+                file,
+                "the version \"\(id)\" cannot be removed while no version signs; first: \(RemintCommand("keys promote", "--now", "ID"))"
+            )
+        }
+        versions = rest
+    }
 
     private mutating func move(_ id: String, to state: KeyVersion.State) throws(KeyRingError) -> Bool {
         let index = try index(of: id)

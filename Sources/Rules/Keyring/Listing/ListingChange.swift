@@ -2,7 +2,7 @@ import JOSE
 
 /// The difference between two states of a listing, as the audit log names it.
 struct ListingChange: Sendable, Equatable {
-    /// The change: `add`, `promote`, `retire` or `revoke`.
+    /// The change: `add`, `promote`, `retire`, `revoke` or `remove`.
     let action: String
     /// The version that is changed.
     let version: String?
@@ -14,6 +14,12 @@ struct ListingChange: Sendable, Equatable {
         for version in new.versions {
             let before = old.versions.first { $0.id == version.id }?.state
             if before != version.state { changes.append((version.id, before, version.state)) }
+        }
+        let removed = old.versions.filter { version in !new.versions.contains { $0.id == version.id } }
+        if let version = removed.first {
+            (action, self.version) = ("remove", version.id)
+            detail = removed.map { "\($0.id): \($0.state.rawValue), removed" }.joined(separator: ", ")
+            return
         }
         let main =
             changes.first { $0.before == nil } ?? changes.first { $0.after == .revoked }

@@ -42,12 +42,15 @@ public struct LookupAnswer: Sendable, Equatable {
     public let retryAfter: Int64?
     /// The time until the vendor's limit resets, in microseconds: `X-RateLimit-Reset` if `X-RateLimit-Remaining` is 0.
     public let exhaustedFor: Int64?
+    /// The vendor's time at the answer (`Date`, RFC 9110, section 6.6.1); nil where it gave none.
+    public let date: UnixTime?
 
     /// Creates an answer with these parts.
-    public init(response: LookupResponse, retryAfter: Int64? = nil, exhaustedFor: Int64? = nil) {
+    public init(response: LookupResponse, retryAfter: Int64? = nil, exhaustedFor: Int64? = nil, date: UnixTime? = nil) {
         self.response = response
         self.retryAfter = retryAfter
         self.exhaustedFor = exhaustedFor
+        self.date = date
     }
 }
 

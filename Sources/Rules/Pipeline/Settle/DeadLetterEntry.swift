@@ -3,6 +3,8 @@ import Records
 
 /// The headers of a dead letter, read, without its payload.
 public struct DeadLetterEntry: Sendable {
+    /// The letter's place in the dead letters' topic. The reader of a copy sets it to the original's place.
+    public var place: LetterPlace
     /// The app that the event names; nil if the event names none or cannot be read.
     public let app: String?
     /// The event's id.
@@ -36,6 +38,7 @@ public struct DeadLetterEntry: Sendable {
     /// parked letters have no other reader.
     public init(_ record: InputRecord, decoder: EventDecoder, at now: UnixTime) {
         let headers = record.body
+        place = LetterPlace(partition: record.origin.partition, offset: record.origin.offset)
         let event = try? decoder.decode(record)
         app = event?.envelope.app
         eventID = event?.envelope.id
@@ -74,46 +77,5 @@ public struct DeadLetterEntry: Sendable {
     private static func count(_ name: String, _ headers: RecordBody) -> Int? {
         guard headers.has(name) else { return 0 }
         return headers.text(name).flatMap { Int($0) }.flatMap { 0...most ~= $0 ? $0 : nil }
-    }
-}
-
-/// A selection of dead letters.
-public struct DeadLetterFilter: Sendable, Equatable {
-    /// Selects the events of this app.
-    public var app: String?
-    /// Selects the events with this code.
-    public var code: ErrorCode?
-    /// Selects the event with this id.
-    public var eventID: String?
-    /// Selects the events that failed at this stage.
-    public var stage: Stage?
-    /// Selects the letters that are at most this old, in seconds.
-    public var newerThan: Int64?
-    /// Selects the letters that are at least this old, in seconds.
-    public var olderThan: Int64?
-
-    /// Creates a filter that selects all dead letters.
-    public init() {}
-
-    /// Returns whether the filter selects `entry` at the time `now`. An entry without a time matches only a filter
-    /// without an age.
-    public func matches(_ entry: DeadLetterEntry, at now: UnixTime) -> Bool {
-        if let app, entry.app.map({ app.hasSameBytes(as: $0) }) != true { return false }
-        if let eventID, entry.eventID.map({ eventID.hasSameBytes(as: $0) }) != true { return false }
-        if let code, entry.code != code { return false }
-        if let stage, entry.stage != stage { return false }
-        guard newerThan != nil || olderThan != nil else { return true }
-        guard let age = entry.failedAt.map({ now.microseconds(since: $0) / 1_000_000 }) else { return false }
-        return newerThan.map { age <= $0 } ?? true && olderThan.map { age >= $0 } ?? true
-    }
-
-    /// The filter as a string, equal for equal filters. The progress of a redrive is stored under it.
-    public var description: String {
-        let parts: [(String, String?)] = [
-            ("app", app), ("code", code?.rawValue), ("stage", stage?.rawValue),
-            ("id", eventID), ("newer", newerThan.map { "\($0)s" }), ("older", olderThan.map { "\($0)s" }),
-        ]
-        let named = parts.compactMap { name, value in value.map { "\(name)=\($0)" } }
-        return named.isEmpty ? "all" : named.joined(separator: " ")
     }
 }

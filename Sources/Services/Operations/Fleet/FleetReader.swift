@@ -9,14 +9,14 @@ package import WorkerConfiguration
 /// Reads a fleet's status from brokers, control topic and key rings. It joins no group, writes nothing and needs no
 /// worker's admin server; it keeps its clients from one reading to the next.
 package actor FleetReader {
-    private static let timeout = Duration.seconds(10)
+    static let timeout = Duration.seconds(10)
     /// The time limit for group coordinators, which answer at once or not at all.
     private static let groupTimeout = Duration.seconds(5)
 
-    private let configuration: Configuration
+    let configuration: Configuration
     private let properties: KafkaProperties
-    private let brokers: String
-    private let logger: Logger
+    let brokers: String
+    let logger: Logger
     private let control: ControlStates
     private let rings: RingShelf
     private let now: @Sendable () -> UnixTime
@@ -28,8 +28,10 @@ package actor FleetReader {
     private var silence: (problem: KafkaError, until: ContinuousClock.Instant)?
     /// The states of letters, and the offsets of the parked letters' topic from which they were read.
     private var letters: (states: LetterStates, bounds: [TopicPartition: Range<Int64>]) = (LetterStates(), [:])
+    /// The letters that are counted so far.
+    private var counted = LetterCount()
     /// Clients that read nothing and only ask in the name of the lanes' groups.
-    private let consumers: PerLane<KafkaConsumer>
+    let consumers: PerLane<KafkaConsumer>
 
     /// A reader of the fleet of `configuration` at `brokers`.
     ///
@@ -116,21 +118,39 @@ package actor FleetReader {
         do throws(KafkaError) {
             lag = try await consumers[lane].lag(
                 of: names.flatMap { Self.partitions(of: $0, counts) }, within: Self.timeout)
+            lag = await withoutMarks(lag, lane)
         } catch { problems.append("what waits in the \(lane.rawValue) lane is unknown: \(error)") }
         return names.map { topic(called: $0, counts, lag, &problems) }
     }
 
     private func deadLetters(_ counts: [String: Int], _ problems: inout [String]) async -> FleetStatus.Topic {
         let name = configuration.topics.deadLetters
+        let partitions = Self.partitions(of: name, counts)
         var held: [TopicPartition: Int64] = [:]
-        do throws(KafkaError) {
-            held = try await consumers[.live].bounds(of: Self.partitions(of: name, counts), within: Self.timeout)
-                .reduce(into: [:]) { held, next in
-                    let handled = letters.states.count(within: [next.key: next.value])
-                    held[next.key] = Int64(max(0, next.value.count - handled))
-                }
+        var isExact = true
+        do {
+            let bounds = try await consumers[.live].bounds(of: partitions, within: Self.timeout)
+            // An account that may not read the letters still learns how many they are at most.
+            try? await count(in: name, bounds)
+            isExact = counted.isExact(in: bounds)
+            held = counted.waiting(in: bounds, letters.states).mapValues { Int64($0) }
         } catch { problems.append("how many dead letters there are is unknown: \(error)") }
-        return topic(called: name, counts, held, &problems)
+        var topic = topic(called: name, counts, held, &problems)
+        topic.isUpperBound = !isExact
+        return topic
+    }
+
+    /// Reads the letters of `bounds` that are not counted yet, unless they are too many for a glance.
+    private func count(in topic: String, _ bounds: [TopicPartition: Range<Int64>]) async throws {
+        guard let starts = counted.begin(bounds) else { return }
+        let reader = try await TopicReader(
+            topic, from: starts, configuration, brokers: brokers, maxWait: Self.groupTimeout, logger: logger)
+        var found = counted
+        let hidden = try await reader.readVisible(Array(reader.bounds.keys)) { record, _, _ in
+            found.add(InputRecord(deadLetter: record))
+        }
+        if hidden == nil { found.finish(reader.bounds) }
+        counted = found
     }
 
     /// Returns the parked letters' topic with the number of parked letters. The topic is read again only after

@@ -11,10 +11,12 @@ package struct FleetStatus: Sendable {
         package var name: String
         /// The number of partitions; 0 where the topic does not exist.
         package var partitions: Int
-        /// The number of offsets still to be dealt with, marks of transactions included. For a lane's topic: the
-        /// offsets that its group has not committed. For the dead letters: the offsets that the topic holds, without
-        /// letters that are parked or dealt with. nil where the brokers do not return it.
+        /// The number of records still to be dealt with; nil where the brokers do not return it. For a lane's topic: the
+        /// offsets that its group has not committed, marks of transactions included. For the dead letters: the letters
+        /// that are neither parked nor dealt with.
         package var waiting: Int64?
+        /// Whether `waiting` counts offsets where there are too many letters to count.
+        package var isUpperBound = false
     }
 
     /// A lane.

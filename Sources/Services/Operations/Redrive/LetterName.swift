@@ -29,6 +29,9 @@ package struct LetterName: Hashable, Sendable {
         self.failedAt = failedAt
     }
 
+    /// The letter's place in the dead letters' topic.
+    package var place: LetterPlace { LetterPlace(partition: partition, offset: offset) }
+
     /// The name as a header states it: `partition/offset/time of the failure`.
     package var text: String { "\(partition)/\(offset)/\(failedAt)" }
 }

@@ -58,7 +58,12 @@ package struct LetterOrder: Sendable {
     }
 
     /// Returns the letter in `record`, without its payload.
-    func entry(of record: InputRecord) -> DeadLetterEntry { DeadLetterEntry(record, decoder: decoder, at: now) }
+    func entry(of record: InputRecord) -> DeadLetterEntry {
+        var entry = DeadLetterEntry(record, decoder: decoder, at: now)
+        if case .park = work { return entry }
+        if let letter = ParkedLetter(record) { entry.place = letter.name.place }
+        return entry
+    }
 
     /// Returns the step for `record`, a record of `source`.
     package func step(_ record: InputRecord, _ states: LetterStates) -> Step {

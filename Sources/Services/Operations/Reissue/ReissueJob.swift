@@ -81,7 +81,7 @@ package struct ReissueJob {
     ) async throws -> End {
         let rejects = try files.openRejects(progress)
         var random = SystemRandomNumberGenerator()
-        var display = ReissueDisplay(on: display, total: total, startedWith: progress.sent)
+        var display = ReissueDisplay(on: display, total: total)
         defer { display.clear() }
         var pending = ArraySlice<Item>()
         // The rows before the checkpoint's were sent; of the rows in doubt, those that the lane has.

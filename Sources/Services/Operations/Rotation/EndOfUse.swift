@@ -143,7 +143,7 @@ package struct UseNotOver: Error, CustomStringConvertible {
 
     init(_ version: String, _ pending: PendingEvents, next: RemintCommand) {
         description =
-            "\(version) cannot be retired: the ledger shows no live token of it, but \(pending.clause(version)), then: \(next). Or use --force"
+            "\(version) cannot be retired or removed: the ledger shows no live token of it, but \(pending.clause(version)), then: \(next). Or use --force"
     }
 }
 

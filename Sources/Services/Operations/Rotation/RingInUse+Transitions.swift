@@ -55,8 +55,54 @@ extension RingInUse {
         let changed = try editor.change { listing throws(KeyRingError) in try listing.retire(version) }
         if changed {
             try audit.append("retire", version: version, detail: isForced ? "forced" : "", at: now())
+        } else {
+            try deleteLeftKey(of: version, editor)
         }
         return changed
+    }
+
+    /// Deletes the private key of the retired `version`, where a crash or an earlier release left it.
+    ///
+    /// - Throws: `KeyRingError`.
+    func deleteLeftKey(of version: String, _ editor: borrowing KeyRingEditor) throws(KeyRingError) {
+        guard editor.holdsPrivateKey(of: version) else { return }
+        let action = "delete private key"
+        try audit.intend(action, version: version, at: now())
+        do throws(KeyRingError) { try editor.deletePrivateKey(of: version) } catch {
+            if !error.isInterruption { audit.note(failed: action, version: version, at: now()) }
+            throw error
+        }
+        try audit.append(action, version: version, at: now())
+    }
+
+    /// Removes the retired or revoked `version` with its files. The caller has read the ledger before.
+    ///
+    /// - Returns: the version's files that are not the ring's own and stay.
+    /// - Throws: `KeyRingError`, `RotationError` where the version is part of an open campaign, or `CompromisedKey` where
+    ///   another version in use holds the key of a revoked one.
+    package func remove(_ version: String, isForced: Bool) throws -> [String] {
+        var editor = try editor()
+        try requireRemovable(version, in: editor.listing)
+        let left = try editor.remove(version)
+        try audit.append("remove", version: version, detail: isForced ? "forced" : "", at: now())
+        return left
+    }
+
+    /// Refuses to remove a version that may still be needed.
+    ///
+    /// - Throws: `KeyRingError`, `RotationError` or `CompromisedKey`, as `remove` does.
+    package func requireRemovable(_ version: String) throws {
+        try requireRemovable(version, in: try directory.readListing())
+    }
+
+    private func requireRemovable(_ version: String, in listing: KeyRingListing) throws {
+        var check = listing
+        try check.remove(version)
+        if let open = try RotationFile(directory).load(), !open.phase.isOver, [open.from, open.to].contains(version) {
+            throw RotationError(
+                "\(ring.name): \(version) is part of the open campaign \(open.id); finish it with: \(open.ways)")
+        }
+        if listing.state(of: version) == .revoked { try requireRevokedEverywhere(version) }
     }
 
     /// Refuses a change that only the ring's open campaign may make. A change that was made already is none.
@@ -161,6 +207,7 @@ package struct TokensLive: Error, CustomStringConvertible {
         var ways = first.remedies(reissue: ring.reissueCommand(of: first.version))
         if let hidden = holdings.hidden { ways.append(hidden.remedy) }
         let way = ways.isEmpty ? "" : " To go on, \(ways.joined(separator: "; "))."
-        description = "\(first.version) cannot be retired: \(parts.joined(separator: "; ")).\(way) Or use --force"
+        description =
+            "\(first.version) cannot be retired or removed: \(parts.joined(separator: "; ")).\(way) Or use --force"
     }
 }

@@ -34,6 +34,8 @@ struct AdminServer: Sendable {
     let metrics: MetricsRegistry
     let reporter: StatusReporter
     let logger: Logger
+    /// Called once the server listens.
+    var onListening: @Sendable () -> Void = {}
 
     /// Serves until the task is canceled.
     ///
@@ -52,10 +54,11 @@ struct AdminServer: Sendable {
                 address: .hostname(address.host, port: address.port),
                 // Connections above this number wait, so that idle ones do not use up the process's files.
                 availableConnectionsDelegate: MaximumAvailableConnections(OpenFiles.operators, logger: quiet)),
-            onServerRunning: { channel in
+            onServerRunning: { [onListening] channel in
                 logger.notice(
                     "the admin server listens",
                     metadata: [LogKey.adminAddress: "\(Self.text(channel.localAddress))"])
+                onListening()
             }, logger: quiet)
         async let _: Void = reporter.run()
         try await application.run()

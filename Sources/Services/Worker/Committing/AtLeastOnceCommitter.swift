@@ -50,6 +50,8 @@ struct AtLeastOnceCommitter: Committer {
 
     func commitOffsets() async { await offsets.commit() }
 
+    func takeAppendTime() -> AppendTime? { producer.takeAppendTime() }
+
     func commitLeftOffsets() async { await offsets.commitLeft() }
 
     var hasOpenOffsets: Bool { get async { await offsets.areOpen } }

@@ -18,6 +18,9 @@ protocol Committer: Sendable {
     /// Whether there are any for which partitions are kept.
     var hasOpenOffsets: Bool { get async }
 
+    /// Returns a broker's time of a record that was delivered since the last call; nil where none shows it.
+    func takeAppendTime() -> AppendTime?
+
     /// Returns whether the topic of a blockage can be written again. The check leaves nothing that a reader sees.
     func isCleared(_ blockage: Blockage) async -> BlockageCheck
 }

@@ -54,6 +54,8 @@ struct TransactionalCommitter: Committer {
     /// Does nothing: the offsets are part of the transaction.
     func commitOffsets() async {}
 
+    func takeAppendTime() -> AppendTime? { producer.takeAppendTime() }
+
     func commitLeftOffsets() async {}
 
     var hasOpenOffsets: Bool { get async { false } }

@@ -4,8 +4,8 @@ import Pipeline
 import Spans
 import Telemetry
 
-/// The outcomes of events that an operator should know of. The worker gathers them to log them once a second and not
-/// once a transaction. The details of a dead letter are in its headers.
+/// The outcomes of events that an operator should know of. The worker gathers them to log them a few times a minute and
+/// not once a transaction. The details of a dead letter are in its headers.
 struct OutcomeLog {
     private var dead: [String: Int] = [:]
     private var waiting: [String: Int] = [:]
@@ -42,6 +42,9 @@ struct OutcomeLog {
         guard let trace = record.trace?.context.traceID ?? TraceCarrier(record.body).traceID else { return }
         traces.append(trace)
     }
+
+    /// Whether there is nothing to log.
+    var isEmpty: Bool { dead.isEmpty && waiting.isEmpty && skewed.isEmpty }
 
     /// Adds the counts of `other`.
     mutating func add(_ other: OutcomeLog) {

@@ -1,3 +1,4 @@
+import HTTPTransport
 import Kafka
 import Logging
 import Pipeline
@@ -8,7 +9,21 @@ import WorkerConfiguration
 
 extension SessionObserver {
     /// Notes that no broker can be reached.
-    func brokersLost(_ error: KafkaError) { status.set(.brokers, "no broker can be reached: \(error)") }
+    func brokersLost(_ reason: String) { status.set(.brokers, "no broker can be reached: \(reason)") }
+
+    /// Notes an outage of all brokers, or its end.
+    func brokersChanged(_ notice: BrokerOutage.Notice) {
+        switch notice {
+        case .lost(let length, let reason):
+            logger.error(
+                "no broker is reachable; events wait, and none is lost",
+                metadata: [LogKey.outage: "\(Outage.text(length))", LogKey.kafkaError: "\(reason)"])
+        case .back(let length):
+            logger.notice(
+                "the brokers are reachable again; no event was lost",
+                metadata: [LogKey.outage: "\(Outage.text(length))"])
+        }
+    }
 
     /// Notes that brokers answer again.
     func brokersFound() { status.set(.brokers, nil) }
@@ -49,10 +64,12 @@ extension SessionObserver {
         logger.warning("the transactional id could not be registered yet", metadata: [LogKey.kafkaError: "\(error)"])
     }
 
-    /// Notes that a session begins to consume.
+    /// Notes that a session made its clients.
+    func opened() { metrics.opened() }
+
+    /// Notes that a session has its first live partitions.
     func began(_ configuration: Configuration, bootstrapServers: String, instance: String) {
-        metrics.opened()
-        status.set(.worker, nil)
+        if !status.isQuiet { status.set(.worker, nil) }
         logger.notice(
             "the worker consumes",
             metadata: [
@@ -67,8 +84,10 @@ extension SessionObserver {
         if error.code.isAboutReading {
             status.set(.topics, "the \(lane.rawValue) lane's topics cannot be read: \(error)")
         }
-        logger.warning(
-            "a consumer reports an error", metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
+        let details: Logger.Metadata = [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"]
+        // Lost connections are the library's lines, and an outage has a line of its own.
+        if error.code.isConnection { return logger.debug("a consumer reports an error", metadata: details) }
+        logger.warning("a consumer reports an error", metadata: details)
     }
 
     /// Notes that not all of the latest versions on the token topic could be read.

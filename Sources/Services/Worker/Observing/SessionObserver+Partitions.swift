@@ -8,10 +8,9 @@ import Telemetry
 extension SessionObserver {
     /// Notes that partitions of `lane` come or go.
     func rebalanced(_ lane: Lane, _ partitions: [TopicPartition], isAssignment: Bool) {
-        let names = partitions.map(\.description).joined(separator: ", ")
         logger.info(
             isAssignment ? "partitions were assigned" : "partitions were revoked",
-            metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(names)"])
+            metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(partitions.ranges)"])
     }
 
     /// Notes that a group did not wait for the answer to a rebalance.
@@ -31,7 +30,7 @@ extension SessionObserver {
         logger.error(
             "the group went back to before what this worker committed; unless its offsets were reset, the brokers lost a commit, and events are answered twice",
             metadata: [
-                LogKey.partitions: "\(partition.topic)[\(partition.partition)]",
+                LogKey.partitions: "\(partition)",
                 LogKey.committedOffset: "\(committed)", LogKey.offset: "\(offset)",
             ])
         metrics.wentBack(topic: partition.topic, partition: partition.partition)
@@ -40,7 +39,7 @@ extension SessionObserver {
     /// Notes the start of a partition, which may be out of the ordinary.
     func started(_ partition: TopicPartition, at start: PartitionStart, group: String) {
         let details: Logger.Metadata = [
-            LogKey.partitions: "\(partition.topic)[\(partition.partition)]", LogKey.offset: "\(start.offset)",
+            LogKey.partitions: "\(partition)", LogKey.offset: "\(start.offset)",
         ]
         let remedy =
             "kafka-consumer-groups.sh --group \(group) --topic \(partition.topic):\(partition.partition) --reset-offsets --to-earliest --execute"

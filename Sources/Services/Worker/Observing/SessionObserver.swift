@@ -1,4 +1,5 @@
 import AdapterKit
+import HTTPTransport
 import Kafka
 import Logging
 import Pipeline
@@ -17,8 +18,9 @@ final class SessionObserver: Sendable {
     private let observe: (@Sendable ([Settlement]) -> Void)?
     private let tracing: EventTracing?
     private let topic: @Sendable (OutputRecord.Destination) -> String
-    /// The outcomes since the last line about them.
-    private let outcomes = Mutex(OutcomeLog())
+    /// The outcomes since the last lines about them, and the limit on these.
+    private let outcomes = Mutex((log: OutcomeLog(), limit: RepeatLimit()))
+    private let start = ContinuousClock.now
 
     /// - Parameters:
     ///   - tracing: The tracing of events; nil for none.
@@ -57,13 +59,17 @@ final class SessionObserver: Sendable {
         logger.notice(isQuiet ? "quiet: nothing new is taken" : "no longer quiet: events are taken again")
     }
 
-    /// Logs the outcomes since the last call: an operator wants a line a second and not one for each unit.
-    func logOutcomes() {
-        let outcomes = outcomes.withLock { outcomes in
-            defer { outcomes = OutcomeLog() }
-            return outcomes
+    /// Logs the outcomes since the last lines: an operator wants a few lines a minute and not one for each unit.
+    ///
+    /// - Parameter isLast: whether the session ends, so that no later line can have them.
+    func logOutcomes(isLast: Bool = false, at now: ContinuousClock.Instant = .now) {
+        let outcomes = outcomes.withLock { outcomes -> OutcomeLog? in
+            guard !outcomes.log.isEmpty else { return nil }
+            if !isLast, case .repeated = outcomes.limit.verdict(on: "outcomes", at: now - start) { return nil }
+            defer { outcomes.log = OutcomeLog() }
+            return outcomes.log
         }
-        outcomes.log(to: logger)
+        outcomes?.log(to: logger)
     }
 
     // MARK: Work
@@ -96,7 +102,7 @@ final class SessionObserver: Sendable {
         metrics.committed(unit, at: end)
         observe?(unit.batches.flatMap(\.settlements))
         let ended = OutcomeLog(unit)
-        outcomes.withLock { $0.add(ended) }
+        outcomes.withLock { $0.log.add(ended) }
     }
 
     /// Notes that the loop knows of a committed unit. At least once, a blockage is waited for within a commit, which may
@@ -114,10 +120,38 @@ final class SessionObserver: Sendable {
             status.set(.publishing, "every transaction is aborted: \(error)")
             logger.error(
                 "every transaction is aborted for the same reason; no event is answered until it is fixed",
-                metadata: [LogKey.kafkaError: "\(error)"])
+                metadata: Self.details(ofAbort: error))
         }
-        logger.warning(
-            "a transaction was aborted; its events are taken again", metadata: [LogKey.kafkaError: "\(error)"])
+        logger.warning("a transaction was aborted; its events are taken again", metadata: Self.details(ofAbort: error))
+    }
+
+    private static func details(ofAbort error: KafkaError) -> Logger.Metadata {
+        var details: Logger.Metadata = [LogKey.kafkaError: "\(error)"]
+        if error.code == .invalidTimestamp {
+            details[LogKey.detail] =
+                "the brokers refuse records dated by this machine's clock: set the clock, or allow its difference on the topics (message.timestamp.after.max.ms, message.timestamp.before.max.ms)"
+        }
+        return details
+    }
+
+    /// Notes the comparison of this machine's clock with others.
+    func compared(_ result: ClockWatch.Result) {
+        status.set(.clock, result.problem)
+        metrics.set(clockOffsets: result.offsets)
+        for notice in result.notices {
+            switch notice {
+            case .differs(let detail):
+                logger.error(
+                    "this clock and others differ; tokens are dated by a wrong time",
+                    metadata: [LogKey.detail: "\(detail)"])
+            case .agrees(let length):
+                logger.notice("this clock and others agree again", metadata: [LogKey.outage: "\(Outage.text(length))"])
+            case .eventsAreAhead(let detail):
+                logger.warning(
+                    "live events are dated later than this clock; a producer's clock or this one is wrong",
+                    metadata: [LogKey.detail: "\(detail)"])
+            }
+        }
     }
 
     /// Notes that a topic cannot be written.

@@ -103,12 +103,20 @@
     $("line-minted").setAttribute("points", points(rates.minted_by_second));
   }
 
+  // The end of a version that signs or may sign. From 30 days before it, it is marked.
+  const end = version => version.retire_after && ["active", "prepared"].includes(version.state) ? "until " + version.retire_after : "";
+  function mark(version) {
+    if (version.state !== "active") return version.state === "revoked" ? "ill" : "";
+    const left = version.retire_after ? Date.parse(version.retire_after) - Date.parse(status.at) : Infinity;
+    return left <= 0 ? "ill" : left < 30 * 86400000 ? "wait" : "good";
+  }
+
   function showRings() {
     tables.rings(status.rings.flatMap(ring => {
       if (ring.problem) return [{ name: ring.ring, cells: [ring.ring, "", { text: "unreadable", mark: "ill", more: ring.problem }, "", ""] }];
       if (ring.source === "signer") return [{ name: ring.ring, cells: [ring.ring, "", "at the signer", "", ""] }];
       return ring.versions.map(version => ({ name: ring.ring + " " + version.id, cells: [
-        ring.ring, version.id, { text: version.state, mark: version.state === "active" ? "good" : version.state === "revoked" ? "ill" : "" },
+        ring.ring, version.id, { text: version.state, mark: mark(version), more: end(version) },
         version.algorithm, version.age_seconds === undefined ? "" : age(version.age_seconds)
       ] }));
     }));

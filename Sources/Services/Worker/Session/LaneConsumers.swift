@@ -15,18 +15,21 @@ struct LaneConsumers: Sendable {
     private let retries: RetryPolicy
 
     /// - Parameters:
+    ///   - place: The name by which the groups know this worker after a restart; nil for none.
     ///   - wakeup: A wake-up that is signaled when any of the consumers has something to take.
     ///   - tracing: The tracing of events; nil for none.
     init(
-        _ configuration: Configuration, _ properties: KafkaProperties, wakeup: Wakeup = Wakeup(),
+        _ configuration: Configuration, _ properties: KafkaProperties, place: String? = nil, wakeup: Wakeup = Wakeup(),
         tracing: EventTracing? = nil, logger: Logger
     ) async throws(KafkaError) {
         self.tracing = tracing
         retries = configuration.retryPolicy
         self.wakeup = wakeup
         consumers = try await Self.make { (lane) throws(KafkaError) in
-            try KafkaConsumer(
-                properties.consumer(of: lane), topics: configuration.topics(of: lane), wakeup: wakeup, logger: logger)
+            let topics = configuration.topics(of: lane)
+            return try KafkaConsumer(
+                properties.member(of: lane, topics: topics, place: place), topics: topics, wakeup: wakeup,
+                logger: logger)
         }
         tiers = Dictionary(configuration.retryTopics.enumerated().map { ($1, $0) }) { first, _ in first }
     }
@@ -55,6 +58,8 @@ struct LaneConsumers: Sendable {
         var count = 0
         /// The records, in the form that the pipeline consumes.
         var records: [InputRecord] = []
+        /// The time of the last record.
+        var time: RecordTime?
         /// Everything else.
         var others: [KafkaConsumer.Event] = []
     }
@@ -67,6 +72,7 @@ struct LaneConsumers: Sendable {
         let events = await consumers[lane].events(limit: limit, within: .zero)
         taken.count = events.count
         taken.records.reserveCapacity(events.count)
+        if case .record(let last)? = events.last { taken.time = RecordTime(last) }
         for event in events {
             guard case .record(let record) = event else {
                 taken.others.append(event)
@@ -90,10 +96,13 @@ struct LaneConsumers: Sendable {
 
     /// Leaves the groups, all at once.
     ///
+    /// - Parameter keepsPlaces: Whether the partitions wait for the worker that follows with the same name.
     /// - Returns: false where that took longer than `limit`.
-    func close(within limit: Duration) async -> Bool {
+    func close(within limit: Duration, keepsPlaces: Bool = false) async -> Bool {
         await withTaskGroup { group in
-            for lane in Lane.allCases { group.addTask { await consumers[lane].close(within: limit) } }
+            for lane in Lane.allCases {
+                group.addTask { await consumers[lane].close(within: limit, keepsPlace: keepsPlaces) }
+            }
             var isClosed = true
             for await closed in group where !closed { isClosed = false }
             return isClosed

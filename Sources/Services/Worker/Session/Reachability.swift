@@ -6,38 +6,71 @@ import Synchronization
 /// The clients report the loss of a connection and not its return. A worker without events checks by itself.
 final class Reachability: Sendable {
     private struct State {
-        var isLost = false
+        var outage = BrokerOutage()
         var isAsking = false
-        var nextQuestion = ContinuousClock.now
+        var nextQuestion: ContinuousClock.Instant
     }
 
-    private let state = Mutex(State())
-    private let observer: SessionObserver
+    /// The interval between two looks at the clock.
+    private static let interval = Duration.seconds(1)
 
-    init(_ observer: SessionObserver) { self.observer = observer }
+    private let state: Mutex<State>
+    private let observer: SessionObserver
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let start: ContinuousClock.Instant
+
+    init(_ observer: SessionObserver, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+        self.observer = observer
+        self.now = now
+        start = now()
+        state = Mutex(State(nextQuestion: start))
+    }
+
+    private var elapsed: Duration { now() - start }
+
+    /// Logs an outage once it lasts, until the task is canceled.
+    func run() async {
+        while (try? await Task.sleep(for: Self.interval)) != nil { check() }
+    }
+
+    /// Logs the outage if that is due.
+    func check() {
+        state.withLock { state in
+            if let notice = state.outage.check(at: elapsed) { observer.brokersChanged(notice) }
+        }
+    }
 
     /// Notes a client's error.
     func noted(_ error: KafkaError) {
-        guard error.code == .allBrokersDown else { return }
+        guard error.code == .allBrokersDown else {
+            if error.code.isConnection { state.withLock { $0.outage.failed("\(error)") } }
+            return
+        }
+        lost(error)
+    }
+
+    /// Notes that a session found no broker that answers.
+    func lost(_ error: KafkaError) {
         state.withLock { state in
-            state.isLost = true
+            if error.code != .allBrokersDown { state.outage.failed("\(error)") }
+            state.outage.lost(at: elapsed)
             // Under the lock, so that what is said last is true.
-            observer.brokersLost(error)
+            observer.brokersLost(state.outage.reason ?? "\(error)")
         }
     }
 
     /// Notes that the brokers answered.
     func succeeded() {
         state.withLock { state in
-            if state.isLost { observer.brokersFound() }
-            state.isLost = false
+            if state.outage.isOngoing { observer.brokersFound() }
+            if let notice = state.outage.ended(at: elapsed) { observer.brokersChanged(notice) }
         }
     }
 
     /// Whether a question to the brokers is due; a caller that gets true must call `asked`.
     var isQuestionDue: Bool {
         state.withLock { state in
-            guard state.isLost, !state.isAsking, .now >= state.nextQuestion else { return false }
+            guard state.outage.isOngoing, !state.isAsking, now() >= state.nextQuestion else { return false }
             state.isAsking = true
             return true
         }
@@ -47,7 +80,7 @@ final class Reachability: Sendable {
     func asked(isAnswered: Bool) {
         state.withLock { state in
             state.isAsking = false
-            state.nextQuestion = .now + .seconds(2)
+            state.nextQuestion = now() + .seconds(2)
         }
         if isAnswered { succeeded() }
     }

@@ -10,8 +10,11 @@ import WorkerConfiguration
 struct Session {
     let context: SessionContext
     let bootstrapServers: String
+    /// The worker's transactional id.
     let instance: String
-    /// Called with the brokers' address once the worker consumes.
+    /// The name by which the groups keep the worker's places while it restarts; nil for a name that the next process does not get.
+    var place: String?
+    /// Called with the brokers' address once the worker has its first live partitions.
     let isReady: @Sendable (String) -> Void
 
     private var configuration: Configuration { context.configuration }
@@ -83,15 +86,15 @@ struct Session {
         let lanes: LaneConsumers
         do throws(KafkaError) {
             lanes = try await LaneConsumers(
-                configuration, properties, wakeup: wakeup, tracing: context.tracing, logger: context.clientLogger)
+                configuration, properties, place: place, wakeup: wakeup, tracing: context.tracing,
+                logger: context.clientLogger)
         } catch {
             await controlReader?.close(within: ClosingTime.least)
             throw error
         }
         context.lookups?.onReply { wakeup.signal() }
         observer.show(lanePauses)
-        observer.began(configuration, bootstrapServers: bootstrapServers, instance: instance)
-        isReady(bootstrapServers)
+        observer.opened()
         let patience = CommitPatience()
         var loop = SessionLoop(
             lanes: lanes, committer: committer(producer, lanes, patience), context: context, instance: instance,
@@ -99,6 +102,10 @@ struct Session {
             logs: PartitionLogs(properties, group: configuration.kafka.group, logger: context.clientLogger),
             versions: { await floor.read(partitions: tokenPartitions) }, processor: processor,
             committed: committed, lanePauses: lanePauses)
+        loop.begin = { [observer, configuration, bootstrapServers, instance, isReady] in
+            observer.began(configuration, bootstrapServers: bootstrapServers, instance: instance)
+            isReady(bootstrapServers)
+        }
         // A task of its own, which a graceful shutdown does not end: the last suspension is told after the last event ended.
         let following = controlReader.map { reader in Task.detached { await control.run(reader) } }
         let background = BackgroundWork()
@@ -111,15 +118,16 @@ struct Session {
         closing.until = loop.renewal
         await finish(background, end, &closing)
         // With those of a commit that ended after the loop.
-        observer.logOutcomes()
+        observer.logOutcomes(isLast: true)
         following?.cancel()
         await finish(following, end, closing)
         processor = loop.processor
         committed = loop.committed
         lanePauses = loop.lanePauses
         processor.rollBack()
-        // Leaving the groups hands the partitions on at once instead of after the session's end.
-        if !(await lanes.close(within: closing.ofGroups)) {
+        // Leaving the groups hands the partitions on at once instead of after the session's end. Whoever follows at once gets them
+        // again.
+        if !(await lanes.close(within: closing.ofGroups, keepsPlaces: !end.isStop && !Task.isShuttingDownGracefully)) {
             observer.leftLate()
         }
         return end
@@ -175,7 +183,13 @@ struct Session {
         while true {
             var missing: [String] = []
             for topic in configuration.allTopics {
-                let metadata = try await producer.metadata(of: topic, within: .seconds(15))
+                let metadata: TopicMetadata
+                do throws(KafkaError) {
+                    metadata = try await producer.metadata(of: topic, within: .seconds(15))
+                } catch {
+                    throw error.explained(by: producer.lastError)
+                }
+                context.reachability.succeeded()
                 guard metadata.partitionCount == 0 else { continue }
                 missing.append("\(topic): \(metadata.error?.message ?? "no partitions")")
             }

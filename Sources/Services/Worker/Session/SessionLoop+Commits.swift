@@ -46,9 +46,11 @@ extension SessionLoop {
             processor.confirm(throughBatch: unit.lastBatch)
             aborts = EqualAborts()
             context.reachability.succeeded()
+            context.clock.accepted()
             observer.committed()
         case .aborted(let error):
             machine.aborted(at: context.now())
+            if error.code == .invalidTimestamp { context.clock.refused(at: context.now()) }
             observer.aborted(error, isRepeated: aborts.isTelling(error.code))
         case .blocked(let blockage):
             machine.aborted(at: context.now(), isBlocked: true)

@@ -49,6 +49,8 @@ extension SessionLoop {
             observer.wentBack(regression.partition, to: regression.offset, from: regression.committed)
         }
         observer.took(taken.records.count, lane)
+        // Retries are dated by workers, perhaps by this one.
+        if lane == .live, let time = taken.time { clockSample.record = time }
         marks.took(taken.records)
         machine.received(taken.records, on: lane, at: context.now())
     }
@@ -67,10 +69,13 @@ extension SessionLoop {
     /// - Throws: `KafkaError` where it is not known where assigned partitions are to be read from.
     mutating func answer(_ lane: Lane, _ rebalance: SessionStateMachine.Rebalance) async throws(KafkaError) {
         let partitions = rebalance.partitions
+        var isAnswered = true
         var starts: [TopicPartition: PartitionStart] = [:]
         if case .assigned = rebalance, !partitions.isEmpty {
-            if let floor = await versions() { processor.raiseVersions(above: floor) }
+            // The brokers are asked for both at once, because the partitions wait meanwhile.
+            async let floor = { [versions] in await versions() }()
             starts = try await self.starts(of: partitions, lane) ?? [:]
+            if let floor = await floor { processor.raiseVersions(above: floor) }
             committed.assigned(partitions)
             assignments += 1
         } else {
@@ -82,10 +87,16 @@ extension SessionLoop {
         } catch {
             observer.answeredLate(error)
             starts = [:]
+            isAnswered = false
         }
         machine.answered(lane)
         watch.forget(lane)
         try await settle(starts, lane)
+        // A worker that gets none, because the group has more members than partitions, is ready too.
+        if isAnswered, lane == .live, rebalance.isAssignment, renewal == nil {
+            begin?()
+            begin = nil
+        }
     }
 }
 

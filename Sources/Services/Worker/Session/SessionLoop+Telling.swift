@@ -61,6 +61,9 @@ extension SessionLoop {
         let refusals = processor.refusalCounts()
         observer.measured(machine, processor, refusals: refusals, lag: lag, at: context.now())
         observer.lookedUp(processor.takeLookupTally())
+        clockSample.append = committer.takeAppendTime()
+        observer.compared(context.clock.compare(clockSample, at: context.now()))
+        clockSample = ClockWatch.Sample()
         if context.reachability.isQuestionDue {
             let topic = context.configuration.topics.invalidations
             background.addTask { [consumer = lanes.consumers[.live], reachability = context.reachability] in

@@ -45,6 +45,10 @@ struct SessionLoop {
     /// The time by which the session must end, once new clients are requested; nil before that.
     private(set) var renewal: ContinuousClock.Instant?
     let restingLag = RestingLag()
+    /// Called once the session has its first live partitions; nil after that.
+    var begin: (@Sendable () -> Void)?
+    /// The moments of other clocks since the last report.
+    var clockSample = ClockWatch.Sample()
     /// The batches added to the unit that is being committed.
     var additions = Additions()
     let commits = Handoff<(result: CommitResult, at: UnixTime)>()
@@ -84,7 +88,7 @@ struct SessionLoop {
             await takeReload()
             takeAnswers()
             var hasMore = false
-            do throws(KafkaError) { hasMore = try await take() } catch { return .unusable(error) }
+            do throws(KafkaError) { hasMore = try await take() } catch { return SessionEnd(failed: error) }
             if let end = collect() { return renewedInstead(of: end) }
             await report(background)
             await watchLogs(background)
@@ -107,14 +111,14 @@ struct SessionLoop {
     ) async -> SessionEnd? {
         switch action {
         case .process(let batch):
-            do throws(KafkaError) { try await process(batch) } catch { return .unusable(error) }
+            do throws(KafkaError) { try await process(batch) } catch { return SessionEnd(failed: error) }
         case .commit(let unit): commit(unit, background)
         case .add(let addition): machine.added(additions.offer(stamped(addition)) ? addition : nil)
         case .rollBack: processor.rollBack()
         case .check: check(background)
         case .answer(let lane, let rebalance):
             do throws(KafkaError) { try await answer(lane, rebalance) } catch {
-                return renewal != nil || context.requests.isRenewalWanted ? renewed : .unusable(error)
+                return renewal != nil || context.requests.isRenewalWanted ? renewed : SessionEnd(failed: error)
             }
         case .wait(let moment): if !hasMore { await wait(until: moment) }
         case .stop:
@@ -174,6 +178,7 @@ struct SessionLoop {
         guard let lookups = context.lookups else { return }
         let replies = lookups.takeReplies()
         if !replies.isEmpty {
+            if case .success(let answer)? = replies.last?.result, let date = answer.date { clockSample.answer = date }
             processor.received(replies)
             machine.answersCame()
         }

@@ -11,6 +11,8 @@ import Keyring
 final class InstanceName: Sendable {
     /// The name.
     let text: String
+    /// Whether the next process in this place gets the name again.
+    var isStable: Bool { lock != nil }
     /// Held as long as the name is.
     private let lock: FileLock?
 

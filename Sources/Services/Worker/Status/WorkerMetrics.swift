@@ -1,5 +1,6 @@
 import AdapterKit
 import BrokerTokens
+import Keyring
 import OTLP
 import Pipeline
 import Synchronization
@@ -37,6 +38,9 @@ final class WorkerMetrics: Sendable {
     let lookups: LookupMetrics
     private let tokens: TokenMetrics
     private let certificateEnd: GaugeFamily
+    private let clockOffset: GaugeFamily
+    private let adminCertificateEnd: GaugeFamily
+    private let keyEnds: GaugeFamily
     let export: ExportMetrics
     let reloads: ReloadMetrics
     /// The apps and accounts whose series are exported; nil for all.
@@ -109,6 +113,17 @@ final class WorkerMetrics: Sendable {
             "remint_kafka_client_certificate_expiry_timestamp_seconds",
             "Time at which the Kafka clients' own certificate expires, in seconds since 1970; absent without ssl.certificate.location."
         )
+        clockOffset = registry.gauge(
+            "remint_clock_offset_seconds",
+            "Seconds by which this machine's clock is ahead of another clock, negative if it is behind, by source: brokers, lookups, events; absent without a comparison in the last ten minutes.",
+            labels: ["source"])
+        adminCertificateEnd = registry.gauge(
+            "remint_admin_certificate_expiry_timestamp_seconds",
+            "Time at which the certificate of admin.tls expires, in seconds since 1970; absent without admin.tls.")
+        keyEnds = registry.gauge(
+            "remint_key_retire_timestamp_seconds",
+            "Time of retire_after of the version that signs, or that an open campaign makes sign, in seconds since 1970; absent without retire_after.",
+            labels: ["ring", "version"])
         export = ExportMetrics(registry)
         reloads = ReloadMetrics(registry)
         ready = registry.gauge("remint_ready", "1 while the dependency is ready.", labels: ["dependency"])
@@ -121,6 +136,20 @@ final class WorkerMetrics: Sendable {
     /// Sets the end of the Kafka clients' certificate.
     func set(certificateEnd moment: UnixTime?) {
         if let moment { certificateEnd.set(Double(moment.seconds)) }
+    }
+
+    /// Replaces the offsets of this clock.
+    func set(clockOffsets offsets: [ClockComparisons.Source: Double]) {
+        clockOffset.replace(Dictionary(offsets.map { ([$0.key.rawValue], $0.value) }) { first, _ in first })
+    }
+
+    /// Sets the end of the admin server's certificate.
+    func set(adminCertificateEnd moment: UnixTime) { adminCertificateEnd.set(Double(moment.seconds)) }
+
+    /// Sets the ends of the keys that the rings need.
+    func set(_ ends: [KeyEnd]) {
+        keyEnds.replace(
+            Dictionary(ends.map { ([$0.ring, $0.version], Double($0.end.seconds)) }) { first, _ in first })
     }
 
     func took(_ count: Int, _ lane: Lane) { events.add(count, lane.rawValue) }

@@ -17,6 +17,8 @@ public final class WorkerStatus: Sendable {
         case publishing
         /// The key rings can be read.
         case keys
+        /// The machine's clock agrees with others.
+        case clock
         /// The worker is neither starting, nor quiet, nor stopping.
         case worker
 

@@ -38,12 +38,12 @@ extension CampaignSequence {
 
     /// Every key that could be loaded can still be loaded, and what is revoked stays so.
     private func checkKeys(_ before: State, _ after: State) throws {
-        for (id, key) in before.keys {
+        for (id, key) in before.keys where !removed.contains(id) {
             guard let found = after.keys.first(where: { $0.id == id }), found.key.hasSameMaterial(as: key) else {
                 throw Violation("the key of \(id) was lost")
             }
         }
-        for version in before.listing.versions where version.state == .revoked {
+        for version in before.listing.versions where version.state == .revoked && !removed.contains(version.id) {
             guard after.state(of: version.id) == .revoked else { throw Violation("\(version.id) is revoked no more") }
         }
     }
@@ -111,7 +111,7 @@ extension CampaignSequence {
         guard after.rotation != nil else { throw Violation("the campaign was lost") }
         let isSame = after.rotation?.id == open.id
         switch command {
-        case .generate, .importKey, .keysPromote, .keysRetire, .keysRevoke, .job:
+        case .generate, .importKey, .keysPromote, .keysRetire, .keysRevoke, .keysRemove, .job:
             guard after.rotation == open else { throw Violation("a command of the ring changed the campaign") }
             for id in [open.from, open.to] where before.state(of: id) != after.state(of: id) {
                 guard before.state(of: id) == nil else {
@@ -158,6 +158,9 @@ extension CampaignSequence {
             }
         case .keysRetire(let id, isForced: false) where before.state(of: id) != .retired:
             guard cluster.live(id) == 0 else { throw Violation("\(id) was retired over live tokens") }
+        case .keysRemove(let id, let isForced):
+            guard after.state(of: id) == nil else { throw Violation("a removed version is in the ring") }
+            guard isForced || cluster.live(id) == 0 else { throw Violation("\(id) was removed over live tokens") }
         case .revoke(let id?, _), .keysRevoke(let id, _):
             guard after.state(of: id) == .revoked else { throw Violation("\(id) is not revoked") }
         case .abort:

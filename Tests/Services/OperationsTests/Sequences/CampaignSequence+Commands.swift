@@ -43,7 +43,8 @@ extension CampaignSequence {
         case 79..<84: .abort
         case 84..<91: .retire(isForced: Int.random(in: 0..<3, using: &random) == 0)
         case 91..<97: .revoke(flag() ? nil : id(), promoting: Int.random(in: 0..<4, using: &random) == 0 ? id() : nil)
-        default: .job(id())
+        case 97..<98: .job(id())
+        default: .keysRemove(id(), isForced: flag())
         }
     }
 
@@ -65,7 +66,7 @@ extension CampaignSequence {
     /// A command that comes in between while `command` waits for the brokers.
     func nextInterruption(_ command: Command, _ state: State) -> (command: Command, fault: Fault)? {
         switch command {
-        case .reissue, .retire, .keysRetire, .job: break
+        case .reissue, .retire, .keysRetire, .keysRemove, .job: break
         default: return nil
         }
         guard Int.random(in: 0..<3, using: &random) == 0 else { return nil }
@@ -88,6 +89,11 @@ extension CampaignSequence {
             try ring.requireNoPart(of: [id], in: .retire)
             if !isForced { try await requireNoLiveToken(of: [id], ring) }
             _ = try ring.retire(id, isForced: isForced)
+        case .keysRemove(let id, let isForced):
+            removed.insert(id)
+            try ring.requireRemovable(id)
+            if !isForced { try await requireNoLiveToken(of: [id], ring) }
+            _ = try ring.remove(id, isForced: isForced)
         case .keysRevoke(let id, let successor): try ring.revoke(id, promoting: successor)
         case .prepare(let id):
             let rotation = try campaign.prepare(id, why: "yearly")

@@ -18,6 +18,7 @@ final class CampaignSequence {
         case keysPromote(String, isForced: Bool)
         case keysRetire(String, isForced: Bool)
         case keysRevoke(String, promoting: String?)
+        case keysRemove(String, isForced: Bool)
         case prepare(String?)
         case promote(isForced: Bool)
         case reissue(ModelCluster.Mood, canary: Double)
@@ -144,7 +145,7 @@ final class CampaignSequence {
         let account = Account.allCases.randomElement(using: &random) ?? .root
         let before = try known()
         interruption = nextInterruption(command, before)
-        (wasInterrupted, interruptionWasFaulty, reissued) = (false, false, false)
+        (wasInterrupted, interruptionWasFaulty, reissued, removed) = (false, false, false, [])
         cluster.between = { [unowned self] in await interrupt(account.other) }
         var end = await perform(command, fault, account)
         cluster.between = {}
@@ -178,6 +179,9 @@ final class CampaignSequence {
         last = state
         return state
     }
+
+    /// The versions that the turn's commands were to remove.
+    var removed: Set<String> = []
 
     private(set) var interruptionFailure: (any Error)?
 

@@ -42,6 +42,20 @@ import Testing
         #expect(log.lines.first?.metadata == ["remint.app": "shop: 2"])
     }
 
+    @Test func `outcomes have five lines a minute, and none is left out`() {
+        let observer = observer
+        let begin = ContinuousClock.now
+        for second in 0..<90 {
+            observer.commitEnded(unit, .committed(unit), from: Events.now, to: Events.now, in: .seconds(1))
+            observer.logOutcomes(at: begin + .seconds(second))
+        }
+        observer.logOutcomes(isLast: true, at: begin + .seconds(90))
+        let counts = log.lines.compactMap { $0.metadata["remint.app"].flatMap { Int($0.dropFirst("shop: ".count)) } }
+        #expect(counts.reduce(0, +) == 90)
+        #expect(counts.prefix(6) == [1, 1, 1, 1, 1, 56])
+        #expect(counts.count == 11)
+    }
+
     @Test func `a blocked topic keeps the worker from being ready until a unit is committed`() {
         let observer = observer
         status.set(.worker, nil)

@@ -37,7 +37,7 @@ import WorkerTestSupport
         let context = SessionContext(
             configuration: configuration, signer: LocalSigner([], lanes: 1), lookups: nil, observer: observer,
             requests: SessionRequests(status), unreadable: UnreadableRecords(metrics.unreadable, logger: silent),
-            reachability: Reachability(observer), clientLogger: silent, now: { Events.now })
+            reachability: Reachability(observer), clock: ClockWatch(), clientLogger: silent, now: { Events.now })
         let ready = AsyncStream<Void>.makeStream()
         let session = Session(
             context: context, bootstrapServers: broker.bootstrapServers, instance: "x",

@@ -26,6 +26,7 @@ import WorkerTestSupport
         var names: Set<String> = []
         for _ in 0..<10 { names.insert(InstanceName(group: "g", folder: folder.path).text) }
         #expect(names.count == 1)
+        #expect(stays.isStable)
         #expect(!names.contains(stays.text))
     }
 
@@ -59,9 +60,10 @@ import WorkerTestSupport
     }
 
     @Test func `an instance's name is random if no file can be locked`() {
-        let names = (0..<3).map { _ in InstanceName(group: "g", folder: "/nonexistent/folder").text }
-        #expect(Set(names).count == 3)
-        #expect(names.allSatisfy { $0.hasPrefix("g-") })
+        let names = (0..<3).map { _ in InstanceName(group: "g", folder: "/nonexistent/folder") }
+        #expect(Set(names.map(\.text)).count == 3)
+        #expect(names.allSatisfy { $0.text.hasPrefix("g-") })
+        #expect(names.allSatisfy { !$0.isStable })
     }
 
     @Test func `a link that someone laid out is not followed`() throws {

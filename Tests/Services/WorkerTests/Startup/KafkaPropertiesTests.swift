@@ -106,22 +106,25 @@ import WorkerTestSupport
     /// A hung transaction must be aborted before the group hands its partitions on; librdkafka refuses a producer whose
     /// other timeouts are longer.
     @Test(arguments: [
-        (lines: [], timeout: "15000"),
+        (lines: [], timeout: "4000"),
         (lines: ["transaction.timeout.ms: 5000"], timeout: "5000"),
-        (lines: ["transaction.timeout.ms: 60000"], timeout: "22500"),
+        (lines: ["transaction.timeout.ms: 60000"], timeout: "5000"),
+        (lines: ["session.timeout.ms: 45000", "transaction.timeout.ms: 60000"], timeout: "22500"),
         (lines: ["session.timeout.ms: 6000"], timeout: "3000"),
         (lines: ["session.timeout.ms: 6000", "transaction.timeout.ms: 60000"], timeout: "3000"),
         (lines: ["transaction.timeout.ms: 10"], timeout: "1000"),
-        (lines: ["message.timeout.ms: 300000", "socket.timeout.ms: 60000"], timeout: "15000"),
+        (lines: ["message.timeout.ms: 300000", "socket.timeout.ms: 60000"], timeout: "4000"),
     ])
     func `a transaction ends well before the session does`(lines: [String], timeout: String) throws {
         let configuration = try configuration(
             "  bootstrap_servers: 127.0.0.1:1\n  properties: { \(lines.joined(separator: ", ")) }")
         let properties = KafkaProperties(configuration, bootstrapServers: "127.0.0.1:1")
         let producer = properties.transactionalProducer(id: "x")
-        for name in ["transaction.timeout.ms", "message.timeout.ms", "socket.timeout.ms"] {
+        for name in ["transaction.timeout.ms", "socket.timeout.ms"] {
             #expect(producer[name] == timeout, "\(name)")
         }
+        // A record is given up before the brokers give up its transaction.
+        #expect(producer["message.timeout.ms"].flatMap { Int($0) } == Int(timeout).map { $0 * 3 / 4 })
         let session = try #require(properties.consumer(of: .live)["session.timeout.ms"].flatMap { Int($0) })
         #expect(try #require(Int(timeout)) * 2 <= session || timeout == "1000")
         #expect(producer["transactional.id"] == "x")
@@ -133,6 +136,54 @@ import WorkerTestSupport
                 })
     }
 
+    /// Brokers look for transactions that outlived their timeout every ten seconds.
+    @Test func `a worker that never returns holds up its partitions and readers for less than 15 s`() throws {
+        let properties = KafkaProperties(
+            try configuration("  bootstrap_servers: 127.0.0.1:1"), bootstrapServers: "127.0.0.1:1")
+        let consumer = properties.consumer(of: .live)
+        let session = try #require(consumer["session.timeout.ms"].flatMap { Int($0) })
+        let heartbeat = try #require(consumer["heartbeat.interval.ms"].flatMap { Int($0) })
+        let producer = properties.transactionalProducer(id: "x")
+        let transaction = try #require(producer["transaction.timeout.ms"].flatMap { Int($0) })
+        #expect(session <= 10_000)
+        #expect(heartbeat * 3 <= session)
+        #expect(transaction + 10_000 < 15_000)
+    }
+
+    @Test func `a static member's name is the worker's, its lane's and its topics'`() throws {
+        let properties = KafkaProperties(
+            try configuration("  bootstrap_servers: 127.0.0.1:1"), bootstrapServers: "127.0.0.1:1")
+        func name(_ place: String, _ lane: Lane = .live, _ topics: [String] = ["a", "b"]) -> String? {
+            properties.member(of: lane, topics: topics, place: place)["group.instance.id"]
+        }
+        let first = try #require(name("shop-worker-0"))
+        #expect(first.hasPrefix("shop-worker-0-live-"))
+        #expect(name("shop-worker-0") == first)
+        #expect(name("shop-worker-0", .live, ["b", "a"]) == first)
+        // A group gives a member that comes back its old partitions, which must not be those of another subscription.
+        let others = [
+            name("shop-worker-1"), name("shop-worker-0", .bulk), name("shop-worker-0", .retries),
+            name("shop-worker-0", .live, ["a", "b", "c"]),
+        ]
+        #expect(Set(others + [first]).count == 5)
+        let long = String(repeating: "w", count: 300)
+        // Brokers take the letters of a topic's name, and 249 of them.
+        for place in ["it's 7", "été/1", "it_s_7", long] {
+            let made = try #require(name(place))
+            #expect(made.count <= 249)
+            #expect(made.wholeMatch(of: /[A-Za-z0-9._-]+/) != nil, "\(made)")
+        }
+        #expect(name("it's 7") != name("it_s_7"))
+    }
+
+    @Test func `a worker without a lasting name, and a reader, are no static members`() throws {
+        let properties = KafkaProperties(
+            try configuration("  bootstrap_servers: 127.0.0.1:1"), bootstrapServers: "127.0.0.1:1")
+        #expect(properties.member(of: .live, topics: ["t"], place: nil)["group.instance.id"] == nil)
+        #expect(properties.consumer(of: .live)["group.instance.id"] == nil)
+        #expect(properties.reader(group: "g")["group.instance.id"] == nil)
+    }
+
     @Test func `librdkafka makes clients of the properties`() async throws {
         let configuration = try configuration("  bootstrap_servers: 127.0.0.1:1")
         let properties = KafkaProperties(configuration, bootstrapServers: "127.0.0.1:1")
@@ -140,8 +191,11 @@ import WorkerTestSupport
             await (try KafkaProducer(producer, logger: silent)).close(within: .zero)
         }
         for lane in Lane.allCases {
-            let consumer = try KafkaConsumer(properties.consumer(of: lane), topics: ["t"], logger: silent)
-            #expect(await consumer.close(within: patience))
+            for place in [nil, "shop-worker-0"] {
+                let member = properties.member(of: lane, topics: ["t"], place: place)
+                let consumer = try KafkaConsumer(member, topics: ["t"], logger: silent)
+                #expect(await consumer.close(within: patience))
+            }
         }
     }
 

@@ -8,7 +8,12 @@ import YAMLReading
 struct AdapterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "adapter", abstract: "Tests, checks and documents a vendor's file.",
-        discussion: "Each line about a file is file:line:column: severity: message.",
+        discussion: .help(
+            "Each line about a file is file:line:column: severity: message.",
+            examples: """
+                remint adapter lint vendor.yaml
+                remint adapter test vendor.yaml
+                """),
         subcommands: [AdapterTest.self, AdapterLint.self, AdapterDocs.self, AdapterSchema.self])
 }
 
@@ -16,7 +21,12 @@ struct AdapterCommand: ParsableCommand {
 struct AdapterTest: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test", abstract: "Runs the tests in the file, and what every adapter must promise.",
-        discussion: "Exit code 1 if a test fails.")
+        discussion: .help(
+            "Exit code 1 if a test fails.",
+            examples: """
+                remint adapter test vendor.yaml
+                remint adapter test vendors/one.yaml vendors/two.yaml
+                """))
 
     @Argument(help: ArgumentHelp("The vendor's file; several are tested one after the other.", valueName: "file"))
     var files: [String]
@@ -44,7 +54,12 @@ struct AdapterTest: ParsableCommand {
 struct AdapterLint: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lint", abstract: "Reports every error in the file, with its position.",
-        discussion: "Exit code 1 where it cannot be used.")
+        discussion: .help(
+            "Exit code 1 where it cannot be used.",
+            examples: """
+                remint adapter lint vendor.yaml
+                remint adapter lint vendors/one.yaml vendors/two.yaml
+                """))
 
     @Argument(help: ArgumentHelp("The vendor's file.", valueName: "file")) var files: [String]
 
@@ -63,7 +78,12 @@ struct AdapterLint: ParsableCommand {
 /// `remint adapter docs`.
 struct AdapterDocs: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "docs", abstract: "Prints the file as a page, in Markdown.")
+        commandName: "docs", abstract: "Prints the file as a page, in Markdown.",
+        discussion: .help(
+            examples: """
+                remint adapter docs vendor.yaml
+                remint adapter docs vendor.yaml > vendor.md
+                """))
 
     @Argument(help: ArgumentHelp("The vendor's file.", valueName: "file")) var file: String
 
@@ -75,7 +95,12 @@ struct AdapterDocs: ParsableCommand {
 /// `remint adapter schema`.
 struct AdapterSchema: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schema", abstract: "Prints the JSON Schema of vendors' files, for editors.")
+        commandName: "schema", abstract: "Prints the JSON Schema of vendors' files, for editors.",
+        discussion: .help(
+            examples: """
+                remint adapter schema
+                remint adapter schema > vendor.schema.json
+                """))
 
     func run() { Terminal.print(String(FileSchema.text.dropLast())) }
 }

@@ -13,6 +13,7 @@ extension DeadLetterEntry {
 
     /// Writes the members that every listing of letters begins with.
     func writeNames(to json: inout JSONWriter) {
+        json.member("letter", place.text)
         json.memberIfAny("failed_at", failedAt?.description)
         json.memberIfAny("app", app)
         json.memberIfAny("event_id", eventID)

@@ -1,17 +1,27 @@
 import AdapterKit
 import ArgumentParser
+import Formats
 import Kafka
 import Logging
 import Pipeline
 import Preflight
 import Worker
 import WorkerConfiguration
+import YAMLReading
 
 /// `remint dead-letters`: the events that could not be answered, and redrives.
 struct DeadLettersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dead-letters", abstract: "Lists dead letters, sends them back, sets them aside.",
-        subcommands: [DeadLettersList.self, DeadLettersRedrive.self, DeadLettersPark.self, DeadLettersUnpark.self])
+        commandName: "dead-letters", abstract: "Lists and shows dead letters, sends them back, sets them aside.",
+        discussion: .help(
+            examples: """
+                remint dead-letters list --config remint.yaml --newer-than 1h
+                remint dead-letters show 0/41 --config remint.yaml
+                """),
+        subcommands: [
+            DeadLettersList.self, DeadLettersShow.self, DeadLettersRedrive.self, DeadLettersPark.self,
+            DeadLettersUnpark.self,
+        ])
 }
 
 /// The options that select dead letters, and the brokers that hold them.
@@ -20,7 +30,17 @@ struct DeadLetterOptions: ParsableArguments {
     @Option(help: "Only of this app.") var app: String?
     @Option(help: "Only with this code, such as key_unavailable.") var code: String?
     @Option(help: "Only the event with this id.") var id: String?
-    @Option(help: "Only from this stage: decode, admit, resolve, mint or publish.") var stage: String?
+    @Option(help: ArgumentHelp("Only the letter at this place, as list shows it.", valueName: "partition/offset"))
+    var letter: String?
+    @Option(help: "Only from this stage: \(Stage.allCases.map(\.rawValue).joined(separator: ", ")).") var stage: String?
+    @Option(
+        help: ArgumentHelp(
+            "Only events that a worker consumed from here.", valueName: "topic[/partition[/offset]]"))
+    var origin: String?
+    @Option(help: ArgumentHelp("Only letters that failed at this time or later.", valueName: "2026-11-26T10:00:00Z"))
+    var since: String?
+    @Option(help: ArgumentHelp("Only letters that failed before this time.", valueName: "2026-11-26T11:00:00Z"))
+    var until: String?
     @Option(help: ArgumentHelp("Only letters of at most this age.", valueName: "1h")) var newerThan: String?
     @Option(help: ArgumentHelp("Only letters older than this.", valueName: "1h")) var olderThan: String?
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
@@ -41,13 +61,42 @@ struct DeadLetterOptions: ParsableArguments {
         }
         if let stage {
             guard let known = Stage(rawValue: stage) else {
-                throw ValidationError("--stage is one of decode, admit, resolve, mint, publish")
+                throw ValidationError("--stage is one of \(Stage.allCases.map(\.rawValue).joined(separator: ", "))")
             }
             filter.stage = known
         }
+        if let letter {
+            filter.place = try Self.place(letter, "--letter")
+        }
+        if let origin {
+            guard let choice = OriginChoice(origin) else {
+                throw ValidationError("--origin is a topic, topic/partition or topic/partition/offset")
+            }
+            filter.origin = choice
+        }
+        filter.since = try time(since, "--since")
+        filter.until = try time(until, "--until")
         filter.newerThan = try seconds(newerThan, "--newer-than")
         filter.olderThan = try seconds(olderThan, "--older-than")
         return filter
+    }
+
+    /// Returns the place that `text` names.
+    ///
+    /// - Throws: `ValidationError` with the name of the option or argument.
+    static func place(_ text: String, _ name: String) throws -> LetterPlace {
+        guard let place = LetterPlace(text) else {
+            throw ValidationError("\(name) is partition/offset, such as 0/41, as `remint dead-letters list` shows it")
+        }
+        return place
+    }
+
+    private func time(_ text: String?, _ name: String) throws -> UnixTime? {
+        guard let text else { return nil }
+        guard let time = RFC3339.parse(text) else {
+            throw ValidationError("\(name) is a time such as 2026-11-26T10:00:00Z")
+        }
+        return time
     }
 
     private func seconds(_ text: String?, _ name: String) throws -> Int64? {
@@ -61,6 +110,17 @@ struct DeadLetterOptions: ParsableArguments {
     /// Loads the configuration, and returns it with the brokers to ask.
     func load() throws -> (configuration: Configuration, brokers: String, logger: Logger) {
         guard let configuration = try options.load().configuration else { throw ExitCode.failure }
+        warnOfUnknownApp(in: configuration)
         return (configuration, try configuration.brokers(instead: brokers), Logger.quiet(configuration.log))
+    }
+
+    /// Warns of an app that the configuration does not have. Letters of such apps exist, so this is no error.
+    private func warnOfUnknownApp(in configuration: Configuration) {
+        let known = configuration.apps.map(\.name)
+        guard let app, !known.contains(where: { $0.hasSameBytes(as: app) }) else { return }
+        let near = Spelling.nearest(to: app, among: known).map { ". Did you mean \($0)?" }
+        Terminal.error(
+            "remint: warning: no app is called \(app.printable(limit: 40)) in \(options.config)\(near ?? "; known: \(known.joined(separator: ", "))")"
+        )
     }
 }

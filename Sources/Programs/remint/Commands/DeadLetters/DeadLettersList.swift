@@ -12,10 +12,15 @@ import WorkerConfiguration
 struct DeadLettersList: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Lists dead letters: when, which app, why, where from. Never a payload.",
-        discussion: """
+        discussion: .help(
+            """
             Reads the topic from its beginning to where it ends now; commits nothing. Those that are parked or were dealt with are
             counted and not shown; --parked shows the parked ones instead.
-            """)
+            """,
+            examples: """
+                remint dead-letters list --config remint.yaml --app web --newer-than 1h
+                remint dead-letters list --config remint.yaml --parked --json
+                """))
 
     @OptionGroup var letters: DeadLetterOptions
     var options: ConfigurationOptions { letters.options }
@@ -38,14 +43,15 @@ struct DeadLettersList: AsyncParsableCommand, ConfigurationCommand {
         var seen: Set<LetterName> = []
         var handled = 0
         var total = 0
-        var progress = ProgressLine()
+        var progress = ProgressLines.display()
         let reader = try await TopicReader(
             parked ? configuration.topics.parkedLetters : configuration.topics.deadLetters, configuration,
             brokers: brokers, logger: logger)
         try await reader.readAll { record, done, all in
             let input = InputRecord(deadLetter: record)
-            let entry = DeadLetterEntry(input, decoder: decoder, at: now)
+            var entry = DeadLetterEntry(input, decoder: decoder, at: now)
             let letter = parked ? ParkedLetter(input) : nil
+            if let letter { entry.place = letter.name.place }
             progress.show(done, of: all, "\(total) found")
             guard filter.matches(entry, at: now) else { return }
             if parked {
@@ -78,12 +84,13 @@ struct DeadLettersList: AsyncParsableCommand, ConfigurationCommand {
 
     private func printTable(_ letters: [Shown], total: Int, handled: Int) {
         var table = TextTable(
-            "FAILED AT", "APP", "CODE", "STAGE", "ORIGIN", "ATTEMPTS", "REDRIVES", "BYTES",
+            "LETTER", "FAILED AT", "APP", "EVENT", "CODE", "STAGE", "ORIGIN", "ATTEMPTS", "REDRIVES", "BYTES",
             parked ? "PARKED" : "DETAIL")
         for letter in letters {
             let entry = letter.entry, shown = entry.shown
             table.add(
-                shown.failedAt, shown.app, shown.code, entry.stage?.rawValue ?? "-", shown.origin,
+                entry.place.text, shown.failedAt, shown.app, entry.eventID?.printable(limit: 40) ?? "-", shown.code,
+                entry.stage?.rawValue ?? "-", shown.origin,
                 String(entry.attempts),
                 String(entry.redrives), entry.isReference ? "(\(entry.valueBytes))" : String(entry.valueBytes),
                 letter.parked.map(Self.parking) ?? entry.detail.printable())

@@ -12,11 +12,16 @@ import WorkerConfiguration
 struct DeadLettersPark: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "park", abstract: "Sets dead letters aside that wait for something.",
-        discussion: """
+        discussion: .help(
+            """
             Copies them to the topic of parked letters, whose name is that of the dead letters' with .parked behind it. List, status
             and redrive pass over them until they are unparked, or redriven with --parked. What is parked or was sent back stays as
             it is, so that an interrupted run is run again. Exit code 75 where not everything could be published.
-            """)
+            """,
+            examples: """
+                remint dead-letters park --config remint.yaml --app web --reason "Monday"
+                remint dead-letters park --config remint.yaml --letter 0/41 --reason OPS-7
+                """))
 
     @OptionGroup var letters: DeadLetterOptions
     var options: ConfigurationOptions { letters.options }
@@ -41,10 +46,15 @@ struct DeadLettersPark: AsyncParsableCommand, ConfigurationCommand {
 struct DeadLettersUnpark: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "unpark", abstract: "Puts parked letters among the dead letters again.",
-        discussion: """
+        discussion: .help(
+            """
             They go to the end of the dead letters' topic, where list, status and redrive find them. An interrupted run is run again.
             Exit code 75 where not everything could be published.
-            """)
+            """,
+            examples: """
+                remint dead-letters unpark --config remint.yaml --app web --dry-run
+                remint dead-letters unpark --config remint.yaml --letter 0/41
+                """))
 
     @OptionGroup var letters: DeadLetterOptions
     var options: ConfigurationOptions { letters.options }
@@ -68,7 +78,7 @@ struct ParkingOutput: ParsableArguments {
         let order = LetterOrder(work, filter, configuration, now: .system())
         let run = ParkingRun(
             configuration: configuration, order: order, isDryRun: dryRun, rate: rate,
-            display: ProgressLine(), plan: PlannedLetter.printer(json: json))
+            display: ProgressLines.display(), plan: PlannedLetter.printer(json: json))
         let result = try await run.run(brokers: brokers, logger: logger)
         result.report(done, isDryRun: dryRun, group: nil, json: json)
         if let code = result.exitCode { throw code }

@@ -11,7 +11,8 @@ import WorkerConfiguration
 struct DeadLettersRedrive: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "redrive", abstract: "Sends dead letters back to the topic their event was consumed from.",
-        discussion: """
+        discussion: .help(
+            """
             Reads from where the last redrive with the same filter stopped to where the topic ends now; each filter has a
             consumer group of its own, so that an interrupted redrive continues where it stopped. Letters are published
             before the group's offsets are committed, and marked on the topic of parked letters where there is one, in one
@@ -26,7 +27,11 @@ struct DeadLettersRedrive: AsyncParsableCommand, ConfigurationCommand {
 
             Exit codes: 75 where not everything could be published; 1 where letters stay because their topic is no longer an
             input; 0 otherwise, whatever else stays.
-            """)
+            """,
+            examples: """
+                remint dead-letters redrive --config remint.yaml --app web --dry-run
+                remint dead-letters redrive --config remint.yaml --code key_unavailable
+                """))
 
     @OptionGroup var letters: DeadLetterOptions
     var options: ConfigurationOptions { letters.options }
@@ -59,7 +64,7 @@ struct DeadLettersRedrive: AsyncParsableCommand, ConfigurationCommand {
         let group = group ?? Self.group(for: filter, of: configuration)
         let run = RedriveRun(
             configuration: configuration, filter: filter, maximumRedrives: maxRedrives, isDryRun: dryRun, rate: rate,
-            now: UnixTime.system(), display: ProgressLine(), plan: PlannedLetter.printer(json: json))
+            now: UnixTime.system(), display: ProgressLines.display(), plan: PlannedLetter.printer(json: json))
         let result = try await run.run(brokers: brokers, group: group, logger: logger)
         result.report("sent back", isDryRun: dryRun, group: group, json: json)
         if let code = result.exitCode { throw code }

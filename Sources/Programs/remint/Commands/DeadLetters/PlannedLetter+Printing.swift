@@ -3,7 +3,7 @@ import Operations
 import Pipeline
 
 extension PlannedLetter {
-    /// Returns a function that prints each letter in a line: when it died, its app, code, origin, and the topic it would go to.
+    /// Returns a function that prints each letter in a line: its place, when it died, its app, code, origin, and the topic it would go to.
     static func printer(json: Bool) -> PlannedLetterDisplay {
         { letter in Terminal.print(json ? letter.json : letter.line) }
     }
@@ -15,7 +15,7 @@ extension PlannedLetter {
             case .failure(let refused): "stays: \(refused.reason)"
             }
         let shown = entry.shown
-        return [shown.failedAt, shown.app, shown.code, shown.origin, end].joined(separator: "  ")
+        return [entry.place.text, shown.failedAt, shown.app, shown.code, shown.origin, end].joined(separator: "  ")
     }
 
     private var json: String {

@@ -7,7 +7,12 @@ import WorkerConfiguration
 /// `remint keys generate`.
 struct KeysGenerate: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "generate", abstract: "Makes a new version: prepared, or active where it is the ring's first.")
+        commandName: "generate", abstract: "Makes a new version: prepared, or active where it is the ring's first.",
+        discussion: .help(
+            examples: """
+                remint keys generate --config remint.yaml --key shop
+                remint keys generate --config remint.yaml --key shop --id 2026-12 --json
+                """))
 
     @OptionGroup var ring: KeyRingOptions
     @OptionGroup var version: NewVersionOptions

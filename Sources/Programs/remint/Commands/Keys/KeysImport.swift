@@ -7,7 +7,12 @@ import WorkerConfiguration
 struct KeysImport: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Imports an existing key: a PEM, a JWK or a shared secret.",
-        discussion: "The file must not be readable by others. A secret's --encoding is stated, never guessed.")
+        discussion: .help(
+            "The file must not be readable by others. A secret's --encoding is stated, never guessed.",
+            examples: """
+                remint keys import --config remint.yaml --key shop --pem vendor.p8
+                remint keys import --config remint.yaml --key shop --jwk key.jwk
+                """))
 
     @OptionGroup var ring: KeyRingOptions
     @OptionGroup var version: NewVersionOptions

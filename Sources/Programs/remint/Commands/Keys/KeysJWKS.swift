@@ -8,7 +8,12 @@ import WorkerConfiguration
 struct KeysJWKS: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "jwks", abstract: "Prints the public keys of a ring as a JWK Set (RFC 7517).",
-        discussion: "Prepared, active and passive versions: a verifier has a key before its first token comes.")
+        discussion: .help(
+            "Prepared, active and passive versions: a verifier has a key before its first token comes.",
+            examples: """
+                remint keys jwks --config remint.yaml --key shop
+                remint keys jwks --config remint.yaml --key shop > jwks.json
+                """))
 
     @OptionGroup var ring: KeyRingOptions
 

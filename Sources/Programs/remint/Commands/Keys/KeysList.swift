@@ -7,7 +7,12 @@ import WorkerConfiguration
 /// `remint keys list`.
 struct KeysList: ParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists the versions of every key ring, or of one.")
+        commandName: "list", abstract: "Lists the versions of every key ring, or of one.",
+        discussion: .help(
+            examples: """
+                remint keys list --config remint.yaml
+                remint keys list --config remint.yaml --key shop --json
+                """))
 
     @OptionGroup var options: ConfigurationOptions
     @Option(name: .shortAndLong, help: "Only this key ring.") var key: String?

@@ -8,10 +8,15 @@ import WorkerConfiguration
 struct KeysPromote: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "promote", abstract: "Makes a version sign; the one before becomes passive.",
-        discussion: """
+        discussion: .help(
+            """
             A version must have been prepared for the app's publish_window first, so that every verifier has it; --now is for
             vendors that know one key at a time, and for emergencies.
-            """)
+            """,
+            examples: """
+                remint keys promote 2026-12 --config remint.yaml --key shop
+                remint keys promote 2026-12 --config remint.yaml --key shop --now
+                """))
 
     @OptionGroup var ring: KeyRingOptions
     @Argument(help: "The version.") var version: String

@@ -8,10 +8,15 @@ import WorkerConfiguration
 struct KeysRetire: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "retire", abstract: "Ends the use of a version, once no token of it lives.",
-        discussion: """
+        discussion: .help(
+            """
             Reads the ledger first, once the workers have loaded the ring and the events of that moment have outcomes. --force does
             neither, and is named in the audit log.
-            """)
+            """,
+            examples: """
+                remint keys retire 2026-11 --config remint.yaml --key shop
+                remint keys retire 2026-11 --config remint.yaml --key shop --force
+                """))
 
     @OptionGroup var ring: KeyRingOptions
     @Argument(help: "The version.") var version: String

@@ -7,12 +7,17 @@ import WorkerConfiguration
 struct KeysRevoke: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Declares a version leaked: it stops signing at once.",
-        discussion: """
+        discussion: .help(
+            """
             Where it is the active one, --promote names its successor; without one nothing is signed and events wait in the
             retry tiers. Then the ledger is read, once the workers have loaded the ring and the events of that moment have outcomes: the command prints the number of live tokens of the ring's revoked versions,
             and the command that gives their users new ones. Exit code 1 while such a token is left, their number is unknown, or such an event has no outcome,
             and while another version of any ring holds its key and is in use.
-            """)
+            """,
+            examples: """
+                remint keys revoke 2026-11 --config remint.yaml --key shop
+                remint keys revoke 2026-11 --config remint.yaml --key shop --promote 2026-12
+                """))
 
     @OptionGroup var ring: KeyRingOptions
     @Argument(help: "The version.") var version: String

@@ -14,7 +14,7 @@ extension RingInUse {
     ) async throws {
         try await requireNoLiveToken(
             of: versions, brokers: try configuration.brokers(instead: brokers), tolerating: tolerance, next: next,
-            logger: .quiet(configuration.log), display: ProgressLine())
+            logger: .quiet(configuration.log), display: ProgressLines.display())
     }
 
     /// Returns the tokens that the ledger shows of `version` and of the ring's revoked versions.
@@ -23,7 +23,7 @@ extension RingInUse {
     func holdings(of version: String, instead brokers: String?) async throws -> CampaignHoldings {
         try await LedgerReader(
             configuration, brokers: try configuration.brokers(instead: brokers), logger: .quiet(configuration.log),
-            display: ProgressLine()
+            display: ProgressLines.display()
         ).holdings(of: try withRevoked(version), in: self, at: now())
     }
 
@@ -33,7 +33,7 @@ extension RingInUse {
     func finalReading(of version: String, instead brokers: String?) async throws -> FinalReading {
         try await finalReading(
             of: version, brokers: try configuration.brokers(instead: brokers), logger: .quiet(configuration.log),
-            display: ProgressLine())
+            display: ProgressLines.display())
     }
 
     /// Prints the number of tokens of the revoked `version` left in the ledger, and the next command.

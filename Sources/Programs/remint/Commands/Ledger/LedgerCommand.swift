@@ -10,13 +10,18 @@ import WorkerConfiguration
 struct LedgerCommand: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "ledger", abstract: "Shows live tokens by app, key ring and version.",
-        discussion: """
+        discussion: .help(
+            """
             Reads the headers of the token topic from its beginning to where it ends now, partition by partition. Of each subject
             a hash is kept, \(LedgerTable.bytesPerSubject) bytes each in a table of at most --memory; a partition with more subjects is
             read several times, a part of its subjects each time. The Kafka client takes some 64 MB besides. Where an open transaction
             hides a part of the topic for more than 30 seconds, the command reports it and exits with 1, as it does for a --key-id
             that neither a ring nor the ledger knows.
-            """)
+            """,
+            examples: """
+                remint ledger --config remint.yaml --key shop
+                remint ledger --config remint.yaml --app web --expiring-within 1h --json
+                """))
 
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "Only of this app.") var app: String?
@@ -36,7 +41,7 @@ struct LedgerCommand: AsyncParsableCommand, ConfigurationCommand {
             expiringBefore: try expiringWithin.map { try now.moment(after: $0) })
         let reader = LedgerReader(
             configuration, brokers: try configuration.brokers(instead: brokers), memory: try memory.bytes,
-            logger: .quiet(configuration.log), display: ProgressLine())
+            logger: .quiet(configuration.log), display: ProgressLines.display())
         let ledger = try await reader.holdings(at: now, matching: filter)
         if let keyID, ledger.list.isEmpty {
             let rings = LedgerRing.names(havingVersion: keyID, in: configuration)

@@ -11,10 +11,15 @@ import WorkerConfiguration
 struct AppsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apps", abstract: "Shows which apps are suspended or paused, pauses and resumes them.",
-        discussion: """
+        discussion: .help(
+            """
             The control topic holds it for every worker of the fleet. A suspended or paused app's events wait in the retry tiers
             for up to retries.deadline. With --worker, running workers are asked over their admin servers instead.
-            """, subcommands: [AppsList.self, AppsPause.self, AppsResume.self], defaultSubcommand: AppsList.self)
+            """,
+            examples: """
+                remint apps list --config remint.yaml
+                remint apps pause web --config remint.yaml --for 30m
+                """), subcommands: [AppsList.self, AppsPause.self, AppsResume.self], defaultSubcommand: AppsList.self)
 }
 
 /// The options that select the brokers or the workers to ask.
@@ -45,7 +50,13 @@ struct WorkerOptions: ParsableArguments {
 
 /// `remint apps list`.
 struct AppsList: AsyncParsableCommand, ConfigurationCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "Shows the apps; the default.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Shows the apps; the default.",
+        discussion: .help(
+            examples: """
+                remint apps list --config remint.yaml
+                remint apps --config remint.yaml --json
+                """))
 
     @OptionGroup var workers: WorkerOptions
     var options: ConfigurationOptions { workers.options }
@@ -132,7 +143,12 @@ struct AppsList: AsyncParsableCommand, ConfigurationCommand {
 struct AppsPause: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Makes apps' events wait, on every worker, until `apps resume`.",
-        discussion: "Exit code 1 where one of the apps is paused already; the others are paused all the same.")
+        discussion: .help(
+            "Exit code 1 where one of the apps is paused already; the others are paused all the same.",
+            examples: """
+                remint apps pause web --config remint.yaml --for 30m
+                remint apps pause web ios --config remint.yaml --reason OPS-7
+                """))
 
     @OptionGroup var workers: WorkerOptions
     var options: ConfigurationOptions { workers.options }
@@ -169,9 +185,14 @@ struct AppsPause: AsyncParsableCommand, ConfigurationCommand {
 struct AppsResume: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Ends apps' suspensions or pauses, on every worker.",
-        discussion: """
+        discussion: .help(
+            """
             Exit code 1 where one of the apps is neither suspended nor paused; the others are resumed all the same.
-            """)
+            """,
+            examples: """
+                remint apps resume web --config remint.yaml
+                remint apps resume web ios --config remint.yaml
+                """))
 
     @OptionGroup var workers: WorkerOptions
     var options: ConfigurationOptions { workers.options }

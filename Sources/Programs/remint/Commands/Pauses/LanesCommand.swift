@@ -9,10 +9,16 @@ import WorkerConfiguration
 struct LanesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lanes", abstract: "Shows which lanes are paused, pauses and resumes them.",
-        discussion: """
+        discussion: .help(
+            """
             The control topic holds it for every worker of the fleet, also for those that start later. Nothing of a paused lane is
             consumed and its offsets stay, so that its lag grows; events in work are finished.
-            """, subcommands: [LanesList.self, LanesPause.self, LanesResume.self], defaultSubcommand: LanesList.self)
+            """,
+            examples: """
+                remint lanes list --config remint.yaml
+                remint lanes pause bulk --config remint.yaml --for 2h
+                """), subcommands: [LanesList.self, LanesPause.self, LanesResume.self],
+        defaultSubcommand: LanesList.self)
 }
 
 extension Lane {
@@ -38,7 +44,13 @@ struct FleetOptions: ParsableArguments {
 
 /// `remint lanes list`.
 struct LanesList: AsyncParsableCommand, ConfigurationCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "Shows the lanes; the default.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Shows the lanes; the default.",
+        discussion: .help(
+            examples: """
+                remint lanes list --config remint.yaml
+                remint lanes --config remint.yaml --json
+                """))
 
     @OptionGroup var fleet: FleetOptions
     var options: ConfigurationOptions { fleet.options }
@@ -71,7 +83,12 @@ struct LanesList: AsyncParsableCommand, ConfigurationCommand {
 struct LanesPause: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Pauses lanes, on every worker, until `lanes resume`.",
-        discussion: "Exit code 1 where one of the lanes is paused already; the others are paused all the same.")
+        discussion: .help(
+            "Exit code 1 where one of the lanes is paused already; the others are paused all the same.",
+            examples: """
+                remint lanes pause bulk --config remint.yaml --for 2h
+                remint lanes pause live bulk --config remint.yaml --reason OPS-7
+                """))
 
     @OptionGroup var fleet: FleetOptions
     var options: ConfigurationOptions { fleet.options }
@@ -100,7 +117,12 @@ struct LanesPause: AsyncParsableCommand, ConfigurationCommand {
 struct LanesResume: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Resumes lanes, on every worker.",
-        discussion: "Exit code 1 where one of the lanes is not paused; the others are resumed all the same.")
+        discussion: .help(
+            "Exit code 1 where one of the lanes is not paused; the others are resumed all the same.",
+            examples: """
+                remint lanes resume bulk --config remint.yaml
+                remint lanes resume live bulk --config remint.yaml
+                """))
 
     @OptionGroup var fleet: FleetOptions
     var options: ConfigurationOptions { fleet.options }

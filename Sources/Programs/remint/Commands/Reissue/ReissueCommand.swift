@@ -13,7 +13,8 @@ import WorkerConfiguration
 struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "reissue", abstract: "Asks for new tokens for many users, on the bulk lane.",
-        discussion: """
+        discussion: .help(
+            """
             The users come from a file (CSV with a header row or JSON Lines, gzip or not) or from the ledger, those whose token
             expires first in front. The checkpoint records what was delivered, and what is about to be. A job that was killed continues after
             it when the same command is run again: of the last batch, what is not on the bulk lane is sent again, with the same event
@@ -22,7 +23,11 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
             one that is revoked the command prints how to check that nobody is left. Rows that cannot be used are listed with line and reason in the checkpoint's sibling …rejects.jsonl. Exit code 1
             where an open transaction hid a part of the ledger: its users got no event. Exit code 75 where the brokers
             failed, and where another process is at work on the checkpoint.
-            """)
+            """,
+            examples: """
+                remint reissue --config remint.yaml --app web --input users.csv --dry-run
+                remint reissue --config remint.yaml --ledger --key shop --rate 200
+                """))
 
     @OptionGroup var options: ConfigurationOptions
     @Option(help: ArgumentHelp("The users.", valueName: "users.csv|users.jsonl")) var input: String?

@@ -120,7 +120,7 @@ struct ReissueSetup {
             ring: command.key.map { LedgerRing($0, in: configuration) },
             expiringBefore: try command.expiringWithin.map { try now.moment(after: $0) })
         let reader = LedgerReader(
-            configuration, brokers: brokers, logger: .quiet(configuration.log), display: ProgressLine())
+            configuration, brokers: brokers, logger: .quiet(configuration.log), display: ProgressLines.display())
         // A clock that is ahead must not hide tokens that the campaigns count.
         let (keys, hidden) = try await reader.keys(
             matching: filter, at: ClockTolerance.standard.earliest(at: now))

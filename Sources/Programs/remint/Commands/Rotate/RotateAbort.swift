@@ -8,7 +8,12 @@ import WorkerConfiguration
 struct RotateAbort: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "abort", abstract: "Back to the old version; a revocation cannot be aborted.",
-        discussion: "What the new version signed stays good as long as the vendor has its key.")
+        discussion: .help(
+            "What the new version signed stays good as long as the vendor has its key.",
+            examples: """
+                remint rotate abort --config remint.yaml --key shop
+                remint rotate status --config remint.yaml --key shop
+                """))
 
     @OptionGroup var ring: KeyRingOptions
 

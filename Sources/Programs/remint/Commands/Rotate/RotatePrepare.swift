@@ -9,10 +9,15 @@ import WorkerConfiguration
 struct RotatePrepare: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "prepare", abstract: "Adds a new version to the ring and prints the vendor's steps.",
-        discussion: """
+        discussion: .help(
+            """
             The key is generated, or one that is in the ring: name it with --key-version. A prepared one was imported; a passive one
             signed before, and the campaign goes back to it.
-            """)
+            """,
+            examples: """
+                remint rotate prepare --config remint.yaml --key shop --reason yearly
+                remint rotate prepare --config remint.yaml --key shop --key-version 2026-11
+                """))
 
     @OptionGroup var ring: KeyRingOptions
     // Not --version, which is the program's.

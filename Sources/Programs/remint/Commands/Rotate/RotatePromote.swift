@@ -8,7 +8,12 @@ import WorkerConfiguration
 struct RotatePromote: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "promote", abstract: "Makes the new version sign.",
-        discussion: "Refused before it was prepared for the app's publish_window, unless with --now.")
+        discussion: .help(
+            "Refused before it was prepared for the app's publish_window, unless with --now.",
+            examples: """
+                remint rotate promote --config remint.yaml --key shop
+                remint rotate promote --config remint.yaml --key shop --now
+                """))
 
     @OptionGroup var ring: KeyRingOptions
     @Flag(help: "Do not wait for the publish window.") var now = false

@@ -8,14 +8,19 @@ import WorkerConfiguration
 struct RotateRetire: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "retire", abstract: "Ends the use of the old version, once no token of it lives.",
-        discussion: """
+        discussion: .help(
+            """
             Reads the whole token topic and counts the live tokens that name the ring and the version, whatever apps there are
             today, and those of the ring's revoked versions. Refused, with the number of each, while there is one, while one names
             no ring of the configuration, while a record cannot be read or is no token, and while an open transaction hides a part
             of the topic for more than 30 seconds. First it waits until the workers have loaded the ring, and until the events of that
             moment have outcomes; refused while some have none. A token that was replaced may still be on a device: the ledger has the newest
             of each user alone.
-            """)
+            """,
+            examples: """
+                remint rotate retire --config remint.yaml --key shop
+                remint rotate retire --config remint.yaml --key shop --force
+                """))
 
     @OptionGroup var ring: KeyRingOptions
     @Flag(help: "Retire even if live tokens remain; named in the audit log.") var force = false

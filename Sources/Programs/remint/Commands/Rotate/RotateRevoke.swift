@@ -11,7 +11,8 @@ struct RotateRevoke: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
         abstract: "For a compromised key: it stops signing at once, and its users get new tokens. Cannot be aborted.",
-        discussion: """
+        discussion: .help(
+            """
             A campaign of its own kind, which takes over from any other that the version is part of, in whatever phase that is: no
             publish window, no canary, no watch, no pause because of rejections, and no way back. A campaign of two other versions
             continues: the version is revoked beside it, and the command prints how to re-issue its tokens. The successor is the version
@@ -22,7 +23,11 @@ struct RotateRevoke: AsyncParsableCommand, KeyRingCommand {
             other version of any ring that holds its key is in use; else with 1, and prints how many are left and why, or the commands
             that revoke the other versions. It can be run again at any time, with --key-version: without, a version that is revoked already
             is refused.
-            """)
+            """,
+            examples: """
+                remint rotate revoke --config remint.yaml --key shop --reason "key leaked"
+                remint rotate revoke --config remint.yaml --key shop --key-version 2026-11
+                """))
 
     @OptionGroup var ring: KeyRingOptions
     @OptionGroup var pace: CampaignPaceOptions

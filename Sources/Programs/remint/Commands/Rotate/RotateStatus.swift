@@ -14,10 +14,15 @@ import WorkerConfiguration
 struct RotateStatus: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "How far the campaign is, and who still holds a token of the old version.",
-        discussion: """
+        discussion: .help(
+            """
             Without brokers it prints the campaign's state alone and ends with 75. Exit code 1 while another version of any ring
             holds the key of a revoked version of this ring and is in use.
-            """)
+            """,
+            examples: """
+                remint rotate status --config remint.yaml --key shop
+                remint rotate status --config remint.yaml --key shop --json
+                """))
 
     @OptionGroup var ring: KeyRingOptions
     @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
@@ -58,7 +63,8 @@ struct RotateStatus: AsyncParsableCommand, KeyRingCommand {
     private func read(_ rotation: Rotation, _ ring: RingInUse) async throws -> Found {
         let brokers = try ring.configuration.brokers(instead: brokers)
         let logger = Logger.quiet(ring.configuration.log)
-        let reader = LedgerReader(ring.configuration, brokers: brokers, logger: logger, display: ProgressLine())
+        let reader = LedgerReader(
+            ring.configuration, brokers: brokers, logger: logger, display: ProgressLines.display())
         let ledgerRing = ring.ledgerRing
         let ledger = try await reader.holdings(at: UnixTime.system(), matching: LedgerFilter(ring: ledgerRing))
         let lag = BulkLag(

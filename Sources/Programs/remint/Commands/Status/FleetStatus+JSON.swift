@@ -65,5 +65,9 @@ extension FleetStatus.Topic {
         json.member("topic", name)
         json.member("partitions", Int64(partitions))
         if let waiting { json.member("waiting", waiting) }
+        if isUpperBound {
+            json.name("waiting_is_upper_bound")
+            json.bool(true)
+        }
     }
 }

@@ -52,7 +52,8 @@ struct FleetTable {
 
     private func add(_ topic: FleetStatus.Topic, _ lane: String, _ state: String, to table: inout TextTable) {
         table.add(
-            lane, topic.name.printable(limit: 40), String(topic.partitions), topic.waiting.map(String.init) ?? "?",
+            lane, topic.name.printable(limit: 40), String(topic.partitions),
+            topic.waiting.map { topic.isUpperBound ? "<= \($0)" : String($0) } ?? "?",
             state)
     }
 
@@ -95,21 +96,26 @@ struct FleetTable {
 
     private mutating func addRings() {
         guard !status.rings.isEmpty else { return }
-        var table = TextTable("KEY RING", "VERSION", "STATE", "ALGORITHM", "AGE")
+        var table = TextTable("KEY RING", "VERSION", "STATE", "ALGORITHM", "AGE", "RETIRES IN")
         for ring in status.rings {
-            let name = ring.name.printable(limit: 30)
-            if ring.problem != nil { table.add(name, "-", "unreadable", "-", "-") }
-            if ring.isBehindSigner { table.add(name, "-", "at the signer", "-", "-") }
+            let name = ring.name.printable(limit: 24)
+            if ring.problem != nil { table.add(name, "-", "unreadable", "-", "-", "-") }
+            if ring.isBehindSigner { table.add(name, "-", "at the signer", "-", "-", "-") }
             for version in ring.versions {
                 let age = (version.activated ?? version.created).map { Self.age(status.at.seconds - $0.seconds) }
+                let left =
+                    version.state.verifies ? version.retireAfter.map { Self.left(at: status.at, until: $0) } : nil
                 table.add(
-                    name, version.id.printable(limit: 30), version.state.rawValue, version.algorithm.rawValue,
-                    age ?? "-")
+                    name, version.id.printable(limit: 24), version.state.rawValue, version.algorithm.rawValue,
+                    age ?? "-", left ?? "-")
             }
         }
         begin(table)
         for ring in status.rings {
             if let problem = ring.problem { say("\(ring.name.printable(limit: 30)): \(problem.printable())") }
+            for end in ring.ends {
+                if let warning = end.warning(at: status.at) { say(warning.printable()) }
+            }
             guard let campaign = ring.campaign else { continue }
             let pause = campaign.pause.map { ", paused: \($0.printable())" } ?? ""
             say(
@@ -143,6 +149,11 @@ struct FleetTable {
         let author = by.isEmpty ? "" : " by \(by.printable(limit: 40))"
         let reason = why.isEmpty ? "" : ": \(why.printable(limit: 300))"
         return "\(what) since \(since)\(end)\(author)\(reason)"
+    }
+
+    /// Returns the time until `end` in its largest whole unit.
+    private static func left(at now: UnixTime, until end: UnixTime) -> String {
+        end <= now ? "over" : age(end.seconds - now.seconds)
     }
 
     /// Returns an age in its largest whole unit.

@@ -11,10 +11,15 @@ struct StatusCommand: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Shows the whole fleet: workers, lanes and their lag, pauses, keys, campaigns.",
-        discussion: """
+        discussion: .help(
+            """
             Asks the brokers and reads the configured key rings, and no worker. It joins no group and writes nothing. Exit code 75 where
             no broker answers.
-            """)
+            """,
+            examples: """
+                remint status --config remint.yaml
+                remint status --config remint.yaml --watch --interval 2s
+                """))
 
     @OptionGroup var fleet: FleetOptions
     var options: ConfigurationOptions { fleet.options }

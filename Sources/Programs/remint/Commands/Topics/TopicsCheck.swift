@@ -6,10 +6,15 @@ import Operations
 struct TopicsCheck: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Reports topics that lose records or keep them too long. Changes nothing.",
-        discussion: """
+        discussion: .help(
+            """
             Each line is error or warning, the topic and what is wrong. Exit code 1 where there is an error: something loses
             events or tokens, keeps dead tokens, or keeps a worker from working.
-            """)
+            """,
+            examples: """
+                remint topics check --config remint.yaml
+                remint topics check --config remint.yaml --json
+                """))
 
     @OptionGroup var topics: TopicOptions
     var options: ConfigurationOptions { topics.options }

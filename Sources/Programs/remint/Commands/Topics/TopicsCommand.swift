@@ -7,11 +7,16 @@ import WorkerConfiguration
 struct TopicsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "topics", abstract: "Plans the topics, and creates the missing ones.",
-        discussion: """
+        discussion: .help(
+            """
             What they should be follows from the configuration: retention from the longest lifetime and from
             worker.retries.deadline. No command changes a topic that exists. The cluster is asked with the configured
             properties; the principal needs DESCRIBE and DESCRIBE_CONFIGS on the topics, and to create them CREATE.
-            """, subcommands: [TopicsPlan.self, TopicsCheck.self, TopicsCreate.self])
+            """,
+            examples: """
+                remint topics plan --config remint.yaml
+                remint topics create --config remint.yaml
+                """), subcommands: [TopicsPlan.self, TopicsCheck.self, TopicsCreate.self])
 }
 
 /// The options that name the brokers, and the wishes for the topics.

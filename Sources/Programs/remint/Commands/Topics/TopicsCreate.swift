@@ -6,7 +6,12 @@ import Operations
 struct TopicsCreate: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Creates the topics that are missing. Changes none that exists.",
-        discussion: "Exit code 1 where one could not be created; the others are.")
+        discussion: .help(
+            "Exit code 1 where one could not be created; the others are.",
+            examples: """
+                remint topics create --config remint.yaml
+                remint topics create --config remint.yaml --partitions 6 --replication 3
+                """))
 
     @OptionGroup var topics: TopicOptions
     var options: ConfigurationOptions { topics.options }

@@ -5,10 +5,15 @@ import Operations
 struct TopicsPlan: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan", abstract: "Shows what would have to be created and changed. Changes nothing.",
-        discussion: """
+        discussion: .help(
+            """
             A line begins with + for a topic to create, ~ for one to change, and = for one that is as it should be. Exit code 0;
             with --detailed-exitcode 2 where there is something to do, 0 where there is nothing, anything else for an error.
-            """)
+            """,
+            examples: """
+                remint topics plan --config remint.yaml --detailed-exitcode
+                remint topics plan --config remint.yaml --acls User:remint
+                """))
 
     @OptionGroup var topics: TopicOptions
     var options: ConfigurationOptions { topics.options }

@@ -39,19 +39,29 @@ package struct ClusterTopics {
     /// Creates `topics`, which do not exist. A topic that cannot be created does not stop the others.
     ///
     /// - Parameter each: called with each topic, and with the error if it could not be created.
+    /// Returns once the brokers' metadata shows every created topic, or after the timeout.
+    ///
     /// - Throws: `KafkaError` where no client can be made.
     package func create(_ topics: [WantedTopic], _ each: (WantedTopic, (any Error)?) -> Void) async throws {
         try await KafkaProducer(properties.producer, logger: logger).whileOpen { producer in
+            var unseen: Set<String> = []
             for topic in topics {
                 let settings = topic.settings.map { ($0.name, $0.value) }
                 do {
                     try await producer.createTopic(
                         topic.name, partitions: topic.partitions, replication: topic.replication,
                         settings: Dictionary(settings, uniquingKeysWith: { first, _ in first }), within: Self.timeout)
+                    unseen.insert(topic.name)
                     each(topic, nil)
                 } catch {
                     each(topic, error)
                 }
+            }
+            let end = ContinuousClock.now + Self.timeout
+            while !unseen.isEmpty, .now < end {
+                let listed = try? await producer.topics(within: Self.timeout)
+                unseen.subtract(listed?.filter { $0.partitionCount > 0 }.map(\.name) ?? [])
+                if !unseen.isEmpty { try await Task.sleep(for: .milliseconds(100)) }
             }
         }
     }

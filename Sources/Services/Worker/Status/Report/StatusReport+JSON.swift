@@ -99,6 +99,8 @@ extension RingReport {
         json.member("ring", name)
         json.member("source", isBehindSigner ? "signer" : "folder")
         if let problem { json.member("problem", problem) }
+        let warnings = ends.compactMap { $0.warning(at: now) }
+        if !warnings.isEmpty { json.member("warning", warnings.joined(separator: "; ")) }
         json.array("versions", versions) { version, json in
             json.member("id", version.id)
             json.member("state", version.state.rawValue)

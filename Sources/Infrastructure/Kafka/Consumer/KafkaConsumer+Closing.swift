@@ -1,0 +1,90 @@
+import CRdKafka
+
+/// The end of a consumer.
+extension KafkaConsumer {
+    /// Leaves the group for good and frees the client, as `close(within:keepsPlace:)` does.
+    ///
+    /// - Returns: false where that took longer than `limit`.
+    @discardableResult
+    public func close(within limit: Duration) async -> Bool { await close(within: limit, keepsPlace: false) }
+
+    /// Leaves the group and frees the client. Nothing else may be called afterwards.
+    ///
+    /// - Parameter keepsPlace: Whether a static member's partitions wait for its successor. Others get them otherwise.
+    /// - Returns: false where that took longer than `limit`; it goes on in the background and must not be waited for.
+    @discardableResult
+    public func close(within limit: Duration, keepsPlace: Bool) async -> Bool {
+        let client = client, owesAnswer = owesAnswer, givesUpPlace = isStatic && !keepsPlace
+        guard let queue else {
+            // In line behind the first call.
+            return await Deadline.run(within: limit) { done in unsafe client.enqueue { _ in done() } }
+        }
+        self.queue = nil
+        // A task that waits for events must notice the end.
+        queue.wakeup.signal()
+        return await Deadline.run(within: limit) { done in
+            unsafe client.enqueue { pointer in
+                _ = client.beginClosing()
+                let isAnswered = unsafe givesUpPlace && Self.giveUpPlace(pointer, client, queue, owesAnswer: owesAnswer)
+                queue.close()
+                unsafe Self.leave(pointer, client, owesAnswer: owesAnswer && !isAnswered)
+                client.destroy()
+                done()
+            }
+        }
+    }
+
+    /// Leaves the group, answering the revoke that comes with it. On the client's own thread.
+    private static func leave(_ pointer: OpaquePointer, _ client: ClientHandle, owesAnswer: Bool) {
+        guard let queue = unsafe rd_kafka_queue_new(pointer) else { return }
+        defer { unsafe rd_kafka_queue_destroy(queue) }
+        if unsafe KafkaError(taking: rd_kafka_consumer_close_queue(pointer, queue), in: "closing") != nil { return }
+        // The group waits for the answer to a rebalance that the caller took and left, and would for ever.
+        if owesAnswer { unsafe rd_kafka_assign(pointer, nil) }
+        while unsafe rd_kafka_consumer_closed(pointer) == 0 {
+            guard let event = unsafe rd_kafka_queue_poll(queue, 100) else { continue }
+            unsafe answerLast(event, pointer, client)
+        }
+    }
+
+    /// Leaves the group for good, on the client's own thread. librdkafka lets a static member that closes keep its place; one that
+    /// gives up its subscription leaves it.
+    ///
+    /// - Returns: Whether a rebalance that was owed an answer has it.
+    private static func giveUpPlace(
+        _ pointer: OpaquePointer, _ client: ClientHandle, _ queue: EventQueue, owesAnswer: Bool
+    ) -> Bool {
+        guard unsafe isMember(pointer), unsafe rd_kafka_fatal_error(pointer, nil, 0) == RD_KAFKA_RESP_ERR_NO_ERROR
+        else {
+            return false
+        }
+        unsafe rd_kafka_unsubscribe(pointer)
+        if owesAnswer { unsafe rd_kafka_assign(pointer, nil) }
+        // The library forgets who it was when it sends the request to leave.
+        let end = ContinuousClock.now + placeLimit
+        while unsafe isMember(pointer), .now < end {
+            guard let event = unsafe queue.poll(timeoutMilliseconds: 10) else { continue }
+            unsafe answerLast(event, pointer, client)
+        }
+        return true
+    }
+
+    /// The time in which the library forgets its place, which needs no broker.
+    private static let placeLimit = Duration.seconds(2)
+
+    private static func isMember(_ pointer: OpaquePointer) -> Bool {
+        guard let member = unsafe rd_kafka_memberid(pointer) else { return false }
+        defer { unsafe rd_kafka_mem_free(pointer, member) }
+        return unsafe member.pointee != 0
+    }
+
+    /// Handles an event of a consumer that ends: it gives up everything.
+    private static func answerLast(_ event: OpaquePointer, _ pointer: OpaquePointer, _ client: ClientHandle) {
+        if unsafe rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE {
+            unsafe rd_kafka_assign(pointer, nil)
+        } else {
+            _ = unsafe client.handle(common: event)
+        }
+        unsafe rd_kafka_event_destroy(event)
+    }
+}

@@ -1,0 +1,80 @@
+public import Logging
+import Synchronization
+
+/// A log handler that passes on a few lines about each fault in a minute. Further ones have the level `debug`, and
+/// `remint.repeats` counts them: there, and in the next line that keeps its level.
+///
+/// A fault is a line of `warning` or above. Its message and the parts it is about name it: app, topic, lane, key ring.
+public struct LimitedLogHandler: LogHandler {
+    /// The limits of a process's faults.
+    private final class Limits: Sendable {
+        private let start = ContinuousClock.now
+        private let limit = Mutex(RepeatLimit())
+
+        func verdict(on fault: String, most: Int, at now: ContinuousClock.Instant) -> RepeatLimit.Verdict {
+            limit.withLock { $0.verdict(on: fault, most: most, at: now - start) }
+        }
+    }
+
+    private static let names = [
+        LogKey.app, LogKey.topic, LogKey.lane, LogKey.partitions, LogKey.keyRing, LogKey.account, LogKey.signerSocket,
+        LogKey.libraryFacility,
+    ]
+    private var base: any LogHandler
+    private let level: LogLevel
+    private let limits = Limits()
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    /// Lines that `base` writes; those of `level` and above, if they repeat others.
+    public init(
+        _ base: any LogHandler, level: LogLevel, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.base = base
+        self.level = level
+        self.now = now
+    }
+
+    public var logLevel: Logger.Level {
+        get { base.logLevel }
+        set { base.logLevel = newValue }
+    }
+
+    public var metadata: Logger.Metadata {
+        get { base.metadata }
+        set { base.metadata = newValue }
+    }
+
+    public var metadataProvider: Logger.MetadataProvider? {
+        get { base.metadataProvider }
+        set { base.metadataProvider = newValue }
+    }
+
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { base[metadataKey: key] }
+        set { base[metadataKey: key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        guard event.level >= .warning, event.level < .critical else { return base.log(event: event) }
+        var fault = event.message.description
+        for name in Self.names {
+            if let value = event.metadata?[name] { fault += "\u{0}\(name)=\(value)" }
+        }
+        // The library has a line for each connection, and none that a reader needs twice.
+        let most = event.metadata?[LogKey.libraryFacility] == nil ? RepeatLimit.most : 1
+        var event = event
+        switch limits.verdict(on: fault, most: most, at: now()) {
+        case .written(suppressed: 0): break
+        case .written(let count): event.metadata = Self.counting(count, event)
+        case .repeated(let count):
+            event.level = .debug
+            guard level.current <= .debug else { return }
+            event.metadata = Self.counting(count, event)
+        }
+        base.log(event: event)
+    }
+
+    private static func counting(_ count: Int, _ event: LogEvent) -> Logger.Metadata {
+        (event.metadata ?? [:]).merging([LogKey.repeats: "\(count)"]) { _, new in new }
+    }
+}

@@ -1,0 +1,54 @@
+public import Foundation
+public import Logging
+
+/// Writes one line of text per log line to standard error, for people: the time, the level, the message, then the details
+/// as `key=value`. A value with spaces or quotes is a JSON string.
+public struct TextLogHandler: LogHandler {
+    public var logLevel: Logger.Level
+    public var metadata: Logger.Metadata = [:]
+    public var metadataProvider: Logger.MetadataProvider?
+    private let write: @Sendable (String) -> Void
+    private let now: @Sendable () -> Date
+
+    /// The width of the longest level.
+    private static let levelWidth = 8
+
+    /// A handler that hands finished lines to `write`.
+    public init(
+        level: Logger.Level, write: @escaping @Sendable (String) -> Void = JSONLogHandler.standardError,
+        now: @escaping @Sendable () -> Date = { .now }
+    ) {
+        logLevel = level
+        self.write = write
+        self.now = now
+    }
+
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        let level = "\(event.level)"
+        let padding = String(repeating: " ", count: max(0, Self.levelWidth - level.utf8.count))
+        var line = "\(now().formatted(LogLine.timeFormat)) \(level)\(padding) "
+        line += Self.printable(event.message.description)
+        var details = LogLine.details(of: event, metadata, metadataProvider)
+        if let error = event.error { details.append(("error", "\(error)")) }
+        if !details.isEmpty { line += " " }
+        for (key, value) in details { line += " \(Self.printable(key))=\(Self.value(value))" }
+        write(line + "\n")
+    }
+
+    /// Returns `value` as it is if a reader can see where it ends, else as a JSON string.
+    private static func value(_ value: String) -> String {
+        let isPlain = value.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F && $0 != "\"" && $0 != "=" }
+        return isPlain && !value.isEmpty ? value : JSONLogHandler.quoted(value)
+    }
+
+    /// Returns `text` with escapes for control characters, which could change a terminal or begin another line.
+    private static func printable(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return text }
+        return JSONLogHandler.quoted(text)
+    }
+}

@@ -1,0 +1,55 @@
+package import AdapterKit
+
+/// The difference between this process's clock and another clock that dates something the process reads. A value without
+/// a clock.
+///
+/// The gateway judges sessions and tokens by its own clock, and the worker dates tokens by its own. A wrong clock refuses
+/// valid sessions, and mints expired tokens. One moment that agrees clears the difference, because the other clock may be
+/// the wrong one.
+package struct ClockComparison: Sendable {
+    /// The largest difference, in microseconds, that a delay explains: five minutes.
+    package static let bound: Int64 = 300_000_000
+    /// The number of moments in a row that must differ.
+    private static let moments = 3
+    /// The time for which they count without another one, in microseconds.
+    private static let memory: Int64 = 600_000_000
+
+    private var differing: (count: Int, by: Int64, at: UnixTime)?
+    private var latest: (difference: Int64, at: UnixTime)?
+
+    /// No comparison yet.
+    package init() {}
+
+    /// Records that something was dated `moment` by the other clock, and read at the time `now` of this clock.
+    package mutating func record(_ moment: UnixTime, at now: UnixTime) {
+        let difference = now.microseconds(since: moment)
+        latest = (difference, now)
+        guard difference.magnitude > UInt64(Self.bound) else {
+            differing = nil
+            return
+        }
+        differing = ((differing?.count ?? 0) + 1, difference, now)
+    }
+
+    /// Records as `record(_:at:)` does something that may have waited for any time before it was read: it can only show
+    /// that this clock is behind.
+    package mutating func record(delayed moment: UnixTime, at now: UnixTime) { record(max(moment, now), at: now) }
+
+    /// Returns the lead of this clock in microseconds, negative where it is behind; nil where the clocks agree or it is
+    /// unknown.
+    package func difference(at now: UnixTime) -> Int64? {
+        guard let differing, differing.count >= Self.moments, Self.isRecent(differing.at, now) else { return nil }
+        return differing.by
+    }
+
+    /// Returns the lead of this clock at the last moment, in microseconds, however small it is; nil where there is none of
+    /// late.
+    package func measured(at now: UnixTime) -> Int64? {
+        guard let latest, Self.isRecent(latest.at, now) else { return nil }
+        return latest.difference
+    }
+
+    private static func isRecent(_ time: UnixTime, _ now: UnixTime) -> Bool {
+        now.microseconds(since: time).magnitude <= UInt64(memory)
+    }
+}

@@ -1,0 +1,42 @@
+import Kafka
+import Pipeline
+
+extension FleetReader {
+    /// The most waiting offsets of a lane that are read, to count the records among them.
+    private static let mostRead: Int64 = 1000
+
+    /// Returns `lag` in records where few offsets wait. A transaction ends with a mark, which has an offset and which no group
+    /// commits, so that a lane without work would never reach zero. The figures stay as they are where the topics cannot be read.
+    func withoutMarks(_ lag: [TopicPartition: Int64], _ lane: Lane) async -> [TopicPartition: Int64] {
+        let behind = lag.filter { $0.value > 0 }
+        guard !behind.isEmpty, behind.values.reduce(0, +) <= Self.mostRead,
+            let bounds = try? await consumers[lane].bounds(of: Array(behind.keys), within: Self.timeout)
+        else { return lag }
+        var result = lag
+        for (topic, partitions) in Dictionary(grouping: behind.keys, by: \.topic) {
+            guard let counts = try? await records(in: topic, partitions, behind, bounds) else { continue }
+            result.merge(counts) { _, count in count }
+        }
+        return result
+    }
+
+    /// Returns the number of committed records among the last offsets of `partitions`, `behind` of each.
+    private func records(
+        in topic: String, _ partitions: [TopicPartition], _ behind: [TopicPartition: Int64],
+        _ bounds: [TopicPartition: Range<Int64>]
+    ) async throws -> [TopicPartition: Int64] {
+        var starts = Array(repeating: Int64(0), count: Int(partitions.map(\.partition).max() ?? 0) + 1)
+        for partition in partitions {
+            starts[Int(partition.partition)] = (bounds[partition]?.upperBound ?? 0) - (behind[partition] ?? 0)
+        }
+        let reader = try await TopicReader(
+            topic, from: starts, configuration, brokers: brokers, maxWait: .zero, logger: logger)
+        var counts = Dictionary(partitions.map { ($0, Int64(0)) }) { first, _ in first }
+        let hidden = try await reader.readVisible(partitions) { record, _, _ in
+            counts[TopicPartition(record.position), default: 0] += 1
+        }
+        // Behind an open transaction, the number of records is unknown.
+        if let hidden { throw hidden }
+        return counts
+    }
+}

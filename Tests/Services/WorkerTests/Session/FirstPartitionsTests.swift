@@ -1,0 +1,33 @@
+import AsyncTestSupport
+import Testing
+
+@testable import Worker
+
+@Suite(.timeLimit(.minutes(10))) struct FirstPartitionsTests {
+    @Test func `the worker consumes, and is ready, once it has its first live partitions`() async throws {
+        try await RunningWorker.with { worker in
+            await worker.log.line("the worker consumes")
+            let lines = worker.log.lines
+            let begin = try #require(lines.firstIndex { $0.message == "the worker consumes" })
+            let live = lines[..<begin].first {
+                $0.message == "partitions were assigned" && $0.metadata["remint.lane"] == "live"
+            }
+            #expect(live?.metadata["kafka.partitions"]?.hasSuffix("/0-1") == true, "\(lines[...begin])")
+            #expect(worker.status.problems[.worker] == nil)
+        }
+    }
+
+    @Test func `a worker is ready without a partition if its group has more workers than partitions`() async throws {
+        // The topics have two partitions. The broker waits for members before it assigns partitions for the first time.
+        try await RunningWorker.with { first in
+            try await first.joined { second in
+                try await second.joined { third in
+                    for worker in [first, second, third] {
+                        await worker.log.line("the worker consumes")
+                        #expect(worker.status.problems[.worker] == nil)
+                    }
+                }
+            }
+        }
+    }
+}
