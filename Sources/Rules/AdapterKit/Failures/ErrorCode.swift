@@ -65,8 +65,9 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .userGone:
             "the vendor returned that the user is gone, or does not know the user and `lookup.unknown_user` is `reject`"
         case .lookupFailed: "the vendor did not answer within the event's deadline"
-        case .keyUnavailable: "no key may sign, even after retries"
-        case .mintFailed: "the worker could not make the token, even after retries"
+        case .keyUnavailable: "no key may sign; after the last retry the code is `retries_exhausted`"
+        case .mintFailed:
+            "the worker could not make or publish the token; after the last retry the code is `retries_exhausted`"
         case .retriesExhausted: "every attempt failed; `remint-history` lists the failures"
         }
     }
