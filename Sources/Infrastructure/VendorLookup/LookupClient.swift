@@ -111,7 +111,7 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
 
     // MARK: The work
 
-    /// Makes the calls until the task is canceled; every call has ended when it returns. To be called once.
+    /// Makes the calls until the task is canceled; every call is over when it returns. To be called once.
     public func run() async {
         await withDiscardingTaskGroup { group in
             for await account in opened.stream { group.addTask { await self.run(account) } }

@@ -12,8 +12,8 @@ public import Telemetry
 public import Wiring
 public import WorkerConfiguration
 
-/// The gateway that devices call. It is stateless: it reads tokens from the token topic, and has unknown ones minted
-/// anew.
+/// The gateway that devices call. It is stateless: it reads tokens from the token topic, and has workers mint the
+/// missing ones.
 public struct PickupService: Service, CustomStringConvertible, CustomReflectable {
     private let configuration: Configuration
     private let pickup: Configuration.Pickup

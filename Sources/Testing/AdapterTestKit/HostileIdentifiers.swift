@@ -31,7 +31,7 @@ public struct HostileIdentifiers: Sendable {
     /// An id that no vendor refuses and that needs no encoding anywhere.
     private static let harmless = "u-7f3a9c"
 
-    /// A suite for `adapter`; nil where no user is known for whom it mints.
+    /// A suite for `adapter`; nil where no user is known that it mints for.
     public init?(_ adapter: any Adapter, reports: [[UInt8]], users: [Subject], at now: UnixTime) {
         guard let sample = users.first else { return nil }
         self.adapter = adapter

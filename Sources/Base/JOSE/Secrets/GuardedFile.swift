@@ -19,7 +19,7 @@ package enum GuardedFile {
     /// The most a secret's file may hold, in bytes, unless the caller allows more.
     package static let limit = 64 << 10
 
-    /// Returns the contents of `path`, without the byte order mark that some editors put before a text.
+    /// Returns the contents of `path`, without the byte order mark that some editors put before text.
     ///
     /// - Throws: `GuardedFileError` where the file is missing, is not a file, holds more than `limit` bytes, is UTF-16 text, or
     ///   others could read or change it.

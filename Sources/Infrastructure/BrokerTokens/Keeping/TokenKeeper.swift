@@ -55,7 +55,7 @@ package struct TokenKeeper: Sendable {
         }
     }
 
-    /// The time, as outages are told it.
+    /// The time, in the form that outages expect.
     private var moment: Duration { .microseconds(now().microseconds) }
 
     private func fetch(

@@ -13,7 +13,7 @@ public final class BearerDesk: Sendable {
         var keeper: Task<Void, Never>?
     }
 
-    /// Signalled when a client asks for a token.
+    /// Signaled when a client asks for a token.
     public let wakeup = Wakeup()
     private let keep: @Sendable (BearerDesk, Logger) async -> Void
     private let state = Mutex(State())

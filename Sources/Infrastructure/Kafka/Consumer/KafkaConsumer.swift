@@ -118,8 +118,9 @@ public actor KafkaConsumer: KafkaClient {
     /// Reads `partitions` from the given offsets on: for a consumer that was made to read none yet, as a member of no group. One that
     /// has asked for the topic's metadata begins at once; any other waits half a second for its library to look again.
     ///
-    /// - Throws: `KafkaError` when librdkafka refuses a partition, and with `.invalidState` where some are read already: 2.0.2 that
-    ///   is told to read others in their place may abort the process (rdkafka_assignment.c:872, `rktp->rktp_started`).
+    /// - Throws: `KafkaError` when librdkafka refuses a partition, and with `.invalidState` where some are read
+    ///   already: with an assignment that replaces another, 2.0.2 may abort the process (rdkafka_assignment.c:872,
+    ///   `rktp->rktp_started`).
     public func read(_ partitions: [PartitionOffset]) throws(KafkaError) {
         guard queue != nil else { throw .clientIsClosed }
         guard assignment.isEmpty else {

@@ -28,7 +28,7 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
     ///   - users: the users that may ask, by their ids; nil for the signer's own and root.
     ///   - signingLanes: threads that sign, usually one per core.
     ///   - now: the time of day.
-    ///   - isReady: told once it listens.
+    ///   - isReady: a function called once the server listens.
     /// - Throws: `SignerError` where there is no ring to serve.
     public init(
         _ rings: [ServedRing], socket: String, allowing users: Set<UInt32>? = nil, signingLanes: Int, logger: Logger,

@@ -5,7 +5,7 @@ enum WatchedRest {
 
     /// Waits until `end`, and asks `mayGoOn` each second.
     ///
-    /// - Returns: false where `mayGoOn` ended the rest.
+    /// - Returns: false where `mayGoOn` cut the wait short.
     /// - Throws: the error of `mayGoOn`, or `CancellationError`.
     static func until(_ end: ContinuousClock.Instant, while mayGoOn: () throws -> Bool) async throws -> Bool {
         while true {

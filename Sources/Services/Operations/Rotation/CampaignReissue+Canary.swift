@@ -94,7 +94,7 @@ extension CampaignReissue {
         return true
     }
 
-    /// Continues where no user is left whom a canary could have.
+    /// Continues where no user is left for a canary.
     ///
     /// - Throws: `CampaignStopped` where an app's canary did not pass: a canary of everybody proves nothing.
     private func goOnWithoutCanary(_ rotation: Rotation, _ apps: OpenApps) throws -> Bool {
@@ -154,7 +154,7 @@ extension CampaignReissue {
         return apps
     }
 
-    /// Users of an app among whom a canary's are chosen.
+    /// The users of an app from which a canary is chosen.
     private struct Source {
         /// The users who can be asked for, also those of earlier canaries.
         var total = 0

@@ -49,7 +49,7 @@ extension CampaignReissue {
     }
 
     /// Notes in the campaign that the canary is answered, unless that was noted before: what arrives from now on is later than its
-    /// users' tokens, whatever clocks say, also where the canary is watched again.
+    /// users' tokens, whatever the clocks show, also where the canary is watched again.
     private func noteAnswer(
         _ reading: inout any CanaryOutcomes, _ rotation: Rotation, _ canary: RotationCanary
     ) async throws {

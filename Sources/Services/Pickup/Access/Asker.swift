@@ -38,8 +38,7 @@ struct AskerAccess: Sendable {
     /// Determines the caller of `request`, and the app `name`, which must exist and be open to the caller.
     ///
     /// Limits come before every check that costs. Credentials are checked before the app is looked up, so that a
-    /// stranger cannot find out which apps exist. A proof is used up last: a request that is told to come later can use
-    /// it again.
+    /// stranger cannot learn which apps exist. A proof is used up last: a request refused by a limit can use it again.
     ///
     /// - Parameters:
     ///   - address: the caller's address.

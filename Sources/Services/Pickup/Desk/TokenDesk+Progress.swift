@@ -28,7 +28,7 @@ extension TokenDesk {
         if !handled.isEmpty { room.handled(handled) }
     }
 
-    /// Notes that workers begin now with the events that were sent before: a pause ended, or a worker is back.
+    /// Notes that workers begin now with the events that were sent before: a pause is over, or a worker is back.
     func resumeWorkers() {
         let now = now()
         progress.withLock { $0.resume(at: now) }

@@ -129,7 +129,7 @@ final class TokenDesk: Sendable {
         }
     }
 
-    /// Records that an operator paused the live lane, or ended its pause.
+    /// Records that an operator paused the live lane, or resumed it.
     func heldLane(_ pause: LanePause?) {
         state.withLock { $0.lanePause = pause }
         if pause == nil { resumeWorkers() }
@@ -190,7 +190,7 @@ final class TokenDesk: Sendable {
         state.withLock { $0.suspensions[app] }.flatMap { $0.isOver(at: now()) ? nil : $0 }
     }
 
-    /// Forgets tokens that ended, and asks that nobody joins any more.
+    /// Forgets expired tokens, and asks that no caller joins any more.
     func trim() {
         let now = now()
         state.withLock { $0.cache.trim(at: now) }

@@ -131,7 +131,7 @@ final class TokenFollower: Sendable {
         }
     }
 
-    /// Returns whether a reader must begin anew, at the start of topics that were created again.
+    /// Returns whether a reader must begin again, at the start of topics that were created again.
     private func beginsAnew() -> Bool {
         state.withLock { state in
             let replaced = state.replaced

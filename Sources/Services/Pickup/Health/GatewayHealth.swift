@@ -93,7 +93,7 @@ final class GatewayHealth: Sendable {
         }
     }
 
-    /// Whether the gateway was told to stop.
+    /// Whether the gateway is stopping.
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
     /// Whether streams and waiting calls are being sent away, so that none may begin.
@@ -102,7 +102,7 @@ final class GatewayHealth: Sendable {
     /// Records that streams and waiting calls are about to be sent away.
     func beginClosing() { state.withLock { $0.isClosing = true } }
 
-    /// Records that the gateway was told to stop.
+    /// Records that the gateway is stopping.
     func stop() { state.withLock { $0.isStopping = true } }
 
     // MARK: Logging

@@ -2,10 +2,10 @@ import Logging
 import ServiceLifecycle
 
 /// The shutdown of a gateway, in an order in which no device loses anything. First the gateway is not ready any more
-/// and serves on, until the load balancer has noticed. Then streams are told to reconnect and waiting calls to ask
+/// and serves on, until the load balancer has noticed. Then it asks streams to reconnect and waiting callers to ask
 /// again, some at a time. Then the port closes.
 struct PickupDrain: Sendable {
-    /// The number of streams or calls that are ended together, and the pause after them. Closing all at once would
+    /// The number of streams or calls that are closed together, and the pause after them. Closing all at once would
     /// stall every other call, and send all devices to the next instance together.
     private static let slice = (count: 500, pause: Duration.milliseconds(20))
 

@@ -9,7 +9,7 @@ import Serving
 import Telemetry
 import Wiring
 
-/// The gateway's metrics. Labels are apps, calls and constant words; never a user, a token or a text from outside.
+/// The gateway's metrics. Labels are apps, calls and constant words; never a user, a token or a string from outside.
 final class PickupMetrics: Sendable {
     let registry = MetricsRegistry()
     private let answers: CounterFamily

@@ -10,8 +10,8 @@ import WorkerConfiguration
 ///
 /// Once the commit was requested, nothing is aborted any more. An error then means that an answer was bad, not that the
 /// broker did nothing, and an abort with a new producer epoch succeeds even after a commit (librdkafka 2.0.2). So the
-/// clients are replaced. Registering the transactional id anew ends the transaction, and the committed offsets show its
-/// result.
+/// clients are replaced. Registering the transactional id again ends the transaction, and the committed offsets show
+/// its result.
 struct TransactionalCommitter: Committer {
     let producer: KafkaProducer
     let consumers: PerLane<KafkaConsumer>

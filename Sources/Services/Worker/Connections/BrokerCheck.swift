@@ -50,7 +50,7 @@ struct BrokerCheck {
         }
     }
 
-    /// Reads from `ends` on until every partition has said that there is no more, or has given a record.
+    /// Reads from `ends` on until every partition has reported its end, or has given a record.
     private static func read(
         _ ends: [PartitionOffset], _ reader: KafkaConsumer, until limit: ContinuousClock.Instant
     ) async throws(KafkaError) {

@@ -39,7 +39,7 @@ final class ControlTopic: Sendable {
     private let observer: SessionObserver
     /// The log of the Kafka clients.
     private let clientLogger: Logger
-    /// Signalled when there is something to take.
+    /// Signaled when there is something to take.
     private let isRead: @Sendable () -> Void
 
     init(

@@ -144,7 +144,7 @@ struct Session {
         observer.commitGivenUp(instance: instance)
     }
 
-    /// Waits for the follower of the control topic, which has been told to end.
+    /// Waits for the follower of the control topic, which was asked to stop.
     private func finish(_ following: Task<Void, Never>?, _ end: SessionEnd, _ closing: ClosingTime) async {
         guard let following else { return }
         if case .stopped = end { return await following.value }

@@ -5,9 +5,9 @@ import ServiceLifecycle
 import Wiring
 import WorkerConfiguration
 
-/// Performs the actions of the session's state machine: takes events, processes batches, commits in the background,
-/// answers the groups. It tells the machine what happened and decides nothing itself. Everything that people see of it,
-/// the observer writes.
+/// Performs the actions of the session's state machine: consumes events, processes batches, commits in the background,
+/// answers the groups. It passes everything that happened to the machine and decides nothing itself. The observer
+/// writes everything that people see of it.
 struct SessionLoop {
     let lanes: LaneConsumers
     let committer: any Committer
@@ -105,7 +105,7 @@ struct SessionLoop {
 
     /// Performs an action of the state machine.
     ///
-    /// - Returns: The reason why the session ended; nil if it continues.
+    /// - Returns: The reason why the session is over; nil if it continues.
     private mutating func perform(
         _ action: SessionStateMachine.Action, hasMore: Bool, _ background: BackgroundWork
     ) async -> SessionEnd? {

@@ -7,7 +7,8 @@ import Synchronization
 import Telemetry
 import Wiring
 
-/// The worker's metrics. Labels are apps, lanes, topics and stable codes; never a user, a token or a text from outside.
+/// The worker's metrics. Labels are apps, lanes, topics and stable codes; never a user, a token or a string from
+/// outside.
 final class WorkerMetrics: Sendable {
     let registry = MetricsRegistry()
     let events: CounterFamily
