@@ -73,10 +73,11 @@ enum DotdigitalReason: String {
     case refused = "INVALID_JWT_403"
     case sessionExpired = "SESSION_EXPIRED"
     case noToken = "NO_TOKEN"
-    /// iOS met a status it did not expect and does not say which.
+    /// iOS met a status it did not expect and does not report which.
     case unexpectedStatus = "UNEXPECTED_STATUS"
 
-    /// The fact about our token that the reason proves. A session is the vendor's own, and its end says nothing of our token.
+    /// The fact about our token that the reason proves. A session is the vendor's own, and its end proves nothing about
+    /// our token.
     var evidence: Evidence {
         switch self {
         case .refused: .key
