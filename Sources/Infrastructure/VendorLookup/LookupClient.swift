@@ -95,7 +95,7 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
 
     /// Replaces the accounts. Unchanged ones keep their connections; calls to removed ones end as they would have, and
     /// then their connections are closed.
-    public func goOn(with new: LookupAccounts) {
+    public func replaceAccounts(with new: LookupAccounts) {
         accounts.withLock { accounts in
             var next = new.opened
             var gone = accounts

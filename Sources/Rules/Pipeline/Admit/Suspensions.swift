@@ -41,7 +41,7 @@ struct Suspensions: Sendable {
 
     /// Applies `rules` to the apps named `names` from now on. Suspensions and pauses stay. The counts of a removed app
     /// without one are dropped.
-    mutating func goOn(by rules: AdmissionRules, for names: Set<String>) {
+    mutating func apply(_ rules: AdmissionRules, for names: Set<String>) {
         apps = apps.filter { names.contains($0.key) || $0.value.suspension != nil }
         if rules.suspensionWindow != self.rules.suspensionWindow || rules.minimumAge != self.rules.minimumAge {
             for app in apps.keys { apps[app]?.forgetCounts() }

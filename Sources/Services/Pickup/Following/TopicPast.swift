@@ -163,13 +163,15 @@ final class TopicPast: Sendable {
             }
         }
         guard !moved.isEmpty else { return }
-        try await goOn(moved, reader, &plan)
+        try await beginNextWindows(of: moved, reader, &plan)
         desk.pastReached(plan.reach.certain)
     }
 
     /// Begins the next windows of the partitions `moved`, whose windows are finished, and of those that rest, as far as
     /// no other partition is behind. A client hands on what one partition has before it asks for the next one's.
-    private func goOn(_ moved: Set<TopicPartition>, _ reader: KafkaConsumer, _ plan: inout Plan) async throws {
+    private func beginNextWindows(
+        of moved: Set<TopicPartition>, _ reader: KafkaConsumer, _ plan: inout Plan
+    ) async throws {
         let (rested, candidates) = (plan.resting, moved.union(plan.resting))
         // A window that is too large begins anew at once.
         plan.resting = plan.reach.ahead(among: candidates).filter { !plan.windows.isReading($0) }
