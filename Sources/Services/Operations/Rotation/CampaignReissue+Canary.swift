@@ -37,7 +37,7 @@ extension CampaignReissue {
                     }
                 }
                 guard let next = try await makeCanary(rotation, progress, files, held, apps) else {
-                    return try goOnWithoutCanary(rotation, apps)
+                    return try continueWithoutCanary(rotation, apps)
                 }
                 canary = next
             }
@@ -97,7 +97,7 @@ extension CampaignReissue {
     /// Continues where no user is left for a canary.
     ///
     /// - Throws: `CampaignStopped` where an app's canary did not pass: a canary of everybody proves nothing.
-    private func goOnWithoutCanary(_ rotation: Rotation, _ apps: OpenApps) throws -> Bool {
+    private func continueWithoutCanary(_ rotation: Rotation, _ apps: OpenApps) throws -> Bool {
         guard apps.failed.isEmpty else {
             let others = rotation.passedApps?.isEmpty == false ? ", although the canary of the other apps passed" : ""
             let names = apps.failed.joined(separator: " and ")

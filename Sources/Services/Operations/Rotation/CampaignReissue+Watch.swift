@@ -20,7 +20,7 @@ extension CampaignReissue {
         var line = display
         defer { line.clear() }
         while .now < end {
-            guard try mayGoOn(rotation) else { return false }
+            guard try mayContinue(rotation) else { return false }
             try await reading.advance()
             if !reading.tally.exceeding(terms.maxRejections).isEmpty { break }
             let watched = terms.watch - (end - .now)
@@ -34,7 +34,7 @@ extension CampaignReissue {
         let doubts = isSilent ? try await doubts(rotation, canary, since: start) : []
         let seen = reading.tally
         try await reading.readToEnd()
-        guard try mayGoOn(rotation) else { return false }
+        guard try mayContinue(rotation) else { return false }
         try judge(reading.tally, rotation, canary)
         // Compaction may have removed since what was seen.
         try judge(seen, rotation, canary)
@@ -43,7 +43,7 @@ extension CampaignReissue {
         if let (app, suspended) = try await suspension(for: rotation.to, canary) {
             try fail(rotation, suspended, reading.tally.judged(canary), [app])
         }
-        guard try mayGoOn(rotation) else { return false }
+        guard try mayContinue(rotation) else { return false }
         if !doubts.isEmpty { throw try pause(rotation, because: doubts) }
         return true
     }
@@ -109,7 +109,7 @@ extension CampaignReissue {
         var line = display
         defer { line.clear() }
         while !reading.tally.isAnswered {
-            guard try mayGoOn(rotation) else { return false }
+            guard try mayContinue(rotation) else { return false }
             let tally = reading.tally
             if !tally.exceeding(terms.maxRejections).isEmpty { return true }
             guard .now < end else {

@@ -257,7 +257,7 @@ package struct CampaignReissue {
     func job(_ rotation: Rotation, _ files: ReissueFiles, _ total: Int, limit: Int? = nil) -> ReissueJob {
         ReissueJob(
             configuration: ring.configuration, app: nil, files: files, pace: terms.pace, total: total,
-            lane: { try topics.lane() }, display: display, now: ring.now, mayGoOn: { try mayGoOn(rotation) },
+            lane: { try topics.lane() }, display: display, now: ring.now, mayContinue: { try mayContinue(rotation) },
             limit: limit)
     }
 
@@ -272,7 +272,7 @@ package struct CampaignReissue {
     /// Returns whether the campaign is still this one, open and not paused.
     ///
     /// - Throws: `KeyRingError` where the ring or the campaign cannot be read, `RotationError` where they disagree.
-    func mayGoOn(_ rotation: Rotation) throws -> Bool {
+    func mayContinue(_ rotation: Rotation) throws -> Bool {
         let now: Rotation
         do { now = try campaign.derived() } catch is RotationError {
             // Another operator's step changes the ring, then the campaign: only under the lock must they agree.
