@@ -106,7 +106,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     }
 
     private func run(_ metrics: WorkerMetrics) async throws {
-        // Held on to, so that a session's clients find the desk of the session before.
+        // Held on to, so that a session's clients find the provider of the session before.
         let tokens = configuration.kafka.tokens
         defer { withExtendedLifetime(tokens) {} }
         if let tokens { metrics.follow(tokens.tally, now: now) }

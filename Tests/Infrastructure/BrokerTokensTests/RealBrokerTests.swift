@@ -35,7 +35,7 @@ struct RealBrokerTests {
             "bootstrap.servers": OAuthCluster.brokers, "security.protocol": "sasl_plaintext",
             "sasl.mechanism": "OAUTHBEARER",
         ]
-        properties.tokens = BearerDesk { await keeper.run($0, $1) }
+        properties.tokens = BearerTokenProvider { await keeper.run($0, $1) }
         let topic = "oauth-\(UUID().uuidString)"
         let producer = try KafkaProducer(properties, logger: log.logger(.notice))
         try await eventually("the topic") {

@@ -81,7 +81,7 @@ enum TransportUser: String, Sendable, CaseIterable, CustomTestStringConvertible 
             let keeper = TokenKeeper(
                 source: ClientCredentials(settings: settings, timeout: limit), tally: TokenTally(), now: Self.clock,
                 draw: { 0.5 })
-            await keeper.run(BearerDesk { _, _ in }, log.logger())
+            await keeper.run(BearerTokenProvider { _, _ in }, log.logger())
         case .collector:
             let queue = SpanQueue(capacity: 1000)
             let registry = MetricsRegistry()

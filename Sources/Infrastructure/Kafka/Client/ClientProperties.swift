@@ -4,7 +4,7 @@ import CRdKafka
 public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
     private(set) var values: [(name: String, value: String)] = []
     /// The source of the clients' SASL/OAUTHBEARER tokens; nil if they need none.
-    public var tokens: BearerDesk?
+    public var tokens: BearerTokenProvider?
 
     /// An empty set of properties.
     public init() {}

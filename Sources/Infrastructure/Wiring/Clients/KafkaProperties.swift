@@ -25,7 +25,7 @@ public struct KafkaProperties: Sendable {
         ]
         if let tokens = configuration.kafka.tokens {
             common["sasl.mechanism"] = "OAUTHBEARER"
-            common.tokens = tokens.desk
+            common.tokens = tokens.provider
         }
         let address: ClientProperties = ["bootstrap.servers": bootstrapServers]
         let session = configured["session.timeout.ms"].flatMap { Int($0) } ?? Self.sessionTimeout
