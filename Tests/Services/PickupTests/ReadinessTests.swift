@@ -189,14 +189,14 @@ import Wiring
     }
 
     @Test func `no partition counts as followed while no broker answers`() {
-        let (metrics, desk) = (PickupMetrics(), TokenDesk(capacity: 1 << 20) { Self.now })
+        let (metrics, store) = (PickupMetrics(), TokenStore(capacity: 1 << 20) { Self.now })
         func followed() -> Bool {
-            metrics.set(desk)
+            metrics.set(store)
             return metrics.registry.exposition().contains("\nremint_pickup_followed_partitions 3")
         }
-        desk.changeTail { $0 = TailState(partitions: 3, followed: [0, 1, 2]) }
+        store.changeTail { $0 = TailState(partitions: 3, followed: [0, 1, 2]) }
         #expect(followed())
-        desk.changeTail { $0.silentSince = Self.now }
+        store.changeTail { $0.silentSince = Self.now }
         #expect(!followed())
     }
 }

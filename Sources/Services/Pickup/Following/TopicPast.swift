@@ -33,7 +33,7 @@ final class TopicPast: Sendable {
     private let configuration: Configuration
     private let age: Duration
     private let brokers: String
-    private let desk: TokenDesk
+    private let store: TokenStore
     private let unreadable: UnreadableRecords
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
@@ -42,14 +42,14 @@ final class TopicPast: Sendable {
     private let (wanted, more) = AsyncStream.makeStream(of: (ends: Ends, count: Int).self)
 
     init(
-        _ configuration: Configuration, age: Duration, brokers: String, desk: TokenDesk,
+        _ configuration: Configuration, age: Duration, brokers: String, store: TokenStore,
         unreadable: UnreadableRecords, logger: Logger, now: @escaping @Sendable () -> UnixTime,
         noted: @escaping @Sendable (Int) -> Void
     ) {
         self.configuration = configuration
         self.age = age
         self.brokers = brokers
-        self.desk = desk
+        self.store = store
         self.unreadable = unreadable
         self.logger = logger
         self.now = now
@@ -71,7 +71,7 @@ final class TopicPast: Sendable {
         var plan = Plan(
             windows: PastWindows(size: max(500, Self.records / max(1, ends.count))), reach: PastReach(of: ends.keys))
         var backoff = Backoff(atMost: .seconds(5))
-        while !Task.isCancelled, desk.takesPast {
+        while !Task.isCancelled, store.takesPast {
             do {
                 try await read(ends, &plan)
                 break
@@ -83,7 +83,7 @@ final class TopicPast: Sendable {
             // The loop's condition checks for cancellation.
             try? await Task.sleep(for: backoff.pause())
         }
-        desk.pastEnds()
+        store.pastEnds()
     }
 
     private func read(_ ends: Ends, _ plan: inout Plan) async throws {
@@ -97,7 +97,7 @@ final class TopicPast: Sendable {
             plan.resting = []
             let starts = plan.windows.open.compactMap { begin($0, &plan) }
             if !starts.isEmpty { try await reader.read(starts) }
-            while !plan.windows.isEmpty, !Task.isCancelled, desk.takesPast { try await step(reader, &plan) }
+            while !plan.windows.isEmpty, !Task.isCancelled, store.takesPast { try await step(reader, &plan) }
         }
     }
 
@@ -124,7 +124,7 @@ final class TopicPast: Sendable {
         plan.isBounded = true
         let open = Set(plan.windows.open)
         for partition in partitions where !open.contains(partition) { end(partition, &plan) }
-        desk.pastReached(plan.reach.certain)
+        store.pastReached(plan.reach.certain)
     }
 
     /// Begins the next window of `partition`.
@@ -164,7 +164,7 @@ final class TopicPast: Sendable {
         }
         guard !moved.isEmpty else { return }
         try await beginNextWindows(of: moved, reader, &plan)
-        desk.pastReached(plan.reach.certain)
+        store.pastReached(plan.reach.certain)
     }
 
     /// Begins the next windows of the partitions `moved`, whose windows are finished, and of those that rest, as far as
@@ -199,7 +199,7 @@ final class TopicPast: Sendable {
     /// Applies the records of the window of `partition`, which was read to its last record.
     private func learn(_ partition: TopicPartition, _ plan: inout Plan) {
         let records = plan.windows.end(partition)
-        for record in records { record.tell(desk) }
+        for record in records { record.tell(store) }
         plan.reach.read(records, of: partition)
         noted(records.count(where: \.isToken))
     }

@@ -10,7 +10,7 @@ struct PickupDrain: Sendable {
     private static let slice = (count: 500, pause: Duration.milliseconds(20))
 
     let health: GatewayHealth
-    let desk: TokenDesk
+    let store: TokenStore
     /// The time for which the gateway serves on (`pickup.drain`).
     let grace: Duration
     let logger: Logger
@@ -22,10 +22,10 @@ struct PickupDrain: Sendable {
         // A cancellation ends the process, so the rest of the drain continues at once.
         try? await Task.sleep(for: grace)
         health.beginClosing()
-        while desk.hushSome(atMost: Self.slice.count) { try? await Task.sleep(for: Self.slice.pause) }
-        while desk.room.drain(atMost: Self.slice.count) { try? await Task.sleep(for: Self.slice.pause) }
+        while store.hushSome(atMost: Self.slice.count) { try? await Task.sleep(for: Self.slice.pause) }
+        while store.waiters.drain(atMost: Self.slice.count) { try? await Task.sleep(for: Self.slice.pause) }
         // The streams that were admitted just before.
-        while desk.hushSome(atMost: Self.slice.count) { try? await Task.sleep(for: Self.slice.pause) }
+        while store.hushSome(atMost: Self.slice.count) { try? await Task.sleep(for: Self.slice.pause) }
     }
 
     /// Runs `service` until the graceful shutdown of this task has been drained; only then the service sees the
