@@ -159,7 +159,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                 // A worker that cannot listen must not join its groups.
                 for await _ in listening {}
                 try Task.checkCancellation()
-                for signer in signers { await signer.waitForKeys(within: Self.patienceForKeys) }
+                for signer in signers { await signer.waitForKeys(within: Self.keyTimeout) }
                 try await work(context)
                 throw Finished()
             }
@@ -206,7 +206,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     /// The time that a signer gets before the first event is taken, if it starts together with the worker. Without
     /// keys, events only wait and use up attempts.
-    private static let patienceForKeys = Duration.seconds(5)
+    private static let keyTimeout = Duration.seconds(5)
 
     /// Returns one client for each signer's socket.
     private func signers() -> [SignerProcess] {

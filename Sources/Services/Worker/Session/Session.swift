@@ -95,10 +95,10 @@ struct Session {
         context.lookups?.onReply { wakeup.signal() }
         observer.show(lanePauses)
         observer.opened()
-        let patience = CommitPatience()
+        let commitWindow = CommitWindow()
         var loop = SessionLoop(
-            lanes: lanes, committer: committer(producer, lanes, patience), context: context, instance: instance,
-            control: control, patience: patience,
+            lanes: lanes, committer: committer(producer, lanes, commitWindow), context: context, instance: instance,
+            control: control, commitWindow: commitWindow,
             logs: PartitionLogs(properties, group: configuration.kafka.group, logger: context.clientLogger),
             versions: { await floor.read(partitions: tokenPartitions) }, processor: processor,
             committed: committed, lanePauses: lanePauses)
@@ -114,7 +114,7 @@ struct Session {
         } onCancel: {
             background.cancel()
         }
-        patience.isOver = true
+        commitWindow.isOver = true
         closing.until = loop.renewal
         await finish(background, end, &closing)
         // With those of a commit that ended after the loop.
@@ -156,7 +156,7 @@ struct Session {
         }
     }
 
-    private func committer(_ producer: KafkaProducer, _ lanes: LaneConsumers, _ patience: CommitPatience)
+    private func committer(_ producer: KafkaProducer, _ lanes: LaneConsumers, _ commitWindow: CommitWindow)
         -> any Committer
     {
         if isExactlyOnce {
@@ -165,7 +165,7 @@ struct Session {
         }
         return AtLeastOnceCommitter(
             producer: producer, consumers: lanes.consumers, configuration: configuration, now: context.now,
-            patience: patience,
+            window: commitWindow,
             isBlocked: { [observer] in if let blockage = $0 { observer.blocked(blockage) } else { observer.unblocked() }
             },
             isRefused: observer.offsetsRefused)
