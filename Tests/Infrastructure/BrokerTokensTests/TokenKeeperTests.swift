@@ -7,7 +7,7 @@ import Logging
 import Synchronization
 import Testing
 
-/// A source that is told what to say.
+/// A source with scripted answers.
 private final class Scripted: TokenSource {
     private struct State {
         var answers: [Result<Int64, TokenFailure>]
