@@ -98,7 +98,7 @@ import Testing
         #expect(bench.processor.rememberedAnswers == 1)
     }
 
-    @Test func `an answer for an app that is configured otherwise is asked for anew`() async throws {
+    @Test func `an answer for an app that is configured otherwise is asked for again`() async throws {
         var bench = try LookupBench()
         let records = bench.records(["ann"])
         _ = await bench.process(records)
@@ -107,7 +107,7 @@ import Testing
         bench.processor.apply(terms([app("shop", lifetime: 600)]))
         bench.confirm(call)
         #expect(bench.processor.rememberedAnswers == 0)
-        #expect(bench.processor.lookupConditions.map(\.inFlight) == [0], "the request has ended all the same")
+        #expect(bench.processor.lookupConditions.map(\.inFlight) == [0], "the request is over all the same")
         #expect(await bench.outcomes(records, .allowed) == ["waits"])
         bench.pass(.milliseconds(200))
         #expect(bench.processor.lookups().map(\.users) == [["ann"]])
