@@ -11,7 +11,7 @@ import WorkerTestSupport
 @Suite(.timeLimit(.minutes(10))) struct ReissueJobTests {
     private struct Down: Error {}
 
-    /// A bulk lane that takes some of each batch and fails then, as often as it is told to.
+    /// A bulk lane that takes some of each batch and fails then, the given number of times.
     private final class FailingLane: BulkLane {
         private(set) var events: [(id: String, key: [UInt8], isResent: Bool)] = []
         var failures = 0

@@ -150,7 +150,7 @@ import Testing
     }
 }
 
-/// The names of calls that ended.
+/// The names of finished calls.
 private final class Ended: Sendable {
     private let state = Mutex<[String]>([])
 

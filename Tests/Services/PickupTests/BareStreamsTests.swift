@@ -55,7 +55,7 @@ import Testing
         #expect(most < 200, "\(most) asks in one second")
     }
 
-    @Test mutating func `a refused device waits as long as it was told, and half a minute at least is enough`() {
+    @Test mutating func `a refused device waits as long as its answer asked, and half a minute at least is enough`() {
         let key = Self.key(0)
         for (told, longest): (Int, Int64) in [(4, 8), (1000, 60)] {
             bare = BareStreams()
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `a connected device without a token, or whose token has ended, is one without a live token`() {
+    @Test func `a connected device without a token, or whose token has expired, is one without a live token`() {
         let clock = Mutex(Self.start)
         let store = TokenStore(capacity: 1 << 20) { clock.withLock { $0 } }
         let (ann, ben) = (Array("shop/ann".utf8), Array("shop/ben".utf8))
@@ -81,7 +81,7 @@ import Testing
             HeldToken(text: [1], version: Self.start.microseconds, expiresAt: Self.start.seconds + 60), for: ann)
         #expect(store.bare.map(\.key) == [ben])
         clock.withLock { $0 = Self.start.advanced(bySeconds: 61) }
-        #expect(Set(store.bare.map(\.key)) == [ann, ben], "it ended, as it does while no broker answers")
+        #expect(Set(store.bare.map(\.key)) == [ann, ben], "it expired, as it does while no broker answers")
         store.trim()
         #expect(Set(store.bare.map(\.key)) == [ann, ben])
         store.hush(number, ann)

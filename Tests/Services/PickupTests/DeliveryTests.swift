@@ -45,7 +45,7 @@ import Testing
             ) { continuation.resume(returning: $0) }
             store.delivered(OutgoingAsk(record: record, name: [1], ask: ask), .refused(.silent))
         }
-        guard case .unsent(let problem) = arrival else { Issue.record("not told"); return }
+        guard case .unsent(let problem) = arrival else { Issue.record("not answered"); return }
         #expect(problem.detail == Problem.silent.detail)
         #expect(Self.detail(ask.delivery.word) == problem.detail, "a call that shares it a moment later hears it, too")
         #expect(store.asks.withLock { $0.current([1], version: 0, at: now) } == nil)

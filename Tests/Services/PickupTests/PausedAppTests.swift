@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [(nil, 60), (5, 5), (0, 1), (100_000, 60)] as [(Int64?, Int)])
-    func `a paused app is told apart from a suspended one, and its devices come back within two minutes`(
+    func `a paused app differs from a suspended one, and its devices come back within two minutes`(
         _ end: Int64?, _ wait: Int
     ) {
         let pause = Suspension(

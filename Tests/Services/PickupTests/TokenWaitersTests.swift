@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pickup
 
-/// Those who wait: each hears of its own token, and of nobody else's.
+/// Waiting callers: each hears of its own token, and of no other.
 @Suite(.timeLimit(.minutes(10))) struct TokenWaitersTests {
     private static let far = ContinuousClock.now + .seconds(3600)
 
@@ -52,10 +52,10 @@ import Testing
         let other = wait(waiters, [1], event: SampleLetter.awaited("e-2"))
         await settled(waiters, 2)
         waiters.died(SampleLetter(id: "e-1").entry, key: SampleLetter.key)
-        guard case .deadLetter(.userGone) = await waiting.value else { Issue.record("not told"); return }
+        guard case .deadLetter(.userGone) = await waiting.value else { Issue.record("not answered"); return }
         #expect(waiters.count == 1)
         waiters.expire(at: Self.far)
-        guard case .nothing = await other.value else { Issue.record("not ended"); return }
+        guard case .nothing = await other.value else { Issue.record("not over"); return }
     }
 
     @Test func `every call that waits for an event hears that it was not sent, and no other call does`() async {
@@ -65,12 +65,12 @@ import Testing
         await settled(waiters, 4)
         waiters.unsent("e-1", .silent)
         for task in sharing {
-            guard case .unsent(let problem) = await task.value else { Issue.record("not told"); return }
+            guard case .unsent(let problem) = await task.value else { Issue.record("not answered"); return }
             #expect(problem.detail == Problem.silent.detail)
         }
         #expect(waiters.count == 1)
         waiters.expire(at: Self.far)
-        guard case .nothing = await other.value else { Issue.record("not ended"); return }
+        guard case .nothing = await other.value else { Issue.record("not over"); return }
     }
 
     /// Whoever may write events of its own cannot end another caller's wait, not even with the same id.
@@ -86,7 +86,7 @@ import Testing
         waiters.died(letter.entry, key: letter.recordKey)
         #expect(waiters.count == 1)
         waiters.died(SampleLetter().entry, key: SampleLetter.key)
-        guard case .deadLetter(.userGone) = await waiting.value else { Issue.record("not told"); return }
+        guard case .deadLetter(.userGone) = await waiting.value else { Issue.record("not answered"); return }
     }
 
     @Test func `a token that arrives while a call begins to wait is not missed`() async {
