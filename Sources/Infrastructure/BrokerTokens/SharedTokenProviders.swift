@@ -40,10 +40,10 @@ public enum SharedTokenProviders {
             }
             // Its counts go on where they were.
             let tally = providers[settings]?.tally ?? TokenTally()
-            let keeper = TokenKeeper(
+            let supplier = TokenSupplier(
                 source: TokenSources.source(for: settings, environment: environment), tally: tally, now: Self.clock,
                 draw: { .random(in: 0...1) })
-            let provider = BearerTokenProvider { await keeper.run($0, $1) }
+            let provider = BearerTokenProvider { await supplier.run($0, $1) }
             providers[settings] = Weak(provider: provider, tally: tally)
             return Entry(provider: provider, tally: tally)
         }

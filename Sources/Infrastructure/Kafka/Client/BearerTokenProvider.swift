@@ -10,16 +10,16 @@ public final class BearerTokenProvider: Sendable {
     private struct State {
         var clients: [ObjectIdentifier: BearerClient] = [:]
         var token: BearerToken?
-        var keeper: Task<Void, Never>?
+        var supplier: Task<Void, Never>?
     }
 
     /// Signaled when a client asks for a token.
     public let wakeup = Wakeup()
-    private let keep: @Sendable (BearerTokenProvider, Logger) async -> Void
+    private let supply: @Sendable (BearerTokenProvider, Logger) async -> Void
     private let state = Mutex(State())
 
-    /// - Parameter keep: supplies the provider until its task is canceled; the logger is the first client's.
-    public init(keep: @escaping @Sendable (BearerTokenProvider, Logger) async -> Void) { self.keep = keep }
+    /// - Parameter supply: supplies the provider until its task is canceled; the logger is the first client's.
+    public init(supply: @escaping @Sendable (BearerTokenProvider, Logger) async -> Void) { self.supply = supply }
 
     /// The token that was handed out last; nil before the first.
     public var token: BearerToken? { state.withLock { $0.token } }
@@ -53,7 +53,7 @@ public final class BearerTokenProvider: Sendable {
         let token = state.withLock { state in
             state.clients[ObjectIdentifier(client)] = client
             // Unstructured, for clients come and go on many tasks; the last one that goes ends it.
-            if state.keeper == nil { state.keeper = Task { [self] in await keep(self, logger) } }
+            if state.supplier == nil { state.supplier = Task { [self] in await supply(self, logger) } }
             return state.token
         }
         if let token { client.hand(token) }
@@ -62,12 +62,12 @@ public final class BearerTokenProvider: Sendable {
     /// Removes a client that is about to close.
     func leave(_ client: BearerClient) {
         client.leave()
-        let keeper = state.withLock { state -> Task<Void, Never>? in
+        let supplier = state.withLock { state -> Task<Void, Never>? in
             state.clients[ObjectIdentifier(client)] = nil
             guard state.clients.isEmpty else { return nil }
-            defer { state.keeper = nil }
-            return state.keeper
+            defer { state.supplier = nil }
+            return state.supplier
         }
-        keeper?.cancel()
+        supplier?.cancel()
     }
 }

@@ -31,7 +31,7 @@ private final class Scripted: TokenSource {
     }
 }
 
-@Suite(.timeLimit(.minutes(10))) struct TokenKeeperTests {
+@Suite(.timeLimit(.minutes(10))) struct TokenSupplierTests {
     private static let clock: @Sendable () -> UnixTime = {
         UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1_000_000))
     }
@@ -40,13 +40,13 @@ private final class Scripted: TokenSource {
     private func properties(
         _ source: any TokenSource, _ tally: TokenTally, ended: @escaping @Sendable () -> Void = {}
     ) -> ClientProperties {
-        let keeper = TokenKeeper(source: source, tally: tally, now: Self.clock, draw: { 0.5 })
+        let supplier = TokenSupplier(source: source, tally: tally, now: Self.clock, draw: { 0.5 })
         var properties: ClientProperties = [
             "bootstrap.servers": "127.0.0.1:1", "security.protocol": "sasl_plaintext", "sasl.mechanism": "OAUTHBEARER",
             "group.id": "g",
         ]
         properties.tokens = BearerTokenProvider {
-            await keeper.run($0, $1)
+            await supplier.run($0, $1)
             ended()
         }
         return properties

@@ -6,7 +6,7 @@ import Synchronization
 import Telemetry
 
 /// Keeps a provider supplied: gets tokens from their source by the schedule, and hands them out.
-package struct TokenKeeper: Sendable {
+package struct TokenSupplier: Sendable {
     let source: any TokenSource
     let tally: TokenTally
     let now: @Sendable () -> UnixTime
