@@ -11,7 +11,7 @@ struct SharedSigning: Sendable {
     let keys: PublishedKeys
     /// The policies by ring.
     let policies: [String: SigningPolicy]
-    let keeper: ConnectionKeeper
+    let connections: SignerConnections
     let tally: SigningTally
     let clock: SignerClock
     let logger: Logger
@@ -22,12 +22,12 @@ struct SharedSigning: Sendable {
 
     init(
         signer: LocalSigner, keys: PublishedKeys, policies: [String: SigningPolicy],
-        keeper: ConnectionKeeper, tally: SigningTally, clock: SignerClock, logger: Logger
+        connections: SignerConnections, tally: SigningTally, clock: SignerClock, logger: Logger
     ) {
         self.signer = signer
         self.keys = keys
         self.policies = policies
-        self.keeper = keeper
+        self.connections = connections
         self.tally = tally
         self.clock = clock
         self.logger = logger
@@ -60,16 +60,16 @@ struct SignerConversation: Sendable {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     var open = 0
                     for try await question in questions.cancelOnGracefulShutdown() {
-                        shared.keeper.asked(number)
+                        shared.connections.asked(number)
                         while open >= Self.maximumQuestions, try await group.next() != nil { open -= 1 }
                         group.addTask {
                             let bytes: ByteBuffer
                             do {
-                                defer { shared.keeper.answered(number) }
+                                defer { shared.connections.answered(number) }
                                 bytes = try await answer(question).encoded()
                             }
                             try await answers.write(bytes)
-                            shared.keeper.delivered(number)
+                            shared.connections.delivered(number)
                         }
                         open += 1
                     }

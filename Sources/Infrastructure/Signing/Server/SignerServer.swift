@@ -79,7 +79,7 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
         let policies = rings.map { ($0.name, $0.policy) }
         let shared = SharedSigning(
             signer: signer, keys: keys, policies: Dictionary(policies) { first, _ in first },
-            keeper: ConnectionKeeper(table, uptime: clock.uptime), tally: SigningTally(), clock: clock, logger: logger)
+            connections: SignerConnections(table, uptime: clock.uptime), tally: SigningTally(), clock: clock, logger: logger)
         let watcher = KeyRingWatcher(
             rings: rings.map(\.folder), signer: signer, problems: { _, _ in }, logger: logger,
             changed: { keys.replace($0) })
@@ -101,7 +101,7 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
     private func keepHouse(_ shared: SharedSigning) async {
         var reported = clock.uptime()
         while (try? await clock.sleep(SignerClock.round)) != nil {
-            shared.keeper.closeOverdue()
+            shared.connections.closeOverdue()
             guard clock.uptime() - reported >= SignerClock.reportInterval else { continue }
             reported = clock.uptime()
             shared.tally.report(to: logger)
@@ -135,9 +135,9 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
 
     private func receive(_ arrival: SignerArrival, _ shared: SharedSigning) async {
         let connection = arrival.take()
-        do throws(ConnectionKeeper.Refusal) {
-            let number = try shared.keeper.admit(connection.channel, of: arrival.user)
-            defer { shared.keeper.left(number) }
+        do throws(SignerConnections.Refusal) {
+            let number = try shared.connections.admit(connection.channel, of: arrival.user)
+            defer { shared.connections.left(number) }
             await SignerConversation(shared: shared, number: number, user: arrival.user).run(connection)
         } catch {
             let reason = error.reason

@@ -2,7 +2,7 @@ import NIOCore
 import Synchronization
 
 /// Applies the decisions of `ConnectionTable` to a signer's connections.
-final class ConnectionKeeper: Sendable {
+final class SignerConnections: Sendable {
     private struct State {
         var table: ConnectionTable
         var channels: [Int: any Channel] = [:]
