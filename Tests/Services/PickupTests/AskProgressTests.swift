@@ -133,7 +133,9 @@ import Testing
         func wait(_ name: String, _ place: DeliveredPlace?, _ delivery: Delivery? = nil) {
             var event = SampleLetter.awaited(name)
             (event.place, event.delivery) = (place, delivery)
-            waiters.wait(for: [1], after: now.microseconds, event: event, until: .now + .seconds(600), unless: { nil }) {
+            waiters.wait(
+                for: [1], after: now.microseconds, event: event, until: .now + .seconds(600), unless: { nil }
+            ) {
                 if case .handled = $0 { ended.take(name) }
             }
         }
