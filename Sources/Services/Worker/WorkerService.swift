@@ -100,7 +100,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             await Self.end(export)
             throw error
         }
-        // After the last event, so that its trace is told as well.
+        // After the last event, so that its trace is exported as well.
         await Self.end(export)
         logger.notice("the worker stopped")
     }
@@ -129,8 +129,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             reachability: Reachability(observer), clock: ClockWatch(), clientLogger: logger, now: now, tracing: tracing,
             reloader: reloader)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            // The server answers until the last event has ended, so it must not see the graceful shutdown, which ends its
-            // own; a task of its own does not inherit it.
+            // The server answers until the last event has finished, so it must not see the graceful shutdown, which
+            // ends its own; a task of its own does not inherit it.
             let (listening, isListening) = AsyncStream.makeStream(of: Void.self)
             let admin = try startAdminServer(metrics, running) { isListening.finish() }
             if admin == nil { isListening.finish() }
@@ -270,7 +270,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                 if .now - start > .seconds(60) { backoff.reset() }
                 guard await backoff.wait(while: { !Task.isShuttingDownGracefully }) else { return }
             case .fenced(let error) where error.code == .fencedInstance:
-                // Brokers that restart during a join say so of a member's own former self, too: the next process gets its places.
+                // Brokers that restart during a join report that of a member's own former self, too: the next process
+                // gets its places.
                 throw WorkerError(
                     "fenced: another live worker of the group \(configuration.kafka.group) has this one's name, \(session.instance); give each its own kafka.instance. Where there is none, a broker restarted: let this one be restarted: \(error)"
                 )

@@ -212,7 +212,7 @@ public struct HostileIdentifiers: Sendable {
         }
         guard let text = expected.string else { return found.json == expected.json ? [] : ["\(place) is another"] }
         guard let actual = found.string else { return ["\(place) is no text"] }
-        // JSON within a text is compared as JSON.
+        // JSON within a string is compared as JSON.
         if text.contains(harmless), text.first == "{" || text.first == "[", let inside = Report.parse(text) {
             guard let found = Report.parse(actual) else { return ["the JSON in \(place) cannot be read"] }
             return compare(found, with: inside, id, at: place)

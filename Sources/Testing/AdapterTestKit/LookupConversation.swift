@@ -31,7 +31,7 @@ struct LookupConversation {
         try existing() + missing() + refused() + answersOfOthers() + Array(Set(damaged())).sorted()
     }
 
-    // MARK: What is said
+    // MARK: Conversations
 
     private struct Turn {
         let response: LookupResponse

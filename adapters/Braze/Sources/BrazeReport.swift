@@ -70,7 +70,7 @@ struct BrazeReport {
 
     private func remedy(for code: BrazeCode?, _ user: String, _ token: String?) -> Remedy {
         guard let code else { return .notFixable("an error code that Braze has not documented") }
-        // Code 21 says that `sub` is not the user. Where it already is, a new token would say the same again.
+        // Code 21 means that `sub` is not the user. Where it already is, a new token would have the same `sub`.
         if code == .subjectMismatch, let token,
             user.hasSameBytes(as: TokenInspection(Array(token.utf8)).claims?["sub"]?.string)
         {

@@ -123,7 +123,7 @@ enum DotdigitalReason: String {
         // CMPAuthenticationErrorMissingToken
         case (_, 5561): return .noToken
         // CMPRequestTemplateErrorUnexpectedStatusCode: any status the SDK did not expect, also of a call before the
-        // challenge. It says nothing of a token, so with a nonce it is a challenge like any other.
+        // challenge. It proves nothing about a token, so with a nonce it is a challenge like any other.
         case (_, 5554): return hasNonce ? .challenge : .unexpectedStatus
         default: return nil
         }

@@ -21,7 +21,7 @@ public struct JSONValue: Sendable {
     /// Whether it is `null`.
     public var isNull: Bool { node.kind == .null }
 
-    // MARK: What it says
+    // MARK: Contents
 
     /// The string, or nil for any other kind.
     public var string: String? { isString ? Self.text(of: node, in: document.bytes) : nil }

@@ -36,7 +36,7 @@ package enum GuardedFile {
         guard contents.count <= size else {
             throw GuardedFileError(path, "was written while it was read; try again when that is done")
         }
-        // Each of these files is a text.
+        // Each of these files is text.
         guard unsafe !contents.withBytes({ unsafe TextMark.isUTF16($0) }) else {
             throw GuardedFileError(path, TextMark.utf16)
         }

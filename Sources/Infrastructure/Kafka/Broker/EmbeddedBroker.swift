@@ -114,7 +114,7 @@ public actor EmbeddedBroker {
         case .brokerDown(let broker): code = unsafe rd_kafka_mock_broker_set_down(cluster, broker)
         case .brokerUp(let broker):
             code = unsafe rd_kafka_mock_broker_set_up(cluster, broker)
-            // A broker that comes back listens anew.
+            // A broker that comes back listens again.
             SocketOptions.disableNagle(ports: Self.ports(bootstrapServers))
         case .brokerDelay(let broker, let milliseconds):
             code = unsafe rd_kafka_mock_broker_set_rtt(cluster, broker, milliseconds)

@@ -24,7 +24,7 @@ final class ClientHandle: @unchecked Sendable {
         if properties.tokens != nil { unsafe rd_kafka_conf_enable_sasl_queue(configuration, 1) }
         var text = [CChar](repeating: 0, count: 512)
         guard let pointer = unsafe rd_kafka_new(type, configuration, &text, text.count) else {
-            // librdkafka takes the configuration over only when it makes a client.
+            // librdkafka owns the configuration only once it made a client.
             unsafe rd_kafka_conf_destroy(configuration)
             throw KafkaError(.invalidArgument, "no client could be made: \(Self.text(text))")
         }
@@ -86,7 +86,7 @@ final class ClientHandle: @unchecked Sendable {
             return nil
         case RD_KAFKA_EVENT_ERROR:
             let error = unsafe self.error(of: event)
-            // That all brokers are down follows from what was said before, and explains nothing.
+            // That all brokers are down follows from the errors before, and explains nothing.
             said.withLock { said in if said == nil || error.code != .allBrokersDown { said = error } }
             return error
         case RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH:

@@ -227,7 +227,7 @@ public actor KafkaConsumer: KafkaClient {
         held.removeAll { sought.contains(TopicPartition($0.position)) }
         try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
             let list = PartitionList(offsets)
-            // 2.0.2 takes the timeout for a thousandth of what it says; 0 raises the barrier and does not wait.
+            // 2.0.2 takes the timeout for a thousandth of its value; 0 raises the barrier and does not wait.
             if let error = unsafe KafkaError(taking: rd_kafka_seek_partitions(client, list.pointer, 0), in: "seeking") {
                 throw error
             }

@@ -118,7 +118,8 @@ package struct ReissueJob {
             await display.show(progress, lane)
             let pause = pace.pause(after: count, sent: progress.sent, random: &random)
             guard count > 0, pause > 0 else { continue }
-            // A crash during the pause sends nothing twice. Without a pause the next batch's checkpoint says as much.
+            // A crash during the pause sends nothing twice. Without a pause the next batch's checkpoint has the same
+            // effect.
             try note(&progress, inDoubtThrough: resent)
             guard try await WatchedRest.until(start + .seconds(pause), while: mayContinue) else { return .paused }
         }

@@ -207,7 +207,7 @@ extension CampaignReissue {
 
     /// - Throws: `CampaignStopped` where an app's users are too few to prove anything; the campaign is paused then.
     private func choices(among sources: [String: Source], _ rotation: Rotation) throws -> [AppChoice] {
-        // By a clock that is behind, tokens that ended pass for live ones: it is at least the time of the last issue.
+        // By a clock that is behind, expired tokens pass for live ones: it is at least the time of the last issue.
         let issues = sources.values.flatMap { $0.candidates.map(\.issuedAt) }
         let time = max(ring.now().seconds, issues.max() ?? 0)
         let choices = sources.sorted { $0.key < $1.key }.map { app, source in

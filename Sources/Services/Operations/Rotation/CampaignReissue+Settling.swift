@@ -40,7 +40,7 @@ extension CampaignReissue {
                 continue
             }
             if last == holdings.waiting, askedAt != last {
-                // Where nobody is left but users whom the vendor does not know any more, waiting is in vain.
+                // Where only users are left that the vendor does not know any more, waiting is in vain.
                 askedAt = last
                 if try await gone(rotation).count >= holdings.waiting { return holdings }
             }

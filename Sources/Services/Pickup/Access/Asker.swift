@@ -80,7 +80,7 @@ struct AskerAccess: Sendable {
             throw Problem(
                 .malformedEvent, "Remint-Vouched is ASCII: write any other character as an escape, such as \\u00e9")
         }
-        // Without a user there is nothing to vouch for; the adapter's own words say the rest.
+        // Without a user there is nothing to vouch for; the adapter's own error explains the rest.
         let members = Self.vouched.flatMap { request.headers[$0] }.map { Array($0.utf8) } ?? []
         let subject = (try? app.subject(vouchedBy: members)) ?? Subject(user: "")
         return Asker(

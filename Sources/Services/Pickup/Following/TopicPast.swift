@@ -108,7 +108,7 @@ final class TopicPast: Sendable {
         guard bounds.count == partitions.count else {
             throw PickupError("a partition's leader does not return its first offset")
         }
-        // Tokens older than the longest lifetime have ended.
+        // Tokens older than the longest lifetime have expired.
         let longest = configuration.apps.map(\.lifetime).max() ?? 0
         let seconds = min(age.components.seconds, longest + 60)
         let since = now().milliseconds - seconds * 1000
@@ -173,7 +173,7 @@ final class TopicPast: Sendable {
         of moved: Set<TopicPartition>, _ reader: KafkaConsumer, _ plan: inout Plan
     ) async throws {
         let (rested, candidates) = (plan.resting, moved.union(plan.resting))
-        // A window that is too large begins anew at once.
+        // A window that is too large begins again at once.
         plan.resting = plan.reach.ahead(among: candidates).filter { !plan.windows.isReading($0) }
         var starts: [PartitionOffset] = []
         var ended: [TopicPartition] = []

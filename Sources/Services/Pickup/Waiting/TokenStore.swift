@@ -53,7 +53,7 @@ final class TokenStore: Sendable {
         }
     }
 
-    // MARK: What workers say
+    // MARK: Records of workers
 
     /// Adds a token that was published now.
     func published(_ token: HeldToken, for key: [UInt8]) {

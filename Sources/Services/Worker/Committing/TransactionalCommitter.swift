@@ -123,7 +123,7 @@ struct TransactionalCommitter: Committer {
     private func abort(after error: KafkaError, _ deliveries: Deliveries) async -> Attempt {
         var cause = error
         if deliveries.hasOnlyConsequences { cause = await reason() ?? error }
-        // A record that failed makes the library want an abort; the record's own error does not say so.
+        // A record that failed makes the library want an abort; the record's own error does not show that.
         let isDelivery = deliveries.error != nil && !cause.isFatal && !cause.isFenced
         guard isDelivery || TransactionVerdict(cause) == .abort else { return .ended(CommitResult(ended: cause)) }
         if let error = await abort() { return .ended(CommitResult(ended: error)) }

@@ -128,7 +128,7 @@ struct BrokerCheck {
     }
 
     private func problem(_ error: KafkaError, _ reason: KafkaError?) -> ConnectionProblem {
-        // That time ran out says less than what the client said meanwhile.
+        // A timeout explains less than the errors that the client reported meanwhile.
         let cause = error.code.isSilence ? reason ?? error : error
         return ConnectionProblem("\(cause); \(cause.code.remedy(group: group))")
     }

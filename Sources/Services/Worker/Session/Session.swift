@@ -106,7 +106,8 @@ struct Session {
             observer.began(configuration, bootstrapServers: bootstrapServers, instance: instance)
             isReady(bootstrapServers)
         }
-        // A task of its own, which a graceful shutdown does not end: the last suspension is told after the last event ended.
+        // A task of its own, which a graceful shutdown does not end: the last suspension is reported after the last
+        // event finished.
         let following = controlReader.map { reader in Task.detached { await control.run(reader) } }
         let background = BackgroundWork()
         let end = await withTaskCancellationHandler {
@@ -117,7 +118,7 @@ struct Session {
         commitWindow.isOver = true
         closing.until = loop.renewal
         await finish(background, end, &closing)
-        // With those of a commit that ended after the loop.
+        // With those of a commit that finished after the loop.
         observer.logOutcomes(isLast: true)
         following?.cancel()
         await finish(following, end, closing)
@@ -250,7 +251,7 @@ struct Session {
                 case .fenced: return .fenced(error)
                 case .abort, .unusable: return .unusable(error)
                 case .retry:
-                    // With a certificate that has ended it would not come to an end.
+                    // With an expired certificate it would not finish.
                     if context.requests.takeRenewal() { return .renewed }
                     observer.registrationFailed(error)
                     guard await pause(.milliseconds(250)) else { return .stopped }

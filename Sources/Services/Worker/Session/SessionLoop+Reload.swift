@@ -10,7 +10,7 @@ extension SessionLoop {
         await reloader.begin(reload)
         processor.apply(reload.terms(worker: instance, reserved: context.configuration.appTopics))
         machine.apply(Self.settings(reload.plan.configuration))
-        // Whatever waits for a vendor's answer is looked at again, and asks anew where it has to.
+        // Every event that waits for a vendor's answer is looked at again, and asks again where it has to.
         machine.answersCame()
         askVendors()
         context.showApps(processor)

@@ -83,7 +83,7 @@ extension SessionLoop {
         }
         guard !offsets.isEmpty else { return }
         do throws(KafkaError) { try await lanes.consumers[lane].commit(offsets) } catch {
-            // Another assignment follows, which decides anew.
+            // Another assignment follows, which decides again.
             let isMovingOn = [.rebalanceInProgress, .illegalGeneration, .unknownMemberID].contains(error.code)
             guard isMovingOn else { throw error }
             return

@@ -128,7 +128,7 @@ final class WorkerMetrics: Sendable {
         export = ExportMetrics(registry)
         reloads = ReloadMetrics(registry)
         ready = registry.gauge("remint_ready", "1 while the dependency is ready.", labels: ["dependency"])
-        // Events of apps that are gone since may still have ended.
+        // Events of apps that are gone since may still have finished.
         registry.beforeReading { [weak self] in self?.forgetOthers() }
     }
 
