@@ -79,7 +79,8 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
         let policies = rings.map { ($0.name, $0.policy) }
         let shared = SharedSigning(
             signer: signer, keys: keys, policies: Dictionary(policies) { first, _ in first },
-            connections: SignerConnections(table, uptime: clock.uptime), tally: SigningTally(), clock: clock, logger: logger)
+            connections: SignerConnections(table, uptime: clock.uptime), tally: SigningTally(), clock: clock,
+            logger: logger)
         let watcher = KeyRingWatcher(
             rings: rings.map(\.folder), signer: signer, problems: { _, _ in }, logger: logger,
             changed: { keys.replace($0) })
