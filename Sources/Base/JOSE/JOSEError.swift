@@ -61,7 +61,8 @@ public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
         /// The header has a `zip` member: compression reveals the plaintext's secrets by its length, and is not offered
         /// (RFC 8725, 3.6).
         public static let unsupportedCompression = Code(.unsupportedCompression)
-        /// An encrypted token that the key does not open. Which of its parts is to blame is never said (RFC 7516, 11.5).
+        /// An encrypted token that the key does not open. The error never names the part that is to blame (RFC 7516,
+        /// 11.5).
         public static let decryptionFailed = Code(.decryptionFailed)
         /// libcrypto failed where no input is to blame.
         public static let libcrypto = Code(.libcrypto)

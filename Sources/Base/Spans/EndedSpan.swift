@@ -18,7 +18,7 @@ public struct EndedSpan: Sendable, Equatable {
 
     /// An attribute's value.
     public enum Value: Sendable, Equatable {
-        /// A text.
+        /// A string.
         case text(String)
         /// A whole number.
         case integer(Int64)

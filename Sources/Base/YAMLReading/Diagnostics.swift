@@ -49,7 +49,7 @@ package final class Diagnostics {
 }
 
 extension Diagnostics {
-    /// Paths are relative to the file they stand in.
+    /// Returns the absolute path of `path`, which is relative to the file that names it.
     package func resolve(_ path: String) -> String {
         guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
         return file[...slash] + path

@@ -9,7 +9,7 @@ package struct TransportError: Error, Sendable, Equatable, CustomStringConvertib
         case overdue(Duration)
         /// There was no connection within the time for it.
         case unconnected
-        /// The connection ended before the answer.
+        /// The connection closed before the answer.
         case cutOff
         /// The operating system refused, or the library, for this reason.
         case failed(String)

@@ -14,7 +14,7 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let messageTooLarge = Code(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
         /// The topic or partition does not exist.
         public static let unknownTopicOrPartition = Code(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
-        /// As `unknownTopicOrPartition`, found out by the client itself.
+        /// As `unknownTopicOrPartition`, detected by the client itself.
         public static let unknownTopic = Code(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
         /// As `unknownTopicOrPartition`, for a partition alone.
         public static let unknownPartition = Code(RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
@@ -40,9 +40,9 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let unknownMemberID = Code(RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID)
         /// Another live consumer joined the group as the same static member (`group.instance.id`).
         public static let fencedInstance = Code(RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
-        /// The group is about to hand out partitions anew.
+        /// The group is about to distribute its partitions again.
         public static let rebalanceInProgress = Code(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS)
-        /// A consumer's position is outside of the partition's log, and nobody has said where to go on.
+        /// A consumer's position is outside of the partition's log, and no reset policy names where to continue.
         public static let positionOutOfRange = Code(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
         /// The transactional id's epoch is an old one: another producer took over, or the transaction outlived its timeout.
         public static let invalidProducerEpoch = Code(RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH)
@@ -60,7 +60,7 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let invalidTimestamp = Code(RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP)
         /// Too few replicas of the partition are there.
         public static let notEnoughReplicas = Code(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS)
-        /// As `notEnoughReplicas`, found out after the record was written.
+        /// As `notEnoughReplicas`, detected after the record was written.
         public static let notEnoughReplicasAfterAppend = Code(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND)
         /// A compacted topic refuses a record, for instance one without a key.
         public static let invalidRecord = Code(RD_KAFKA_RESP_ERR_INVALID_RECORD)
@@ -87,9 +87,9 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let unknownHost = Code(RD_KAFKA_RESP_ERR__RESOLVE)
         /// There is no agreement on TLS, or a certificate is refused.
         public static let tls = Code(RD_KAFKA_RESP_ERR__SSL)
-        /// The broker does not know the account, or its proof is wrong (found out by the client).
+        /// The broker does not know the account, or its proof is wrong (detected by the client).
         public static let authentication = Code(RD_KAFKA_RESP_ERR__AUTHENTICATION)
-        /// As `authentication`, said by the broker.
+        /// As `authentication`, reported by the broker.
         public static let saslAuthenticationFailed = Code(RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED)
         /// Using the transactional id is not allowed.
         public static let transactionalIDAuthorizationFailed = Code(
@@ -142,7 +142,7 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// Whether another client took over this producer's `transactional.id` or this consumer's `group.instance.id`. librdkafka 2.0.2 marks some of these as merely
     /// requiring an abort; they are final all the same. A fatal old epoch is another one's doing, too: a producer that took the id back
-    /// by registering it anew would fence the other in turn, for ever.
+    /// by registering it again would fence the other in turn, for ever.
     public var isFenced: Bool {
         code == .fenced || code == .producerFenced || code == .fencedInstance
             || isFatal && code == .invalidProducerEpoch

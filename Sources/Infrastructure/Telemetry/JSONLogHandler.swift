@@ -29,7 +29,7 @@ public struct JSONLogHandler: LogHandler {
         line += ",\"level\":\"\(event.level)\",\"message\":\(Self.quoted(event.message.description))"
         line += ",\"logger\":\(Self.quoted(label))"
         for (key, value) in LogLine.details(of: event, metadata, metadataProvider) {
-            // A name of the line's own would stand in it twice.
+            // A name of the line's own would be a duplicate.
             let key = Self.ownNames.contains(key) ? "metadata.\(key)" : key
             line += ",\(Self.quoted(key)):\(Self.quoted(value))"
         }

@@ -20,7 +20,7 @@ public enum LogKey {
     public static let build = "remint.build"
     /// The effective limits, by their configuration keys.
     public static let limits = "remint.limits"
-    /// Names of configuration keys, as they stand in the file.
+    /// Names of configuration keys, as the file writes them.
     public static let configurationKeys = "remint.configuration.keys"
     /// The delivery guarantee.
     public static let delivery = "remint.delivery"

@@ -22,7 +22,7 @@ public struct LevelledLogHandler: LogHandler {
     private let level: LogLevel
     private var own: Logger.Level?
 
-    /// Lines that `level` lets through, written by `base`.
+    /// A handler that passes the lines of `level` and above to `base`.
     public init(_ base: any LogHandler, level: LogLevel) {
         self.base = base
         self.level = level

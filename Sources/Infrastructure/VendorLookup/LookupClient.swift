@@ -95,7 +95,7 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
 
     /// Replaces the accounts. Unchanged ones keep their connections; calls to removed ones end as they would have, and
     /// then their connections are closed.
-    public func goOn(with new: LookupAccounts) {
+    public func replaceAccounts(with new: LookupAccounts) {
         accounts.withLock { accounts in
             var next = new.opened
             var gone = accounts
@@ -111,7 +111,7 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
 
     // MARK: The work
 
-    /// Makes the calls until the task is canceled; every call has ended when it returns. To be called once.
+    /// Makes the calls until the task is canceled; every call is over when it returns. To be called once.
     public func run() async {
         await withDiscardingTaskGroup { group in
             for await account in opened.stream { group.addTask { await self.run(account) } }

@@ -30,7 +30,7 @@ final class OpenCalls: Sendable {
         return opened
     }
 
-    /// Ends the call `id`, unless it has ended.
+    /// Ends the call `id`, unless it is over already.
     func close(_ id: Int, _ result: Result<LookupAnswer, LookupFailure>) {
         let signal = values.withLock { values -> (@Sendable () -> Void)? in
             guard values.open.remove(id) != nil else { return nil }

@@ -9,14 +9,14 @@ public enum Heap {
         guard let symbol = dlsym(nil, "mallopt") else { return }
         // Its declaration is not imported: int mallopt(int param, int value), the numbers from glibc's malloc.h.
         let mallopt = unsafeBitCast(symbol, to: (@convention(c) (CInt, CInt) -> CInt).self)
-        // M_MXFAST (1): small pieces that are freed join their neighbours at once; kept apart, they would all be joined, cold,
-        // whenever a large piece is asked for.
+        // M_MXFAST (1): small pieces that are freed join their neighbors at once; kept apart, they would all be joined,
+        // cold, whenever a large piece is asked for.
         _ = mallopt(1, 0)
         // M_ARENA_MAX (-8): with fewer the threads wait for one another, with more each keeps what another could use.
         _ = mallopt(-8, 4)
         // M_MMAP_THRESHOLD: a fetch's answer of megabytes is given back to the system as soon as its last record is
-        // settled. Left alone, glibc raises the threshold with the first such block freed, and from then on the answers lie
-        // in heaps that fragment: 140 MB become 420, in one run of four.
+        // settled. Without this setting, glibc raises the threshold with the first such block freed, and from then on
+        // the answers lie in heaps that fragment: 140 MB become 420, in one run of four.
         _ = mallopt(-3, 512 << 10)
     }
 

@@ -51,7 +51,7 @@ extension Configuration {
     package var pipelineApps: [Pipeline.App] { apps.map { app in Pipeline.App(app) } }
 
     /// The names of the key rings and their folders.
-    package var ringPlaces: [RingShelf.Place] { keys.map { RingShelf.Place(name: $0.name, path: $0.path) } }
+    package var ringPlaces: [RingReader.Place] { keys.map { RingReader.Place(name: $0.name, path: $0.path) } }
 }
 
 extension Configuration {

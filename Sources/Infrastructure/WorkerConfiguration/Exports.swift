@@ -1,2 +1,2 @@
-// A configuration's mistakes and durations are told in these words wherever it is read.
+// A configuration's mistakes and durations have this wording wherever it is read.
 @_exported public import YAMLReading

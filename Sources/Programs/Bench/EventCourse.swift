@@ -4,7 +4,7 @@ import Pipeline
 
 /// An event's whole way without broker and signature: records in, settlements out, batch by batch.
 ///
-/// A class: whoever holds one need not be built anew when the pipeline changes.
+/// A class: its holders need not be rebuilt when the pipeline changes.
 package final class EventCourse {
     /// The outcome that every event of a course has.
     package enum Kind: String, CaseIterable {

@@ -24,7 +24,7 @@ package struct TextTable {
 }
 
 extension String {
-    /// Returns a text from outside as a terminal may show it: without control characters, at most `limit` long.
+    /// Returns a string from outside as a terminal may show it: without control characters, at most `limit` long.
     package func printable(limit: Int = 120) -> String {
         let shown = String(
             String.UnicodeScalarView(unicodeScalars.prefix(limit + 1).filter { !$0.properties.isControl }))

@@ -4,7 +4,7 @@ import Foundation
 import JOSE
 
 /// The credentials that the demonstration's devices show a gateway. They are sessions of a login of their own, and a
-/// backend's API key for users with several ids, whom a session does not name.
+/// backend's API key for users with several ids, which a session does not name.
 struct DemoAccess: Sendable {
     private let login: SampleLogin
     private let apiKey: APIKey.Generated

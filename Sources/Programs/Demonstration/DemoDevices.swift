@@ -65,7 +65,7 @@ struct DemoDevices: Sendable {
             url: "http://\(address)/health/ready", host: address, reading: .body(upTo: 1 << 20))
         while try await transport.send(request, within: .seconds(5)).status != 200 {
             guard .now < deadline else { throw DemoError("the gateway was not ready within half a minute") }
-            // A gateway says over HTTP alone whether it has followed the topics, and calls nobody back.
+            // A gateway reports over HTTP alone whether it has followed the topics, and calls nobody back.
             try await Task.sleep(for: .milliseconds(20))
         }
     }

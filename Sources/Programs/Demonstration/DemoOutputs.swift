@@ -18,7 +18,7 @@ struct DemoOutputs {
     }
 
     mutating func add(_ record: ConsumedRecord) {
-        // An event in a retry tier has not ended.
+        // An event in a retry tier is not finished.
         guard [topics.tokens, topics.deadLetters].contains(record.position.topic) else { return }
         count += 1
         if record.position.topic == topics.tokens {

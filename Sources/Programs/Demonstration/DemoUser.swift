@@ -3,9 +3,9 @@ import Foundation
 
 /// The user of the device that reports.
 enum DemoUser: Sendable {
-    /// A user with one id, whom a session names.
+    /// A user with one id, named by a session.
     case user(String)
-    /// A user with several, whom a backend names.
+    /// A user with several ids, named by a backend.
     case identifiers([(name: String, value: String)])
 
     /// The user of devices whose reports name nobody.

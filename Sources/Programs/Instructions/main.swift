@@ -1,5 +1,5 @@
-// Does one thing so many times and prints nothing: valgrind counts what it takes. What the hot path consists of and nothing
-// else is linked, so that it is built in a minute.
+// Does one thing a given number of times and prints nothing: valgrind counts the instructions. What the hot path
+// consists of and nothing else is linked, so that it is built in a minute.
 //
 //     instructions mint ALGORITHM KEYFILE COUNT
 //     instructions decode VENDOR COUNT

@@ -131,7 +131,7 @@ final class BenchStage {
         return seconds
     }
 
-    /// Feeds the worker so many events, and waits until it has answered them.
+    /// Feeds the worker the given number of events, and waits until it has answered them.
     func answer(_ events: Int) async throws {
         try await feed(events)
         try await waitUntilDone()

@@ -19,7 +19,7 @@ struct WorkerProcess {
     /// Sends SIGUSR1: the worker takes nothing new, or, the second time, takes everything again.
     func toggleQuiet() { kill(process.processIdentifier, SIGUSR1) }
 
-    /// Sends SIGTERM, and waits until the process has ended.
+    /// Sends SIGTERM, and waits until the process has exited.
     func stop() {
         guard process.isRunning else { return }
         process.terminate()

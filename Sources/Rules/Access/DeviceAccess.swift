@@ -92,8 +92,8 @@ public struct DeviceAccess: Sendable {
     /// Returns whether the issuer has withdrawn the key that signed `session`, as far as it is known.
     public func isWithdrawn(_ session: Session) -> Bool { sessions.contains { $0.isWithdrawn(session) } }
 
-    /// Returns the caller for `RequestLimits` that a session is which was found good some time ago and has not ended; nil
-    /// for any other session. It may have been withdrawn since.
+    /// Returns the caller, for `RequestLimits`, of a session that was verified some time ago and has not expired; nil
+    /// for any other session. The session may have been withdrawn since.
     public func knownCaller(_ session: [UInt8], now: UnixTime) -> Caller? {
         let name = Self.name(of: session)
         return verified.isKnown(name, at: now) ? .session(fingerprint: name.text) : nil

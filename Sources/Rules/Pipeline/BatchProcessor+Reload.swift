@@ -48,7 +48,7 @@ extension BatchProcessor {
     ///
     /// The memory of tokens, suspensions and vendors stays. So do the vendors' answers about users of unchanged apps.
     /// Events that wait for an answer have to be checked again.
-    public mutating func goOn(by terms: ProcessorTerms) {
+    public mutating func apply(_ terms: ProcessorTerms) {
         // An unchanged app stays the same object: requests in flight refer to it.
         let before = reader.apps
         let kept = terms.apps.compactMap { terms.unchanged.contains($0.name) ? before[$0.name] : nil }
@@ -56,11 +56,11 @@ extension BatchProcessor {
         let apps = AppDirectory(
             terms.apps.map { same[$0.name] ?? $0 }, liveTopic: before.liveTopic, bulkTopic: before.bulkTopic,
             reserved: terms.reservedTopics)
-        reader.goOn(for: apps, maximumBytes: terms.maximumEventBytes)
-        settler.goOn(by: terms.retries, for: apps.names)
-        admission.goOn(by: terms.admission, for: apps.names)
+        reader.replaceApps(with: apps, maximumBytes: terms.maximumEventBytes)
+        settler.apply(terms.retries, for: apps.names)
+        admission.apply(terms.admission, for: apps.names)
         minter.keep(only: kept)
-        resolver.scheduler.goOn(
+        resolver.scheduler.replaceAccounts(
             with: terms.accounts, before: terms.accountsBefore, fixed: terms.fixedAccounts,
             capacity: terms.rememberedAnswers, keeping: kept)
     }

@@ -11,7 +11,7 @@ extension BatchProcessor {
         case refusing(app: String, RefusalCounts)
         /// The share of refusing users is low again.
         case accepting(app: String, RefusalCounts)
-        /// A suspension or a pause ended.
+        /// A suspension or a pause is over.
         case resumed(Suspension, Resumption)
         /// The fleet suspended or paused an app, at another worker or by an operator.
         case told(Suspension)
@@ -54,7 +54,7 @@ extension BatchProcessor {
     }
 
     /// Has `apply` read the records that were written before this worker began to read the topic. They are a state, not
-    /// changes. Raises alarms only for the resulting differences: new suspensions, and suspensions that ended.
+    /// changes. Raises alarms only for the resulting differences: new suspensions, and suspensions that are over.
     public mutating func takeHistory(_ apply: (inout BatchProcessor) -> Void) {
         let (told, before) = (alarms, suspensions)
         apply(&self)

@@ -111,7 +111,7 @@ public struct BatchProcessor: Sendable {
         resolver.begin(batch.waiting)
     }
 
-    /// Takes an event through the stages up to the signature.
+    /// Passes an event through the stages up to the signature.
     private mutating func disposition(
         of record: InputRecord, _ index: Int, _ reading: Disposition<MintRequest>, _ subjects: inout BatchSubjects,
         at time: UnixTime

@@ -8,8 +8,8 @@ public struct PickupError: Error, Sendable, CustomStringConvertible {
 
     init(_ description: String) { self.description = description }
 
-    /// Returns the error for `error`, with which a server ended that `key` of the configuration lets listen; any error
-    /// that does not concern the address is returned as it is.
+    /// Returns the error for `error`, which stopped the server that listens at the address under the configuration's
+    /// `key`. Returns any error that does not concern the address as it is.
     static func listening(at host: String, _ port: Int, named key: String, _ error: any Error) -> any Error {
         guard let error = error as? IOError else { return error }
         let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

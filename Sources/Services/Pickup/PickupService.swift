@@ -12,8 +12,8 @@ public import Telemetry
 public import Wiring
 public import WorkerConfiguration
 
-/// The gateway that devices call. It is stateless: it reads tokens from the token topic, and has unknown ones minted
-/// anew.
+/// The gateway that devices call. It is stateless: it reads tokens from the token topic, and has workers mint the
+/// missing ones.
 public struct PickupService: Service, CustomStringConvertible, CustomReflectable {
     private let configuration: Configuration
     private let pickup: Configuration.Pickup
@@ -87,31 +87,31 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
     }
 
     private func run(_ metrics: PickupMetrics) async throws {
-        let desk = TokenDesk(capacity: pickup.cache, now: now)
+        let store = TokenStore(capacity: pickup.cache, now: now)
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let producer = try ProducerPlace { [logger] () throws(KafkaError) in
             try KafkaProducer(properties.producer, logger: logger)
         }
         let unreadable = UnreadableRecords(metrics.unreadable, logger: logger)
         let past = TopicPast(
-            configuration, age: pickup.follow, brokers: brokers, desk: desk, unreadable: unreadable, logger: logger,
+            configuration, age: pickup.follow, brokers: brokers, store: store, unreadable: unreadable, logger: logger,
             now: now, noted: { metrics.recalled($0) })
         let follower = TokenFollower(
-            configuration, brokers: brokers, desk: desk, past: past, unreadable: unreadable, logger: logger, now: now)
+            configuration, brokers: brokers, store: store, past: past, unreadable: unreadable, logger: logger, now: now)
         let maker = TermsMaker(
             started: pickup, nonces: try PickupFiles.nonces(pickup), metrics: metrics, logger: logger, now: now)
         let terms = CurrentTerms(try maker.terms(configuration))
-        let sender = EventSender(producer: producer, desk: desk, now: now)
+        let sender = EventSender(producer: producer, store: store, now: now)
         let asks = TokenAsks(
-            desk: desk, sender: sender, ids: EventIDs(), forecaster: { terms.current.forecaster },
+            store: store, sender: sender, ids: EventIDs(), forecaster: { terms.current.forecaster },
             now: now, admission: { terms.current.configuration.worker.admission },
             cold: ColdAsks(rate: pickup.coldRate, sender: sender) { metrics.asked($0) })
         let certificate = try ServedCertificate(pickup)
         let eventTopics: @Sendable () -> Set<String> = { Set(terms.current.apps.values.map(\.topic)) }
         let workers = WorkerWatch(
-            configuration, brokers: brokers, desk: desk, eventTopics: eventTopics, logger: logger, now: now)
+            configuration, brokers: brokers, store: store, eventTopics: eventTopics, logger: logger, now: now)
         let health = GatewayHealth(
-            follower: follower, workers: workers, desk: desk, eventTopics: eventTopics,
+            follower: follower, workers: workers, store: store, eventTopics: eventTopics,
             sessions: terms.current.sources.map(\.keys),
             certificateEnd: certificate?.end,
             logger: logger, now: now)
@@ -124,7 +124,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             pickup: pickup, limit: ConnectionLimit(pickup, files), responder: responder,
             tls: certificate?.configuration, metrics: metrics, logger: logger, isReady: isReady)
         let upkeep = PickupUpkeep(
-            desk: desk, asks: asks, terms: terms, health: health, metrics: metrics, coldRate: pickup.coldRate, now: now)
+            store: store, asks: asks, terms: terms, health: health, metrics: metrics, coldRate: pickup.coldRate,
+            now: now)
         let fetching = KeyFetching()
         fetching.follow(terms.current.sources)
         defer { fetching.follow([]) }
@@ -147,7 +148,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
                     })
             }
             defer { for task in [following, recalling, keeping, looking, watching] { task.cancel() } }
-            let drain = PickupDrain(health: health, desk: desk, grace: pickup.drain, logger: logger)
+            let drain = PickupDrain(health: health, store: store, grace: pickup.drain, logger: logger)
             group.addTask { try await server.run(drain) }
             if let address = pickup.metrics {
                 let monitoring = Task.detached { try await metrics.serve(address.host, address.port, logger) }

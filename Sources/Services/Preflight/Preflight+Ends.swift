@@ -23,7 +23,7 @@ extension Preflight {
             broken.insert(app.key)
             return Diagnostic(.error, at: app.keyPlace, problem)
         }
-        let reports = RingShelf { configuration.ringPlaces }.read().filter { !broken.contains($0.name) }
+        let reports = RingReader { configuration.ringPlaces }.read().filter { !broken.contains($0.name) }
         let warnings = reports.flatMap(\.ends).compactMap { end -> Diagnostic? in
             guard let key = configuration.keys.first(where: { $0.name == end.ring }),
                 let warning = Self.printing(for: key.place.file, { end.warning(at: now) })

@@ -50,7 +50,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     ///     for a worker that keeps its first configuration.
     ///   - logLevel: The level of the process' log, if it may change with the configuration.
     ///   - observe: A function that gets the outcomes of every transaction once they are visible.
-    ///   - isReady: a function that gets the brokers' address each time the worker has its first live partitions.
+    ///   - isReady: A function that gets the brokers' address each time the worker has its first live partitions.
     /// - Throws: `WorkerError` where the configuration is not ready.
     public init(
         _ preflight: Preflight, logger: Logger, signingLanes: Int, now: @escaping @Sendable () -> UnixTime,
@@ -100,13 +100,13 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             await Self.end(export)
             throw error
         }
-        // After the last event, so that its trace is told as well.
+        // After the last event, so that its trace is exported as well.
         await Self.end(export)
         logger.notice("the worker stopped")
     }
 
     private func run(_ metrics: WorkerMetrics) async throws {
-        // Held on to, so that a session's clients find the desk of the session before.
+        // Held on to, so that a session's clients find the provider of the session before.
         let tokens = configuration.kafka.tokens
         defer { withExtendedLifetime(tokens) {} }
         if let tokens { metrics.follow(tokens.tally, now: now) }
@@ -129,8 +129,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             reachability: Reachability(observer), clock: ClockWatch(), clientLogger: logger, now: now, tracing: tracing,
             reloader: reloader)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            // The server answers until the last event has ended, so it must not see the graceful shutdown, which ends its
-            // own; a task of its own does not inherit it.
+            // The server answers until the last event has finished, so it must not see the graceful shutdown, which
+            // ends its own; a task of its own does not inherit it.
             let (listening, isListening) = AsyncStream.makeStream(of: Void.self)
             let admin = try startAdminServer(metrics, running) { isListening.finish() }
             if admin == nil { isListening.finish() }
@@ -159,7 +159,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                 // A worker that cannot listen must not join its groups.
                 for await _ in listening {}
                 try Task.checkCancellation()
-                for signer in signers { await signer.waitForKeys(within: Self.patienceForKeys) }
+                for signer in signers { await signer.waitForKeys(within: Self.keyTimeout) }
                 try await work(context)
                 throw Finished()
             }
@@ -206,7 +206,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     /// The time that a signer gets before the first event is taken, if it starts together with the worker. Without
     /// keys, events only wait and use up attempts.
-    private static let patienceForKeys = Duration.seconds(5)
+    private static let keyTimeout = Duration.seconds(5)
 
     /// Returns one client for each signer's socket.
     private func signers() -> [SignerProcess] {
@@ -270,7 +270,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                 if .now - start > .seconds(60) { backoff.reset() }
                 guard await backoff.wait(while: { !Task.isShuttingDownGracefully }) else { return }
             case .fenced(let error) where error.code == .fencedInstance:
-                // Brokers that restart during a join say so of a member's own former self, too: the next process gets its places.
+                // Brokers that restart during a join report that of a member's own former self, too: the next process
+                // gets its places.
                 throw WorkerError(
                     "fenced: another live worker of the group \(configuration.kafka.group) has this one's name, \(session.instance); give each its own kafka.instance. Where there is none, a broker restarted: let this one be restarted: \(error)"
                 )

@@ -159,7 +159,7 @@ public struct AdapterConformance: Sendable {
         adapter.reading(of: Report(root, observedAt: now))
     }
 
-    /// Returns the subjects for whom the fixtures' reports and a batch job ask to mint, and the promises that they
+    /// Returns the subjects of the fixtures' reports and of a batch job that ask to mint, and the promises that they
     /// break.
     private func users(_ adapter: any Adapter, _ app: AdapterFixtures.App, _ reports: [ReportFixture])
         -> (subjects: [Subject], violations: [String])

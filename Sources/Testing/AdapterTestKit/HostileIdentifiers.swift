@@ -31,7 +31,7 @@ public struct HostileIdentifiers: Sendable {
     /// An id that no vendor refuses and that needs no encoding anywhere.
     private static let harmless = "u-7f3a9c"
 
-    /// A suite for `adapter`; nil where no user is known for whom it mints.
+    /// A suite for `adapter`; nil where no user is known that it mints for.
     public init?(_ adapter: any Adapter, reports: [[UInt8]], users: [Subject], at now: UnixTime) {
         guard let sample = users.first else { return nil }
         self.adapter = adapter
@@ -212,7 +212,7 @@ public struct HostileIdentifiers: Sendable {
         }
         guard let text = expected.string else { return found.json == expected.json ? [] : ["\(place) is another"] }
         guard let actual = found.string else { return ["\(place) is no text"] }
-        // JSON within a text is compared as JSON.
+        // JSON within a string is compared as JSON.
         if text.contains(harmless), text.first == "{" || text.first == "[", let inside = Report.parse(text) {
             guard let found = Report.parse(actual) else { return ["the JSON in \(place) cannot be read"] }
             return compare(found, with: inside, id, at: place)

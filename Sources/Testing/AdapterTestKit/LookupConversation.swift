@@ -31,7 +31,7 @@ struct LookupConversation {
         try existing() + missing() + refused() + answersOfOthers() + Array(Set(damaged())).sorted()
     }
 
-    // MARK: What is said
+    // MARK: Conversations
 
     private struct Turn {
         let response: LookupResponse
@@ -94,7 +94,7 @@ struct LookupConversation {
         }
     }
 
-    /// Checks a user whom the vendor does not have, beside one whom it has.
+    /// Checks a user that the vendor does not have, beside one that it has.
     private func missing() throws -> [String] {
         guard let user = users.first else { return [] }
         let pair = [user, user.appending("-2")]
@@ -135,7 +135,7 @@ struct LookupConversation {
         return violations.sorted()
     }
 
-    /// Answers damaged on the way. Who is confirmed then must still stand in the answer.
+    /// Checks answers damaged on the way. A user that the adapter then confirms must still be in the answer.
     private func damaged() throws -> [String] {
         try turns(users, .enrich).prefix(3).flatMap { turn in
             HostileBodies.damaging(turn.response.body, 300, seed: 0xDA3A6E).flatMap { body -> [String] in

@@ -23,7 +23,7 @@ struct LookupPromises {
         return check(terms) + LookupMode.allCases.flatMap { requests($0, terms) } + hostileAnswers(terms)
     }
 
-    /// Parts of ids that must be escaped, encoded or left alone.
+    /// Parts of ids that must be escaped, encoded or kept as they are.
     static let hardIDs = [
         "\"", "\\", "'", "\n", "\r\n", "\t", "\u{0}", "\u{1F}", "\u{7F}", "\u{85}", "\u{2028}", "é", "e\u{301}",
         "\u{1F511}", " ", "/", "//", "/../", "?", "#", "%", "%2F", "%zz", "&x=1", "+", "=", ";", "{id}",
@@ -108,7 +108,7 @@ struct LookupPromises {
 
     // MARK: Answers
 
-    /// Statuses that never say anything of a user, whatever the body.
+    /// Statuses that prove nothing about a user, whatever the body.
     static let mutedStatuses = [302, 401, 429, 500, 503]
 
     private func hostileAnswers(_ terms: LookupTerms) -> [String] {

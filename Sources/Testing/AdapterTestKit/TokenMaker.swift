@@ -56,7 +56,7 @@ public struct TokenMaker: Sendable {
 
     private func token(header: String, claims: String, signedWith key: SigningKey) throws -> [UInt8] {
         let encodedHeader = Array(Base64.url.encode(Array(header.utf8)).utf8)
-        // A key of the day is that of the day the token says it was issued on.
+        // A key of the day is that of the day in the token's time of issue.
         let issuedAt = try? JSONDocument(parsing: Array(claims.utf8)).root["iat"]?.integer
         let label = issuedAt.flatMap { recipe.derivation?.label(at: $0) }
         return try sign(

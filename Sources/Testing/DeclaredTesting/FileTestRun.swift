@@ -4,7 +4,7 @@ package import DeclaredAdapters
 import Foundation
 package import YAMLReading
 
-/// Runs the tests that stand in a vendor's file, and the suite that compiled adapters pass.
+/// Runs the tests of a vendor's file, and the suite that compiled adapters pass.
 package struct FileTestRun {
     private let vendor: DeclaredVendor
     private let file: String

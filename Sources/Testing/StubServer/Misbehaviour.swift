@@ -30,10 +30,10 @@ public enum Misbehaviour: Sendable, Equatable {
     case truncated
     /// A body that ends between two chunks, before the last, and the connection's end.
     case truncatedChunks
-    /// A body of at least so many bytes of good JSON; its length is told first where it is `declared`, else it comes in
+    /// A body of good JSON of at least `bytes` bytes. Its length is sent first where it is `declared`, else it comes in
     /// chunks.
     case oversized(bytes: Int, declared: Bool)
-    /// Headers of so many bytes.
+    /// Headers of `bytes` bytes.
     case oversizedHead(bytes: Int)
 
     /// A body of ten megabytes in chunks.

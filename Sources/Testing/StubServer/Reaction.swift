@@ -17,7 +17,7 @@ enum Reaction: Sendable {
     /// Reset the connection.
     case reset
 
-    /// The status that the client is told.
+    /// The status that the client gets.
     var status: Int? {
         switch self {
         case .answer(let response, _): response.status

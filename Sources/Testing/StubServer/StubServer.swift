@@ -42,7 +42,7 @@ public final class StubServer: Sendable {
     ///
     /// - Parameters:
     ///   - stub: the vendor that answers; the server asks one question at a time.
-    ///   - now: the time the stub is told.
+    ///   - now: the time that the stub gets.
     ///   - tls: the certificate and the key; nil for plain HTTP.
     /// - Throws: NIO's errors, where the server cannot listen or cannot read the certificate or the key.
     public static func start(
@@ -92,7 +92,7 @@ public final class StubServer: Sendable {
         set { state.misbehave(newValue, for: nil) }
     }
 
-    /// Misbehaves for the next `count` requests, and answers properly after them; without a count until told otherwise.
+    /// Misbehaves for the next `count` requests, and answers properly after them; without a count until the next call.
     public func misbehave(_ misbehaviour: Misbehaviour, for count: Int? = nil) {
         state.misbehave(misbehaviour, for: count)
     }

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: ["", "\n", "a root", "-----BEGIN CERTIFICATE", "\u{0}"])
-    func `a text without a certificate is refused`(_ text: String) {
+    func `a string without a certificate is refused`(_ text: String) {
         #expect(throws: JOSEError(.invalidKey, "no certificate in PEM")) { try Certificates.count(inPEM: text) }
     }
 

@@ -132,7 +132,7 @@ struct EncryptionKeyTests {
     }
 
     @Test(arguments: ["", "null", "[]", "{", "{}", #"{"keys":[]}"#, #"{"kty":7}"#])
-    func `a text that is no JWK is refused`(_ text: String) {
+    func `a string that is no JWK is refused`(_ text: String) {
         expectRefusal(.invalidKey) { try JWERecipient(publicJWK: SecretBytes(text: text)) }
         #expect(throws: JOSEError.self) { try JWEDecryptionKey(privateJWK: SecretBytes(text: text)) }
     }

@@ -153,7 +153,7 @@ struct EncryptionRefusalTests {
         expectRefusal(.decryptionFailed) { try key.open(text: reversed) }
     }
 
-    @Test func `a text of any number of parts but five is refused`() throws {
+    @Test func `a string of any number of parts but five is refused`() throws {
         let signed = try SampleToken.make(SampleKeys.make(.hs256))
         for text in [
             "", "a", "....." + token, token + ".", token + "." + parts[4], "." + token, signed,

@@ -6,7 +6,7 @@ import Testing
 @Suite("Encrypted tokens", .timeLimit(.minutes(10)))
 struct EncryptionTests {
     @Test(arguments: SampleRecipient.all)
-    func `a text sealed to a key is opened with that key`(_ recipient: SampleRecipient) throws {
+    func `a plaintext sealed to a key is opened with that key`(_ recipient: SampleRecipient) throws {
         let key = try recipient.key
         for count in [0, 1, 15, 16, 17, 600, 8000] {
             let plaintext = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }

@@ -191,7 +191,7 @@ struct JSONTextTests {
         #expect(try JSONDocument(parsing: Array(text.utf8), limits: .init(depth: 3)).root.elements.count == 2000)
     }
 
-    @Test func `a text longer than the limit is refused before it is read`() throws {
+    @Test func `JSON longer than the limit is refused before it is read`() throws {
         let text = Array(#""abc""#.utf8)
         _ = try JSONDocument(parsing: text, limits: .init(bytes: 5))
         #expect(throws: JSONError.tooLarge(limit: 4)) { try JSONDocument(parsing: text, limits: .init(bytes: 4)) }
@@ -200,7 +200,7 @@ struct JSONTextTests {
         #expect(JSONDocument.Limits(bytes: .max).bytes == Int(Int32.max))
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a text of 2 MB is read where the limit allows it`() throws {
+    @Test(.timeLimit(.minutes(10))) func `JSON of 2 MB is read where the limit allows it`() throws {
         let string = [0x22] + [UInt8](repeating: UInt8(ascii: "a"), count: 2 << 20) + [0x22]
         let document = try JSONDocument(parsing: string, limits: .init(bytes: 4 << 20))
         #expect(document.root.rawBytes.count == 2 << 20)
@@ -215,7 +215,7 @@ struct JSONTextTests {
     ]
 
     @Test(arguments: JSONText.valid + JSONText.invalid + JSONText.notUTF8)
-    func `bytes around a text do not change its parsing`(_ text: JSONText) throws {
+    func `bytes around JSON do not change its parsing`(_ text: JSONText) throws {
         let alone = Result { () throws(JSONError) in try JSONDocument(parsing: text.bytes) }
         for (before, after) in Self.surroundings {
             let part = before.count..<before.count + text.bytes.count
@@ -232,7 +232,7 @@ struct JSONTextTests {
         }
     }
 
-    @Test func `the limit is for the text, and a text that is not there is empty`() throws {
+    @Test func `the limit is for the JSON, and a missing document is empty`() throws {
         let bytes = Array(#"....{"a":1,"a":2}"#.utf8)
         _ = try JSONDocument(parsing: bytes, in: 9..<10, limits: .init(bytes: 1))
         #expect(throws: JSONError.duplicateMember(at: 8)) { try JSONDocument(parsing: bytes, in: 4..<bytes.count) }

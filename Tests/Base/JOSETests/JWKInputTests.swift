@@ -26,7 +26,7 @@ struct JWKInputTests {
         #"{"keys":[{"kty":"oct","k":"AAAA"},{"kty":"oct","k":"BBBB"}]}"#,
         "{\"kty\":\"oct\",\"k\":\"AAAA\",\"x\":\(String(repeating: "[", count: 10_000))}",
     ])
-    func `a text that is no JWK is refused`(_ text: String) {
+    func `a string that is no JWK is refused`(_ text: String) {
         for algorithm in [Algorithm.hs256, .rs256, .es256, .eddsa] {
             expectRefusal(.invalidKey) { try JWK.signingKey(from: SecretBytes(text: text), algorithm: algorithm) }
             expectRefusal(.invalidKey) { try JWK.verificationKey(from: SecretBytes(text: text), algorithm: algorithm) }

@@ -22,7 +22,7 @@ struct ForeignKey: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// A text that is no key at all.
+/// A string that is no key at all.
 struct Garbage: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let bytes: [UInt8]

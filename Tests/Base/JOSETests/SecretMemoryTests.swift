@@ -116,7 +116,8 @@ private final class WatchedStorage: Sendable {
         (encoding?.encode(secret) ?? secret).withBytes { bytes in (404..<804).map { bytes[$0] ^ MemorySearch.mask } }
     }
 
-    /// Frees arrays that hold a secret's text: so many that what is allocated next does not need all of their memory.
+    /// Frees arrays that hold a secret's text: enough of them that the next allocations do not need all of their
+    /// memory.
     @inline(never) private static func leak() throws {
         let text = SecretEncoding.hex.encode(secret)
         let texts = (0..<500).map { _ in text.withBytes { Array($0) } }

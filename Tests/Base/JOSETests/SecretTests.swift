@@ -3,7 +3,7 @@ import Testing
 
 @testable import Formats
 
-/// A text, an encoding, and what the text stands for; nil where it is refused.
+/// A string, an encoding, and the secret that the string encodes; nil where it is refused.
 struct SecretText: Sendable, CustomTestStringConvertible {
     let encoding: SecretEncoding
     let text: String

@@ -84,7 +84,7 @@ struct TokenRefusalTests {
         }
     }
 
-    @Test func `a text of any number of parts but three is refused`() {
+    @Test func `a string of any number of parts but three is refused`() {
         for text in [
             "", "a", parts[0], parts[0] + "." + parts[1], token + ".", token + "." + parts[2], "." + token,
             parts[0] + "." + token, String(repeating: ".", count: 10_000),

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct FileTokensTests {
-    @Test func `a token is read anew when its file changes`() async throws {
+    @Test func `a token is read again when its file changes`() async throws {
         let folder = try Folder()
         let first = unsecuredJWT(subject: "pod", expiry: now.seconds + 60)
         // As Kubernetes projects it: others may read it.

@@ -28,14 +28,14 @@ struct RealBrokerTests {
         func rotate() throws { try folder.write(unsecuredJWT(expiry: Self.clock().seconds + life), to: "token") }
         try rotate()
         let (log, tally) = (RecordingLog(), TokenTally())
-        let keeper = TokenKeeper(
+        let supplier = TokenSupplier(
             source: FileTokens(path: folder.url.appending(path: "token").path), tally: tally, now: Self.clock,
             draw: { .random(in: 0...1) })
         var properties: ClientProperties = [
             "bootstrap.servers": OAuthCluster.brokers, "security.protocol": "sasl_plaintext",
             "sasl.mechanism": "OAUTHBEARER",
         ]
-        properties.tokens = BearerDesk { await keeper.run($0, $1) }
+        properties.tokens = BearerTokenProvider { await supplier.run($0, $1) }
         let topic = "oauth-\(UUID().uuidString)"
         let producer = try KafkaProducer(properties, logger: log.logger(.notice))
         try await eventually("the topic") {

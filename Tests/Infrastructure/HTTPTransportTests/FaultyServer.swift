@@ -15,7 +15,7 @@ enum Fault: Sendable, Equatable {
     case stall
     /// The head, and one byte of the body again and again.
     case drip(every: TimeAmount)
-    /// The head, and so many bytes of body, in chunks or with their length told first.
+    /// The head, and a body of the given number of bytes, in chunks or with its length first.
     case flood(bytes: Int, declared: Bool)
     /// TLS 1.1 and nothing later.
     case oldTLS

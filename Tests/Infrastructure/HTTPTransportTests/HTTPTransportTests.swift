@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// An answer may come before the client has said that its body is over.
+    /// An answer may come before the client has sent the end of its body.
     @Test func `a server that answers and closes at once gets hundreds of requests with bodies`() async throws {
         try await with(.goodbye) { server, authorities in
             let transport = HTTPTransport(trusting: authorities, limit: .seconds(300), connections: 8)
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `a text that is no URL is refused`() async {
+    @Test func `a string that is no URL is refused`() async {
         for url in ["", "not a url", "https://"] {
             let request = TransportRequest(url: url, host: "host", reading: .head)
             #expect(await error(request, nil) != nil)

@@ -78,10 +78,10 @@ enum TransportUser: String, Sendable, CaseIterable, CustomTestStringConvertible 
             settings.clientID = "remint"
             settings.secretFile = certificates.path("secret")
             settings.certificateAuthority = authority
-            let keeper = TokenKeeper(
+            let supplier = TokenSupplier(
                 source: ClientCredentials(settings: settings, timeout: limit), tally: TokenTally(), now: Self.clock,
                 draw: { 0.5 })
-            await keeper.run(BearerDesk { _, _ in }, log.logger())
+            await supplier.run(BearerTokenProvider { _, _ in }, log.logger())
         case .collector:
             let queue = SpanQueue(capacity: 1000)
             let registry = MetricsRegistry()

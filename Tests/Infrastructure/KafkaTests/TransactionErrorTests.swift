@@ -43,7 +43,8 @@ import Testing
             self.outcome = outcome
         }
 
-        /// Whether the broker said that another producer took over; never anything to go on from, whatever the flags.
+        /// Whether the broker reported that another producer took over; never anything to go on from, whatever the
+        /// flags.
         var isFencing: Bool { outcome != .success && (error == .producerFenced || error == .invalidProducerEpoch) }
 
         var testDescription: String { "\(call), \(request) answered with \(error): \(outcome)" }

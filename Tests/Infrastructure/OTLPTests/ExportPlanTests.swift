@@ -49,7 +49,7 @@ import Testing
         #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60].map { .seconds($0) })
         #expect(plan.answered(.accepted, to: .traces, at: now, chance: 0) == .delivered)
         _ = plan.answered(.busy(), to: .traces, at: now, chance: 0)
-        #expect(plan.next(at: now, spans: 0) == .wait(until: now + .seconds(1)), "pauses begin anew")
+        #expect(plan.next(at: now, spans: 0) == .wait(until: now + .seconds(1)), "pauses begin again")
     }
 
     @Test func `chance takes up to half of a pause`() {
@@ -74,7 +74,7 @@ import Testing
         #expect(plan.next(at: .seconds(1), spans: 1000) == .send(.traces))
     }
 
-    @Test func `metrics that could not be sent are read anew after the pause`() {
+    @Test func `metrics that could not be sent are read again after the pause`() {
         var plan = plan()
         #expect(plan.answered(.busy(), to: .metrics, at: .seconds(60), chance: 0) == .kept)
         #expect(plan.next(at: .seconds(60), spans: 0) == .wait(until: .milliseconds(60_250)))

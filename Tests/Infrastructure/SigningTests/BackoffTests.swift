@@ -3,7 +3,7 @@ import Signing
 import Testing
 
 @Suite struct BackoffTests {
-    @Test func `pauses grow to ten seconds, and begin anew`() {
+    @Test func `pauses grow to ten seconds, and begin again`() {
         var backoff = Backoff()
         #expect((0..<8).map { _ in backoff.pause() } == [0.25, 0.5, 1, 2, 4, 8, 10, 10].map { .seconds($0) })
         backoff.reset()

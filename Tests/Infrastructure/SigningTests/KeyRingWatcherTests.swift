@@ -74,7 +74,7 @@ import WorkerTestSupport
         }
     }
 
-    /// The listing says the same as before; someone fixed the file it names.
+    /// The listing is the same as before; someone fixed the file it names.
     @Test func `a key's file that was fixed clears the report without a change of the listing`() async throws {
         try await watching { watched in
             try await make("k2", in: watched)
@@ -133,7 +133,7 @@ import WorkerTestSupport
             #expect(watched.problem?.contains("ES256") == true)
             #expect(watched.version == "k2")
             let said = watched.log.lines.filter { $0.level == .error }
-            #expect(said.count == 1, "it is said once, not every second")
+            #expect(said.count == 1, "it is logged once, not every second")
         }
     }
 }

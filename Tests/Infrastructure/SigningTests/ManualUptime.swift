@@ -14,7 +14,7 @@ import WorkerTestSupport
 
 @testable import Signing
 
-/// A signer's uptime, which passes when a test says so.
+/// A signer's uptime, which a test moves.
 final class ManualUptime: Sendable {
     private struct State {
         var uptime = Duration.zero

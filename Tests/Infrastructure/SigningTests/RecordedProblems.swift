@@ -5,7 +5,7 @@ import Synchronization
 final class RecordedProblems: Sendable {
     private let problems = Mutex<[String: String]>([:])
 
-    /// Said at the moment; nil for nothing.
+    /// The problems reported at the moment; nil for none.
     var text: String? {
         let all = problems.withLock { $0 }
         return all.isEmpty ? nil : all.sorted { $0.key < $1.key }.map(\.value).joined(separator: "; ")

@@ -22,7 +22,7 @@ import WorkerTestSupport
             }
             #expect(connected(log) == 0)
             let closed = log.lines.filter { $0.message == "a connection was closed at once" }
-            #expect(closed.count == 1, "said once a minute")
+            #expect(closed.count == 1, "logged once a minute")
             #expect(closed.first?.metadata["remint.signer.user"] == "\(geteuid())")
             try await ClientBench.with(bench.socket, ["ES256": [.es256]]) { client in
                 try await eventually("what is wrong") { client.problem?.contains("--allow-uid") == true }

@@ -116,7 +116,7 @@ struct SignerPeer {
 
     func send(_ frame: SignerFrame) async throws { try await channel.writeAndFlush(try frame.encoded()) }
 
-    /// The next frame; nil where the connection has ended.
+    /// The next frame; nil where the connection is closed.
     mutating func next() async -> SignerFrame? { await incoming.next(isolation: #isolation) }
 
     /// Returns the answer to `frame`.
@@ -136,7 +136,7 @@ struct SignerPeer {
     }
 }
 
-/// A worker's client of a signer, running, and what it says.
+/// A worker's client of a signer, running, and what it logs.
 struct ClientBench {
     let signer: SignerProcess
     let problems = RecordedProblems()
@@ -178,7 +178,7 @@ struct ClientBench {
     }
 }
 
-/// A signer that answers as it is told.
+/// A signer with scripted answers.
 final class ScriptedSigner: Sendable {
     enum Reply: Sendable {
         case frame(SignerFrame)

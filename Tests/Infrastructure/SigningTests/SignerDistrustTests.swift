@@ -25,7 +25,7 @@ import WorkerTestSupport
             }
         }
 
-        /// Whether somebody should look at the signer. One that stopped is found out by the question after its keys.
+        /// Whether somebody should look at the signer. One that stopped is detected by the question after its keys.
         var isTrouble: Bool { ![.unavailable, .hangsUp].contains(self) }
     }
 
@@ -215,7 +215,7 @@ import WorkerTestSupport
                         client.problem?.contains(claim.says) == true
                     }
                 }
-                #expect(client.errors.count == claims.count, "each is said once")
+                #expect(client.errors.count == claims.count, "each is logged once")
             }
         }
     }

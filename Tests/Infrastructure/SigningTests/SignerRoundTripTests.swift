@@ -93,7 +93,7 @@ import WorkerTestSupport
                 }
                 #expect(rejection.code == .keyUnavailable)
             }
-            #expect(client.errors.count == 3, "said once for each time: \(client.errors)")
+            #expect(client.errors.count == 3, "logged once for each time: \(client.errors)")
         }
     }
 

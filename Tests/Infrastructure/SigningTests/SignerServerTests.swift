@@ -13,7 +13,7 @@ import WorkerTestSupport
 @testable import Signing
 
 @Suite(.timeLimit(.minutes(10))) struct SignerServerTests {
-    /// Writes `bytes` to the signer, says that this is all, and waits until the connection is closed.
+    /// Writes `bytes` to the signer, closes its own side, and waits until the connection is closed.
     private func send(_ bytes: [UInt8], to socket: String) async throws {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connect(unixDomainSocketPath: socket).get()
@@ -23,7 +23,7 @@ import WorkerTestSupport
         try await channel.closeFuture.get()
     }
 
-    @Test func `a connection that came as the signer ended closes itself`() async throws {
+    @Test func `a connection that came as the signer stopped closes itself`() async throws {
         let channel = NIOAsyncTestingChannel()
         try await channel.testingEventLoop.executeInContext {
             let connection = try SignerArrival.Connection(wrappingChannelSynchronously: channel)

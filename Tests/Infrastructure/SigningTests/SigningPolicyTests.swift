@@ -3,7 +3,7 @@ import Testing
 
 @testable import Signing
 
-/// A header, a payload, and what a policy says of them.
+/// A header, a payload, and a policy's verdict on them.
 struct SigningCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var header = #"{"alg":"ES256","typ":"JWT"}"#
@@ -20,7 +20,7 @@ struct SigningCase: Sendable, CustomTestStringConvertible {
 
     static let all = [
         SigningCase(testDescription: "a token", violation: nil),
-        SigningCase(testDescription: "one that has ended", payload: #"{"exp":1}"#, violation: nil),
+        SigningCase(testDescription: "one that has expired", payload: #"{"exp":1}"#, violation: nil),
         SigningCase(testDescription: "an exp with a fraction", payload: #"{"exp":1800003600.5}"#, violation: nil),
         SigningCase(testDescription: "400 days", payload: #"{"exp":1834560000}"#, violation: nil),
         SigningCase(testDescription: "a second more", payload: #"{"exp":1834560001}"#, violation: .expiry),
@@ -49,7 +49,7 @@ struct SigningCase: Sendable, CustomTestStringConvertible {
 }
 
 extension SigningPolicy {
-    /// The terms of a ring about which the configuration says nothing.
+    /// The terms of a ring that the configuration does not mention.
     static let any = SigningPolicy(algorithms: nil, longestLife: .seconds(400 * 86_400), issuer: nil)
 }
 
@@ -60,7 +60,7 @@ extension SigningPolicy {
     }
 
     @Test(arguments: ["", "e30", ".", "e30.", ".e30", "e30.e30.e30", "e30.e 0", "e30=.e30", "é.é"])
-    func `a text that is no signing input violates the policy`(_ text: String) {
+    func `a string that is no signing input violates the policy`(_ text: String) {
         let violation = SigningPolicy.any.violation(of: Array(text.utf8), signedWith: .es256, at: SignerBench.now)
         #expect(violation == .notSigningInput)
     }

@@ -47,7 +47,7 @@ struct Exposition {
         guard let open, let family = families[open] else { throw Failure(description: "no family: \(sample)") }
         let suffixes = family.type == "histogram" ? ["_bucket", "_sum", "_count"] : [""]
         guard suffixes.contains(where: { sample.name == open + $0 }) else {
-            throw Failure(description: "\(sample.name) stands in \(open)")
+            throw Failure(description: "\(sample.name) is in \(open)")
         }
         guard !family.samples.contains(where: { $0.name == sample.name && $0.labels == sample.labels }) else {
             throw Failure(description: "twice: \(sample)")

@@ -31,7 +31,7 @@ final class RecordedLines: Sendable {
     }
 }
 
-/// A text whose name is fit to be printed.
+/// A string whose name is fit to be printed.
 struct SampleText: CustomTestStringConvertible, Sendable {
     let text: String
     var testDescription: String { String(text.debugDescription.prefix(40)) }

@@ -61,7 +61,7 @@ import Tracing
         "00-4bf92f3577b34da6a3ce929d0e0e473é-00f067aa0ba902b7-01",
         "-00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
     ])
-    func `a text that is no trace context is refused`(_ text: String) {
+    func `a string that is no trace context is refused`(_ text: String) {
         #expect(TraceContext(traceparent: text) == nil)
     }
 

@@ -30,7 +30,7 @@ import WorkerTestSupport
         "https://[canary]",
         "https://host\r\n", "https://host\\canary", "https://host/a//canary", "https://host/%2E%2e/canary",
     ])
-    func `a text that is no endpoint is refused without repeating it`(text: String) {
+    func `a string that is no endpoint is refused without repeating it`(text: String) {
         let endpoint = LookupEndpoint(
             account: "shop", url: text, authorization: .mintedToken, credentials: .none, timeout: .seconds(1))
         let error = #expect(throws: EndpointError.self) { try LookupDestination(endpoint) }

@@ -8,7 +8,7 @@ import VendorLookup
 
 @testable import Pipeline
 
-/// A vendor that keeps what it was asked, headers included, and answers as a test says.
+/// A vendor that keeps what it was asked, headers included, with scripted answers.
 final class RecordingVendor: Sendable {
     private let asked = Mutex<[StubRequest]>([])
     private let reply: @Sendable (StubRequest) -> StubResponse
@@ -36,7 +36,7 @@ struct StubSigner: SigningPort {
         case signs
         case fails(Rejection)
         case says([Result<[UInt8], Rejection>])
-        /// Not even when the task is cancelled, before this stream ends.
+        /// Not even when the task is canceled, before this stream ends.
         case hangs(AsyncStream<Void>)
     }
 

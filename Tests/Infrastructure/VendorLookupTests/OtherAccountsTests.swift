@@ -18,7 +18,7 @@ import VendorLookup
                         #expect(try await bench.ask(bench.call(account: account)).answer?.response.status == 200)
                     }
                     let renamed = [LookupBench.endpoint(kept, account: "z")]
-                    bench.client.goOn(with: try LookupAccounts(renamed, keeping: ["z": "a"]))
+                    bench.client.replaceAccounts(with: try LookupAccounts(renamed, keeping: ["z": "a"]))
                     #expect(try await bench.ask(bench.call(account: "z")).answer?.response.status == 200)
                     #expect(kept.traffic.connections == 1)
                     try await eventually("the end of its connections") { gone.traffic.openConnections == 0 }
@@ -36,7 +36,7 @@ import VendorLookup
                 try await LookupBench.with([first]) { bench in
                     let calls = (0..<5).map { _ in bench.call() }
                     bench.client.ask(calls)
-                    bench.client.goOn(with: try LookupAccounts([LookupBench.endpoint(other)]))
+                    bench.client.replaceAccounts(with: try LookupAccounts([LookupBench.endpoint(other)]))
                     let last = bench.call()
                     bench.client.ask([last])
                     let replies = await bench.replies(6)

@@ -31,7 +31,7 @@ import WorkerConfiguration
         ]
     }
 
-    /// Keys whose form says nothing of URLs, and whose values may be one.
+    /// Keys whose form does not mention URLs, and whose values may be one.
     private static let others = ["kafka.bootstrap_servers", "pickup.session.jwks"]
 
     private static func paths(of section: SectionDescription, below prefix: String) -> [String] {

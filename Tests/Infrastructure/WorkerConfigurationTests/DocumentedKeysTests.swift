@@ -9,7 +9,7 @@ import ProgramTestSupport
 import Testing
 import WorkerConfiguration
 
-/// `config/remint.yaml` says every key, and its defaults.
+/// `config/remint.yaml` lists every key, and its defaults.
 @Suite struct DocumentedKeysTests {
     private static let registry = AdapterRegistry([
         .init(BrazeAdapter.self), .init(OneSignalAdapter.self), .init(BloomreachAdapter.self),

@@ -18,7 +18,7 @@ struct DurationTests {
         "１s",
         "99999999999999999999s", "9223372036854775807d", "365001d", "1s\n", "1\u{301}s", "1e3s", "0x10s", "1w", "1y",
     ])
-    func `a text that is no duration is refused`(_ text: String) { #expect(DurationText.parse(text) == nil) }
+    func `a string that is no duration is refused`(_ text: String) { #expect(DurationText.parse(text) == nil) }
 
     @Test(arguments: [
         (60, "1m"), (3600, "1h"), (86_400, "1d"), (43_200, "12h"), (90, "90s"), (5400, "90m"), (2_592_000, "30d"),

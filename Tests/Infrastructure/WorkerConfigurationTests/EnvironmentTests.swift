@@ -2,7 +2,7 @@ import AdapterKit
 import Testing
 import WorkerConfiguration
 
-/// A text with references, and what becomes of it.
+/// A string with references, and what becomes of it.
 struct Reference: CustomTestStringConvertible, Sendable {
     let text: String
     let value: String
@@ -48,7 +48,7 @@ struct EnvironmentTests {
         Reference(text: "${DOLLAR}", value: "${NAME}"), Reference(text: "é${NAME}\u{1F600}", value: "évalue\u{1F600}"),
     ]
 
-    @Test(arguments: references) func `a reference to the environment is replaced in a text`(_ reference: Reference)
+    @Test(arguments: references) func `a reference to the environment is replaced in a string`(_ reference: Reference)
         throws
     {
         #expect(try Self.group(reference.text).configuration().kafka.group == reference.value)
@@ -117,7 +117,7 @@ struct EnvironmentTests {
         #expect(try Self.group("'${DOLLAR}'").configuration().kafka.group == "${NAME}")
     }
 
-    /// Every place a secret can stand in, made wrong in every way there is.
+    /// Every place that can hold a secret, made wrong in every way there is.
     static let secrets: [SecretPlace] = [
         SecretPlace(
             "two properties",

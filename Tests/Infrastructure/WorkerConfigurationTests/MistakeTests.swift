@@ -77,7 +77,7 @@ struct MistakeTests {
             "a signer without a name", SampleText.replacing("path: /var/keys/push", "signer: ''"),
             says: "5:19 keys.push.signer is empty"),
         Mistake(
-            "a key ring that is a text", SampleText.replacing("{ path: /var/keys/push }", "keys/push"),
+            "a key ring that is a string", SampleText.replacing("{ path: /var/keys/push }", "keys/push"),
             says: "5:9 keys.push must be a mapping", "5:9 keys.push.path is missing"),
         Mistake(
             "no brokers", SampleText.replacing("\n  bootstrap_servers: 127.0.0.1:9092", " { group: g }"),
@@ -89,7 +89,7 @@ struct MistakeTests {
             "an app that is a list", SampleText.with("  web: [braze]\n"), says: "10:8 apps.web must be a mapping",
             "10:8 apps.web.adapter is missing", "10:8 apps.web.key is missing"),
         Mistake(
-            "settings that are a text", SampleText.with("    settings: none\n"),
+            "settings that are a string", SampleText.with("    settings: none\n"),
             says: "10:15 apps.ios.settings must be a mapping"),
         Mistake("worker that is a number", SampleText.with("worker: 4\n"), says: "10:9 worker must be a mapping"),
         Mistake(
@@ -175,10 +175,10 @@ struct MistakeTests {
             "a setting of the wrong type", SampleText.with("    settings: { audience: maybe }\n"),
             says: "10:27 apps.ios.settings.audience has the wrong type: true adds the claim"),
         Mistake(
-            "a list where a text is meant", SampleText.with("    settings: { sdk_api_key: [a] }\n"),
+            "a list where a string is meant", SampleText.with("    settings: { sdk_api_key: [a] }\n"),
             says: "10:30 apps.ios.settings.sdk_api_key has the wrong type: the app's SDK API key"),
         Mistake(
-            "a text where a list is meant",
+            "a string where a list is meant",
             SampleText.replacing("braze", "bloomreach\n    settings: { mode: stream, ids: registered }"),
             says: "9:36 apps.ios.settings.ids has the wrong type: list of the customer id names"),
         Mistake(

@@ -114,7 +114,7 @@ struct ReloadPlanTests {
         #expect(target.apps.first?.lifetime == 21_600)
     }
 
-    /// Whoever changes something twice is told of what the start knows, not of what the last reading knew.
+    /// A second change of a value is compared with what the start knows, not with what the last reading knew.
     @Test func `a change that needs a restart is named until the file agrees with the start again`() throws {
         let old = try configuration()
         let first = try configuration(Self.text.replacing("client.id: shop", with: "client.id: other"))
@@ -198,7 +198,7 @@ struct ReloadPlanTests {
         #expect(plan.isEmpty && plan.needsRestart == [])
     }
 
-    /// Each key that there is, left out of a file that says all of them: the plan goes by what is declared of it.
+    /// Each key that there is, left out of a file that has all of them: the plan follows what is declared of it.
     @Test(arguments: FullConfiguration.all.flatMap(\.members))
     func `a key is taken over or named, as it is declared`(_ member: FullConfiguration.Member) throws {
         guard case .key(let key) = member.declaration, member.path.first != "pickup" else { return }

@@ -3,7 +3,7 @@ import Testing
 import Vendors
 import WorkerConfiguration
 
-/// Whatever is left out of a configuration that says everything: it works by the documented default, or is refused by name.
+/// A key that is left out of a configuration that has every key gets its documented default, or is refused by name.
 @Suite("A key that is left out")
 struct RemovalTests {
     private static let members = FullConfiguration.all.flatMap(\.members)

@@ -185,7 +185,7 @@ struct SampleTests {
         #expect(configuration.log.format == .text)
         let claims = configuration.apps[2].adapter.recipe(for: Subject(user: "u")).claims
         #expect(claims.map(\.name) == ["sub", "exp", "aud", "iss"])
-        #expect(claims.last?.value == .constant("1111"), "a number where a text is meant is the text")
+        #expect(claims.last?.value == .constant("1111"), "a number where a string is meant is the string")
     }
 
     @Test func `anchors and aliases are resolved`() throws {

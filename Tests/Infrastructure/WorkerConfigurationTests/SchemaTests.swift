@@ -6,7 +6,7 @@ import Testing
 import Vendors
 import WorkerConfiguration
 
-/// `config/remint.schema.json`: what editors are told of the configuration.
+/// `config/remint.schema.json`: what editors know of the configuration.
 @Suite("The configuration's schema")
 struct SchemaTests {
     private static let text = ConfigurationSchema(registry: .remint).text
@@ -89,8 +89,8 @@ struct SchemaTests {
         #expect(used == names)
     }
 
-    /// Python's jsonschema decides, over what PyYAML reads by the rules of YAML 1.2: a good file is taken, a broken one refused, but for
-    /// what only hangs together, which the file says.
+    /// Python's jsonschema decides, over what PyYAML reads by the rules of YAML 1.2: a good file is taken, a broken one
+    /// refused, but for rules between keys, which the file names.
     @Test(.enabled(if: JSONSchemaModule.isInstalled, JSONSchemaModule.isMissing), .timeLimit(.minutes(10)))
     func `a schema's reader accepts good files and refuses bad ones`() async throws {
         let config = Repository.root.appending(path: "config")

@@ -1,7 +1,7 @@
 import Testing
 import WorkerConfiguration
 
-/// A file in which `key` stands twice in one mapping.
+/// A file with a duplicate `key` in one mapping.
 struct Duplicate: CustomTestStringConvertible, Sendable {
     let key: String
     let text: String
@@ -23,7 +23,7 @@ struct SyntaxTests {
             "a list", ConfigurationFile("- a\n- b\n"), says: "1:1 the file must be a mapping",
             "1:1 kafka.bootstrap_servers is missing", "1:1 apps is empty"),
         Mistake(
-            "a text", ConfigurationFile("\n hello\n"), says: "2:2 the file must be a mapping",
+            "a string", ConfigurationFile("\n hello\n"), says: "2:2 the file must be a mapping",
             "1:1 kafka.bootstrap_servers is missing", "1:1 apps is empty"),
         Mistake("an open bracket", ConfigurationFile("kafka: {\nkeys: 1\n"), says: "3:1 not YAML: "),
         Mistake("an open quote", ConfigurationFile("kafka:\n  group: \"a\n"), says: "3:1 not YAML: "),

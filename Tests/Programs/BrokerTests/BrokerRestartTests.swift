@@ -17,7 +17,7 @@ extension BrokerTests {
                     try await Cluster.restartBroker()
                     let restarted = ContinuousClock.now
                     try await feeding
-                    try await stage.ledger.waitUntilAnswered(patience: .seconds(180))
+                    try await stage.ledger.waitUntilAnswered(limit: .seconds(180))
                     report(
                         "round \(round): back after \(restarted - start - moment), "
                             + "everything answered \(ContinuousClock.now - restarted) later")

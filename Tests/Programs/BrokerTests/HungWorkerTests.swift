@@ -42,7 +42,7 @@ extension BrokerTests {
                 #expect(!words.isEmpty, "it never learned that its partitions are someone else's")
                 report(
                     "\(moment): \(audit.events) events; \(audit.aborted) outcomes were aborted and are not visible; "
-                        + "it said: \(words.joined(separator: "; ")); gave up \(sleeper.comebacks) times")
+                        + "it logged: \(words.joined(separator: "; ")); gave up \(sleeper.comebacks) times")
             }
         }
 

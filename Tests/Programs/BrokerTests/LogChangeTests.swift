@@ -11,7 +11,8 @@ import Worker
 import WorkerConfiguration
 
 extension BrokerTests {
-    /// Logs that are not what the group's offsets say: shortened, created again, cut at their beginning, or with more partitions.
+    /// Logs that do not agree with the group's offsets: shortened, created again, cut at their beginning, or with more
+    /// partitions.
     @Suite(.timeLimit(.minutes(10))) struct LogChangeTests {
         @Test func `a group whose offsets lie beyond the logs' ends answers what comes, and nothing twice`()
             async throws
@@ -189,7 +190,7 @@ extension BrokerTests {
                 #expect(first.errorText.contains("give each its own kafka.instance"))
                 #expect(!first.errorText.contains("the Kafka clients are of no further use"))
                 try await waitForTokens(shop, 90)
-                #expect(second.status < 0, "the newer one ended: \(second.lastLines)")
+                #expect(second.status < 0, "the newer one exited: \(second.lastLines)")
                 try await stop(second)
                 let answers = try await answered(shop)
                 #expect(Set(answers).count == 90)

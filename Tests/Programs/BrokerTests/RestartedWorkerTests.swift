@@ -12,7 +12,7 @@ extension BrokerTests {
 
         /// The second name holds letters that brokers take in no static member's name.
         @Test(arguments: [["instance: worker-0"], ["instance: \"it's 7\""], []])
-        func `a killed worker that is started again at once answers long before its session would have ended`(
+        func `a killed worker that is started again at once answers long before its session would have expired`(
             _ kafka: [String]
         ) async throws {
             try await story(kafka) { shop in
@@ -101,7 +101,7 @@ extension BrokerTests {
             }
         }
 
-        /// Answers rebalances until `count` partitions belong to `consumer`.
+        /// Answers rebalances until the given number of partitions belongs to `consumer`.
         private func partitions(of consumer: KafkaConsumer, _ count: Int) async throws -> Set<TopicPartition> {
             while await consumer.assignedPartitions.count != count {
                 try Task.checkCancellation()

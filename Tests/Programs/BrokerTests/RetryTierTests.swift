@@ -90,7 +90,7 @@ extension BrokerTests {
 
         // MARK: Steps
 
-        /// Changes a key ring and waits until the worker goes by it.
+        /// Changes a key ring and waits until the worker uses it.
         private func change(_ program: Program, _ write: () throws -> Void) async throws {
             try write()
             try #require(await program.wrote("a key ring changed"), "\(program.lastLines)")

@@ -114,7 +114,7 @@ extension BrokerTests {
             while try await !events.isSubset(of: answered(shop)) { try Task.checkCancellation() }
         }
 
-        /// Waits until the worker put so many events of the paused app aside.
+        /// Waits until the worker put the given number of the paused app's events aside.
         private func waitForSuspended(_ worker: Program, atLeast count: Double) async throws {
             let scrape = try await Scrape(worker)
             while try await scrape.counter("remint_outcomes_total", #"code="app_suspended""#) < count {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Argument labels")
 struct ArgumentLabelTests {
-    /// The most arguments without a label that a reader tells apart at a call.
+    /// The most arguments without a label that a reader can distinguish at a call.
     private static let most = 5
 
     @Test func `no function has more than five parameters without labels`() throws {

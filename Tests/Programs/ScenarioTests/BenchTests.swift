@@ -3,7 +3,7 @@ import ProgramTestSupport
 import Testing
 
 extension Scenarios {
-    /// The measurements, small: that they come to an end and say what they promise, not how fast this machine is.
+    /// The measurements, small: that they finish and report what they promise, not how fast this machine is.
     @Suite(.timeLimit(.minutes(10))) struct BenchTests {
         private func json(_ arguments: [String]) async throws -> [String: Any] {
             let program = try await Program.run(Repository.bench, arguments + ["--json"])

@@ -9,7 +9,7 @@ import Vendors
 import WorkerConfiguration
 
 extension CampaignScenarios {
-    /// A campaign hears of its canary whatever the operator's clock says.
+    /// A campaign hears of its canary whatever the operator's clock shows.
     @Suite(.timeLimit(.minutes(10))) struct CampaignClockTests {
         private static let app = "braze-ios"
 

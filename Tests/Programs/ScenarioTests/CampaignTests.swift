@@ -6,7 +6,7 @@ import ProgramTestSupport
 import Testing
 
 extension CampaignScenarios {
-    /// A campaign says what happened, stops where nothing did, and goes on.
+    /// A campaign reports what happened, stops where nothing did, and continues.
     @Suite(.timeLimit(.minutes(20))) struct CampaignTests {
         static let app = "braze-ios"
 

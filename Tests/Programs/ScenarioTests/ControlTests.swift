@@ -6,7 +6,7 @@ import Testing
 extension OperatorScenarios {
     /// Tests that one operator's command applies to every worker, and to workers that start later.
     @Suite(.timeLimit(.minutes(10))) struct ControlTests {
-        @Test func `a pause holds for two workers and over a restart, until it is ended`() async throws {
+        @Test func `a pause holds for two workers and over a restart, until the app is resumed`() async throws {
             let shop = try await Shop.open()
             let first = try await shop.startWorker()
             let second = try await shop.startWorker()

@@ -3,7 +3,7 @@ import ProgramTestSupport
 import Testing
 
 extension OperatorScenarios {
-    /// `remint emit` with users whom no worker would answer.
+    /// `remint emit` with users that no worker would answer.
     @Suite(.timeLimit(.minutes(10))) struct EmitTests {
         private struct Mistake: Sendable, CustomTestStringConvertible {
             let arguments: [String]

@@ -93,7 +93,7 @@ extension KeyScenarios {
             await broker.close()
         }
 
-        /// The program, but for its worker, which waits and says nothing.
+        /// The program, but for its worker, which waits and reports nothing.
         private static func idleProgram(in folder: URL) throws -> String {
             let file = folder.appending(path: "idle")
             let text = "#!/bin/sh\n[ \"$1\" = run ] && exec sleep 600\nexec '\(Repository.remint)' \"$@\"\n"

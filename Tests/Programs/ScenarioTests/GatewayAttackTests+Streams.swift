@@ -39,7 +39,7 @@ extension DeviceScenarios.GatewayAttackTests {
         await shop.broker.close()
     }
 
-    @Test func `a request that is told to come later has its proof still`() async throws {
+    @Test func `a request refused by a limit has its proof still`() async throws {
         let keys = try AttackKeys()
         let shop = try await Shop.open()
         let worker = try await shop.startWorker()

@@ -13,7 +13,7 @@ extension DeviceScenarios {
         static let entries = [
             "braze-ios: { issuer: https://login.example, audience: shop }",
             "infobip-mobile: { issuer: https://login.example, claim: customer_id }",
-            "onesignal-shop: { issuer: https://desk.example }",
+            "onesignal-shop: { issuer: https://support.example }",
         ]
 
         /// The lines of a gateway that knows customers and agents, behind a proxy on this machine.
@@ -22,7 +22,7 @@ extension DeviceScenarios {
             try Data(try JWK.setJSON(of: [keys.agents.verificationKey])).write(to: file)
             return [
                 "trusted_proxies: [127.0.0.1]",
-                "sessions: { agents: { issuer: https://desk.example, audience: desk, user_claim: agent, jwks: '\(file.path)' } }",
+                "sessions: { agents: { issuer: https://support.example, audience: support, user_claim: agent, jwks: '\(file.path)' } }",
             ]
         }
 
@@ -268,7 +268,7 @@ private final class Flood: Sendable {
         waiter?.resume()
     }
 
-    /// Returns when so many requests were told to come later.
+    /// Returns when limits refused the given number of requests.
     func slowed(_ wanted: Int) async {
         await withCheckedContinuation { continuation in
             state.withLock { $0.waiter = (wanted, continuation) }

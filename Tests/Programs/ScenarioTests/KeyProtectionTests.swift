@@ -6,7 +6,7 @@ import Testing
 extension KeyScenarios {
     /// Tests that a process with keys shows nobody its memory.
     @Suite(.timeLimit(.minutes(10))) struct KeyProtectionTests {
-        /// An account without rights: this one, or another where this is root, whom nothing is kept from.
+        /// An account without rights: this one, or another where this is root, which may read everything.
         private static let user: UInt32 = geteuid() == 0 ? 65_534 : geteuid()
         private static let canChangeUser =
             geteuid() != 0 || FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")

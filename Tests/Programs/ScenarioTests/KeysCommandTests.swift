@@ -5,7 +5,7 @@ import Testing
 extension KeyScenarios {
     /// `remint keys`, as an operator meets it.
     @Suite(.timeLimit(.minutes(10))) struct KeysCommandTests {
-        /// A mistake, and what is said of it.
+        /// A mistake, and its error.
         private struct Mistake: CustomTestStringConvertible, Sendable {
             let testDescription: String
             /// Makes the input, in a folder of its own.

@@ -46,7 +46,7 @@ extension OperatorScenarios {
             for (user, copies) in events where copies.count > 1 {
                 let name = String(decoding: user, as: UTF8.self)
                 let later = copies.dropFirst().count { !$0.isResent }
-                #expect(later == 0, "\(name): the second event does not say so")
+                #expect(later == 0, "\(name): the second event is not marked as one")
                 let ids = Set(copies.map { $0.id })
                 #expect(ids.count == 1, "\(name): the second event has another id")
                 #expect(copies.count == 2, "\(name): \(copies.count) events")

@@ -6,8 +6,8 @@ import ProgramTestSupport
 import Testing
 
 extension KeyScenarios {
-    /// A key leaks, or is replaced and comes back, while thousands of users hold its tokens: in the end nobody does, or the command
-    /// says how many are left.
+    /// A key leaks, or is replaced and comes back, while thousands of users hold its tokens: in the end nobody does, or
+    /// the command reports how many are left.
     @Suite(.timeLimit(.minutes(20))) struct LeakedKeyTests {
         private static let infobip = Campaigners.infobip
         private static let environment = ProcessInfo.processInfo.environment

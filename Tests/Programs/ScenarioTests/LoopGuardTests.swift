@@ -38,7 +38,7 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
-        @Test func `devices of a suspended app are told to come back soon, and are answered once it resumes`()
+        @Test func `devices of a suspended app are asked to come back soon, and are answered once it resumes`()
             async throws
         {
             let shop = try await Shop.open(admission: "suspend_after: 3, suspend_min_age: 1s, suspend_probe: 5s")
@@ -62,7 +62,7 @@ extension DeviceScenarios {
                     if answer.status == 503, answer.text("code") != "unavailable" { problem = answer }
                 }
             }
-            let told = try #require(problem, "no device was told to wait")
+            let told = try #require(problem, "no device was asked to wait")
             #expect(told.text("code") == "app_suspended", "\(told.text)")
             #expect((1...30).contains(Int(told.headers["retry-after"] ?? "") ?? 0), "\(told.headers)")
 

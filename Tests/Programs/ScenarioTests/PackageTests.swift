@@ -16,7 +16,7 @@ extension Scenarios {
 
         // MARK: Names
 
-        /// The series that there are, by what the metrics say of themselves: a histogram has three.
+        /// The series that there are, by the metrics' own types: a histogram has three.
         private func series() async throws -> Set<String> {
             let printed = try await Program.run(Repository.remint, ["metrics"]).outputText
             var names: Set<String> = []

@@ -79,7 +79,7 @@ extension OperatorScenarios {
             await shop.broker.close()
         }
 
-        @Test func `a paused app is told apart from a suspended one, and the status shows it`() async throws {
+        @Test func `a paused app differs from a suspended one, and the status shows it`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
             let admin = try await AdminAPI(of: worker)
@@ -143,7 +143,7 @@ extension OperatorScenarios {
             await shop.broker.close()
         }
 
-        @Test func `a watched status goes on until it is ended`() async throws {
+        @Test func `a watched status continues until it is interrupted`() async throws {
             let shop = try await Shop.open()
             let status = try Program(
                 Repository.remint,
@@ -176,7 +176,7 @@ extension OperatorScenarios {
             return ProducerRecord(topic: topic, body: record.body)
         }
 
-        /// The keys of the tokens that came, at least so many.
+        /// The keys of the tokens that came, at least `count`.
         private func tokens(_ shop: borrowing Shop, atLeast count: Int) async throws -> [String] {
             try await shop.consumeOutputs(of: ["remint.tokens"]) { $0.count >= count }.map {
                 String(decoding: $0.key ?? [], as: UTF8.self)

@@ -5,7 +5,7 @@ import ProgramTestSupport
 import Testing
 
 extension DeviceScenarios {
-    /// A gateway that is told to stop, and the devices that it has at that moment.
+    /// A gateway that is stopping, and the devices that it has at that moment.
     @Suite(.timeLimit(.minutes(10))) struct PickupDrainTests {
         @Test func `a stopping gateway is first not ready, serves on, and then sends its devices away`()
             async throws

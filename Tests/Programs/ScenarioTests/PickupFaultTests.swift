@@ -6,7 +6,7 @@ import ProgramTestSupport
 import Testing
 
 extension DeviceScenarios {
-    /// Faults around the gateway: what readiness, log and device are told of each.
+    /// Faults around the gateway: what readiness, log and device report of each.
     @Suite(.timeLimit(.minutes(10))) struct PickupFaultTests {
         private static let keysLost =
             "the session issuer's keys cannot be fetched; the known ones are used for a day, and it is tried again"

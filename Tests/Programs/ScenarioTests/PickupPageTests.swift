@@ -60,7 +60,7 @@ extension DeviceScenarios {
     }
 }
 
-/// The page's site, which is told what came of it.
+/// The page's site, which gets the result.
 private final class Page: VendorStub {
     private let html: [UInt8]
     private let state = Mutex<(result: [UInt8]?, waiter: CheckedContinuation<[UInt8], Never>?)>((nil, nil))

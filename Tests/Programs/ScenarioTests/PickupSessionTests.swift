@@ -254,7 +254,7 @@ private final class Tally: Sendable {
         waiter?.resume()
     }
 
-    /// Returns when so many tokens came since the key changed.
+    /// Returns when the given number of tokens came since the key changed.
     func reached(_ wanted: Int) async {
         await withCheckedContinuation { continuation in
             state.withLock { $0.waiter = (wanted, continuation) }

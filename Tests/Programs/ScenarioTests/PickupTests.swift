@@ -8,7 +8,7 @@ import Testing
 import Vendors
 
 extension DeviceScenarios {
-    /// A device's one call: a report in, a token out, for whom the session says and for nobody else.
+    /// A device's one call: a report in, a token out, for the session's user and for nobody else.
     @Suite(.timeLimit(.minutes(10))) struct PickupTests {
         private static let vendors = ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"]
 

@@ -150,7 +150,7 @@ extension DeviceScenarios {
                     """, address,
                 ])
             #expect(flood.status == 0, "\(flood.errorText)")
-            #expect(program.status < 0, "it ended: \(program.errorText)")
+            #expect(program.status < 0, "it exited: \(program.errorText)")
             var health = ""
             while !health.hasSuffix("200") {
                 health = try await Program.run(

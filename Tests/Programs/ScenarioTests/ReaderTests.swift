@@ -5,7 +5,7 @@ import Testing
 extension Scenarios {
     /// Each type of record has one reader, and each id one check: whoever reads a record or an id otherwise is found here.
     @Suite struct ReaderTests {
-        /// A text of the sources, and the only files that may hold it.
+        /// A string of the sources, and the only files that may hold it.
         struct Border: CustomTestStringConvertible, Sendable {
             let pattern: String
             let files: Set<String>

@@ -5,7 +5,7 @@ import ProgramTestSupport
 import Testing
 
 extension DeviceScenarios {
-    /// From a failure's first report to the token in its device's hands, as worker and gateway tell it.
+    /// From a failure's first report to the token in its device's hands, as worker and gateway report it.
     @Suite(.timeLimit(.minutes(10))) struct RecoveryTests {
         private static func report(_ user: String) -> String { #"{"errorCode":22,"userId":"\#(user)"}"# }
 

@@ -4,7 +4,7 @@ import ProgramTestSupport
 import Testing
 
 extension OperatorScenarios {
-    /// Dead letters of events that said more than they may: a redrive is no way around the rules of a topic.
+    /// Dead letters of events that claimed more than they may: a redrive is no way around the rules of a topic.
     @Suite(.timeLimit(.minutes(10))) struct RedriveTrustTests {
         private static let forged = [
             ("remint-redrives", "1"), ("remint-origin-topic", "remint.invalidations.bulk"),

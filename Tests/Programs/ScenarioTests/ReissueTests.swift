@@ -232,7 +232,7 @@ private struct TokenTopicReader {
 }
 
 extension Shop {
-    /// The bulk lane's events, in whatever order: their ids, and whether they say that they may have been sent before.
+    /// The bulk lane's events, in whatever order: their ids, and whether they are marked as possibly sent before.
     func bulkEvents() async throws -> [(id: String, isResent: Bool)] {
         let partitions = (0..<Int32(self.partitions)).map {
             PartitionOffset(TopicPartition(topic: "remint.invalidations.bulk", partition: $0), offset: 0)

@@ -170,10 +170,10 @@ extension Scenarios {
     }
 }
 
-/// The configurations of a worker that is never left alone, and the events that come meanwhile.
+/// The configurations of a worker that reloads without a pause, and the events that come meanwhile.
 struct ReloadStory {
     static let rounds = 1000
-    /// After so many rounds everything has been there once.
+    /// The number of rounds after which everything has been there once.
     static let warmUp = 300
 
     let broker: String

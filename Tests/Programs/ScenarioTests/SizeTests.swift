@@ -70,7 +70,7 @@ extension Scenarios {
                 headers: [RecordHeader("remint-app", Array("onesignal-shop".utf8))])
         }
 
-        /// A key for each of so many partitions, by librdkafka's default partitioner: CRC-32 of the key.
+        /// A key for each of `count` partitions, by librdkafka's default partitioner: CRC-32 of the key.
         private func keys(ofEach count: Int) -> [String] {
             var keys: [Int: String] = [:]
             var number = 0

@@ -89,7 +89,7 @@ extension OperatorScenarios {
                 broken.errorText.contains("remint.yaml:3:25: error: no adapter is called brase; did you mean braze?"))
         }
 
-        @Test func `a local ring signs unless told not to, and a broken one is an error`() async throws {
+        @Test func `a local ring signs unless an option forbids it, and a broken one is an error`() async throws {
             let temporary = try TemporaryFolder()
             let folder = temporary.url.appending(path: "shop")
             let demo = try await Program.run(Repository.remint, ["demo", "--json", "--dir", folder.path])

@@ -16,7 +16,7 @@ extension Scenarios {
         private static let parent = "00f067aa0ba902b7"
         private static let unseen = "0af7651916cd43dd8448eb211c80319c"
 
-        /// Lets the worker ask `vendor` about the users of `braze-ios`, and tell `collector` of it.
+        /// Lets the worker ask `vendor` about the users of `braze-ios`, and export it to `collector`.
         private func configure(
             _ shop: borrowing Shop, _ vendor: StubServer, _ collector: TraceCollector
         ) throws {

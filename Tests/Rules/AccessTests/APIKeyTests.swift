@@ -58,7 +58,7 @@ struct APIKeyTests {
         String(repeating: "a", count: 62) + "é",
         "  " + String(repeating: "a", count: 62),
     ])
-    func `a text that is no hash makes no API key`(hash: String) {
+    func `a string that is no hash makes no API key`(hash: String) {
         #expect(APIKey(name: "crm", hash: hash, scope: .all) == nil)
     }
 }

@@ -18,7 +18,7 @@ struct AddressTests {
         "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "12345::", "g::", "1:2:3:4:5:6:7::8", "[::1]", "::1.2.3", "::1.2.3.4:5",
         "127.0.0.1:80", "\u{0}", "١.٢.٣.٤", "0x7f.0.0.1",
     ])
-    func `a text that is no IP address is refused`(text: String) { #expect(IPAddress(text) == nil, "\(text)") }
+    func `a string that is no IP address is refused`(text: String) { #expect(IPAddress(text) == nil, "\(text)") }
 
     @Test func `an IPv6 address is known by its network of 64 bits, an IPv4 address by itself`() throws {
         let (one, two) = (try #require(IPAddress("2001:db8:1:2::1")), try #require(IPAddress("2001:db8:1:2:ffff::9")))
@@ -41,5 +41,5 @@ struct AddressTests {
     @Test(arguments: [
         "", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "/8", "10.0.0.0/8/8", "::/129", "x/8",
     ])
-    func `a text that is no address range is refused`(text: String) { #expect(AddressRange(text) == nil) }
+    func `a string that is no address range is refused`(text: String) { #expect(AddressRange(text) == nil) }
 }

@@ -43,7 +43,7 @@ struct ComparableURLTests {
         #expect(ComparableURL(text) != ComparableURL(Self.same[0]))
     }
 
-    @Test(arguments: none) func `a text that is no comparable URL is refused`(text: String) {
+    @Test(arguments: none) func `a string that is no comparable URL is refused`(text: String) {
         #expect(ComparableURL(text) == nil)
     }
 

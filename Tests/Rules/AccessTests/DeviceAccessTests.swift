@@ -138,7 +138,7 @@ struct DeviceAccessTests {
 
     @Test func `a session opens the apps whose issuer, audience and kind it has, by the claim of each`() async throws {
         let agents = try SampleIssuer.key(.es256, "agents")
-        var rules = SessionRules(issuer: "https://desk.example", audience: "desk", userClaims: ["agent"])
+        var rules = SessionRules(issuer: "https://support.example", audience: "support", userClaims: ["agent"])
         rules.name = "sessions.agents"
         var own = SampleIssuer.rules
         own.userClaims = ["sub", "customer"]
@@ -155,23 +155,23 @@ struct DeviceAccessTests {
             try SampleIssuer.session(key, ["sub": #""17""#, "customer": #""c-17""#, "agent": #""17""#]))
         let agent = try await session(
             try SampleIssuer.session(
-                agents, ["iss": #""https://desk.example""#, "aud": #"["desk","shop","club"]"#, "agent": #""17""#]))
+                agents, ["iss": #""https://support.example""#, "aud": #"["support","shop","club"]"#, "agent": #""17""#]))
         func way(_ kind: String, _ issuer: String, _ audience: String?, _ claim: String) -> [SessionWay] {
             [SessionWay(kind: kind, issuer: issuer, audience: audience, claim: claim)]
         }
         let shop = way("session", "https://id.example", "shop", "sub")
-        let desk = way("sessions.agents", "https://desk.example", "desk", "agent")
+        let support = way("sessions.agents", "https://support.example", "support", "agent")
         #expect(try SessionWay.user(of: customer, by: shop) == "17")
-        #expect(try SessionWay.user(of: agent, by: desk) == "17")
+        #expect(try SessionWay.user(of: agent, by: support) == "17")
         #expect(try SessionWay.user(of: customer, by: way("session", "https://id.example", nil, "customer")) == "c-17")
-        await expectRefusal(.appNotOpened) { try SessionWay.user(of: customer, by: desk) }
+        await expectRefusal(.appNotOpened) { try SessionWay.user(of: customer, by: support) }
         await expectRefusal(.appNotOpened) { try SessionWay.user(of: agent, by: shop) }
         await expectRefusal(.appNotOpened) { try SessionWay.user(of: customer, by: []) }
         await expectRefusal(.appNotOpened, "an audience that it does not name") {
             try SessionWay.user(of: customer, by: way("session", "https://id.example", "club", "sub"))
         }
         await expectRefusal(.appNotOpened, "a kind whose keys did not sign it") {
-            try SessionWay.user(of: agent, by: way("session", "https://desk.example", nil, "agent"))
+            try SessionWay.user(of: agent, by: way("session", "https://support.example", nil, "agent"))
         }
         await expectRefusal(.noUser) {
             try SessionWay.user(of: customer, by: way("session", "https://id.example", nil, "agent"))
@@ -179,7 +179,7 @@ struct DeviceAccessTests {
         await expectRefusal(.badSignature, "an issuer's name on another's key") {
             try await session(
                 try SampleIssuer.session(
-                    key, ["iss": #""https://desk.example""#, "aud": #""desk""#, "agent": #""1""#],
+                    key, ["iss": #""https://support.example""#, "aud": #""support""#, "agent": #""1""#],
                     header: ["kid": #""agents""#]))
         }
     }

@@ -22,7 +22,7 @@ extension FetchedKeysTests {
         #expect(await scene.outcome(scene.new) == "keys_unavailable, later 1")
     }
 
-    @Test func `a caller that waits when the fetching stops is told to come later`() async throws {
+    @Test func `a caller that waits when the fetching stops is asked to come later`() async throws {
         let scene = try Scene()
         let outcome = await withTaskGroup(of: String.self) { group in
             let running = Task { await scene.keys.run() }

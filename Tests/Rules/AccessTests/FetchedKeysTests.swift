@@ -14,7 +14,7 @@ struct FetchedKeysTests {
         }
     }
 
-    @Test func `every caller is told to come later while there are no keys, and none is refused`() async throws {
+    @Test func `every caller is asked to come later while there are no keys, and none is refused`() async throws {
         try await Scene().run(.failure(Down())) { scene in
             #expect(await scene.outcome(scene.old) == "keys_unavailable, later 1")
             #expect(scene.fetch.count == 1)

@@ -39,7 +39,7 @@ struct KeySetCacheTests {
         #expect(cache.lookUp(nil, after: nil, at: at(1)).kind == "keys a of 1")
     }
 
-    @Test func `an unknown id in the cool-down is told when the cool-down is over`() {
+    @Test func `an unknown id in the cool-down gets the time at which the cool-down is over`() {
         var cache = filled()
         #expect(cache.lookUp("z", after: nil, at: at(5)).kind == "later 25")
         #expect(cache.lookUp("z", after: nil, at: at(29)).kind == "later 1")

@@ -25,19 +25,19 @@ struct SessionCase: Sendable, CustomTestStringConvertible {
     /// `now` is 1,700,000,000 and clocks may differ by 30 seconds.
     private static let times = [
         taken("as it is"), taken("ends in a second", ["exp": "1700000001"]),
-        taken("ended 29 seconds ago", ["exp": "1699999971"]),
-        refused(.expired, "ended 30 seconds ago", ["exp": "1699999970"]),
-        refused(.expired, "ended long ago", ["exp": "0"]), refused(.expired, "ended before 1970", ["exp": "-1"]),
+        taken("expired 29 seconds ago", ["exp": "1699999971"]),
+        refused(.expired, "expired 30 seconds ago", ["exp": "1699999970"]),
+        refused(.expired, "expired long ago", ["exp": "0"]), refused(.expired, "expired before 1970", ["exp": "-1"]),
         taken("a fraction of a second left", ["exp": "1699999970.5"]),
         taken("an exponent", ["exp": "1.70001e9"]), taken("ends in the year 9999", ["exp": "253402300799"]),
         taken("ends beyond all times", ["exp": "1e300"]),
         refused(.malformed, "ends at no number", ["exp": "1e999"]),
         refused(.noExpiry, "no end", ["exp": nil]), refused(.malformed, "its end is null", ["exp": "null"]),
-        refused(.malformed, "its end is a text", ["exp": #""1700003600""#]),
+        refused(.malformed, "its end is a string", ["exp": #""1700003600""#]),
         refused(.malformed, "its end is a list", ["exp": "[1700003600]"]),
         taken("began now", ["nbf": "1700000000"]), taken("begins in 30 seconds", ["nbf": "1700000030"]),
         refused(.notYetValid, "begins in 31 seconds", ["nbf": "1700000031"]),
-        refused(.malformed, "its beginning is a text", ["nbf": #""1""#]),
+        refused(.malformed, "its beginning is a string", ["nbf": #""1""#]),
         taken("issued in 30 seconds", ["iat": "1700000030"]), taken("no moment of issue", ["iat": nil]),
         refused(.notYetValid, "issued in 31 seconds", ["iat": "1700000031"]),
         refused(.malformed, "its issue is null", ["iat": "null"]),
@@ -70,7 +70,7 @@ struct SessionCase: Sendable, CustomTestStringConvertible {
         refused(.noUser, "an empty user", ["sub": #""""#]),
         taken("a user of 1,024 bytes", ["sub": "\"" + String(repeating: "é", count: 512) + "\""]),
         refused(.userTooLong, "a user of 1,025 bytes", longUser),
-        // What is no session is told nothing of its user.
+        // A token that is no session gets no answer about its user.
         refused(.unknownKey, "a user of 1,025 bytes, of an unknown key", longUser, header: ["kid": #""z""#]),
         refused(.expired, "a user of 1,025 bytes, expired", longUser.merging(["exp": "1"]) { $1 }),
     ]
@@ -108,7 +108,7 @@ struct SessionCase: Sendable, CustomTestStringConvertible {
         refused(.unknownBinding, "bound to both", ["cnf": ##"{"jkt":"x","x5t#S256":"x"}"##]),
         refused(.unknownBinding, "bound to a number", ["cnf": #"{"jkt":7}"#]),
         refused(.unknownBinding, "bound to nothing", ["cnf": "{}"]),
-        refused(.unknownBinding, "bound to a text", ["cnf": #""x""#]),
+        refused(.unknownBinding, "bound to a string", ["cnf": #""x""#]),
         refused(.unknownBinding, "bound to null", ["cnf": "null"]),
     ]
 }

@@ -46,7 +46,7 @@ struct VerifiedSessionsTests {
         #expect(sessions.session(Fingerprint("0"), at: Self.now) == nil)
     }
 
-    @Test func `a session of long ago is kept by its fingerprint alone, and an ended one is not kept`() {
+    @Test func `a session of long ago is kept by its fingerprint alone, and an expired one is not kept`() {
         let sessions = VerifiedSessions()
         let short = Session(
             issuer: "i", signers: [], audiences: [], users: session.users,

@@ -51,7 +51,7 @@ struct IdentifierRuleTests {
     }
 
     @Test(arguments: ["", "[]", "[^]", "a-z", "[z-a]", "[\\d]", "[é]", "[a b]", "[[a]", "[a]]", "[a-]x"])
-    func `a text that is no class of characters is refused`(_ text: String) {
+    func `a string that is no class of characters is refused`(_ text: String) {
         #expect(IdentifierCharacters(text) == nil)
     }
 

@@ -2,7 +2,7 @@ import AdapterKit
 import Foundation
 import Testing
 
-/// A text and the moment it stands for, in microseconds; nil where it is not a date-time.
+/// A string and the moment it stands for, in microseconds; nil where it is not a date-time.
 struct DateText: CustomTestStringConvertible {
     let text: String
     let microseconds: Int64?
@@ -32,7 +32,7 @@ struct DateText: CustomTestStringConvertible {
             }
             let time = UnixTime(seconds: seconds)
             guard time.description == expected, RFC3339.parse(expected) == time else {
-                Issue.record("\(seconds): \(time), Foundation says \(expected)")
+                Issue.record("\(seconds): \(time), Foundation has \(expected)")
                 return
             }
         }
@@ -85,7 +85,7 @@ struct DateText: CustomTestStringConvertible {
         "2026-11-20X10:00:00Z", "２０２６-11-20T10:00:00Z", "2026-11-20T10:00:00\u{2212}02:00", "2026\u{0}11-20T10:00:00Z",
     ].map { DateText($0, nil) }
 
-    @Test(arguments: bad) func `a text that is no date-time is refused`(_ date: DateText) {
+    @Test(arguments: bad) func `a string that is no date-time is refused`(_ date: DateText) {
         #expect(RFC3339.parse(date.text) == nil)
     }
 

@@ -61,7 +61,7 @@ struct FieldSample: CustomTestStringConvertible {
         #expect(ReportField.integer(1).text == nil)
     }
 
-    @Test func `a reported user, a null and an unusable member are told apart`() {
+    @Test func `a reported user, a null and an unusable member are three cases`() {
         #expect(ReportedUser(.text("u"), name: "userId") == .identified("u"))
         #expect(ReportedUser(.null, name: "userId") == .anonymous)
         func code(_ field: ReportField) -> ErrorCode? {

@@ -21,7 +21,7 @@ import Testing
         String(base64url.dropLast()), "\(base64url)=", "+\(base64url.dropFirst())", "\(base64url.dropLast())1",
     ]
 
-    @Test(arguments: bad) func `a text that is no token hash is refused`(_ text: String) {
+    @Test(arguments: bad) func `a string that is no token hash is refused`(_ text: String) {
         #expect(TokenHash(text: text) == nil)
     }
 

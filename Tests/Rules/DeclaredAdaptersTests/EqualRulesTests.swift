@@ -9,7 +9,7 @@ import Testing
 
 @testable import AdapterTestKit
 
-/// Three compiled vendors' rules, written as files: nobody can tell from tokens and decisions which is which.
+/// Three compiled vendors' rules, written as files: tokens and decisions do not show which is which.
 @Suite struct EqualRulesTests {
     /// A compiled vendor and the same as a file.
     struct Pair: Sendable, CustomTestStringConvertible {

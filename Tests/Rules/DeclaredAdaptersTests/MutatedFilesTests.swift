@@ -118,7 +118,7 @@ import YAMLReading
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// The most memory this process has had, in kB; 0 where the system does not say.
+    /// The most memory this process has had, in kB; 0 where the system does not report it.
     private static func peakMemory() -> Int {
         guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
             let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })

@@ -78,7 +78,7 @@ import YAMLReading
         #expect(!vendor.description.sources.isEmpty)
     }
 
-    /// A vendor that is one fact short says so, and so does whoever configures it.
+    /// A vendor that lacks one fact has an error that names it, and so has an app that uses this vendor.
     @Test(arguments: ["moengage", "zendesk", "livekit", "talkjs", "intercom"])
     func `a missing fact is a warning`(_ name: String) throws {
         let (vendor, diagnostics) = DeclaredVendor.load(try Places.text(ofShipped: name), file: name)

@@ -3,7 +3,7 @@ import JOSE
 import Keyring
 import Testing
 
-/// A file's mode and whether a key may stand in such a file, and a listing.
+/// A file's mode and whether such a file may hold a key, and a listing.
 struct FileMode: CustomTestStringConvertible {
     let mode: Int
     let isFitForKeys: Bool

@@ -3,7 +3,7 @@ import JOSE
 import Keyring
 import Testing
 
-/// A key file that does not fit its version, and what the refusal must say.
+/// A key file that does not fit its version, and the text of the refusal.
 struct BadKey: CustomTestStringConvertible {
     let name: String
     let algorithm: String
@@ -70,7 +70,7 @@ struct BadKey: CustomTestStringConvertible {
         expectSilence(error, about: key.contents)
     }
 
-    /// No run of eight bytes of the key may stand in the error.
+    /// No run of eight bytes of the key may be in the error.
     private func expectSilence(
         _ error: KeyRingError, about contents: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {

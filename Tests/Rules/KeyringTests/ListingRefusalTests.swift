@@ -1,7 +1,7 @@
 import Keyring
 import Testing
 
-/// A `keyring.json` that is refused: where, and what the refusal must say.
+/// A `keyring.json` that is refused: the place, and the text of the refusal.
 struct BadListing: CustomTestStringConvertible {
     let name: String
     let text: String

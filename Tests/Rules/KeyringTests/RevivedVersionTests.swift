@@ -51,7 +51,7 @@ import Testing
         #expect(try Self.revived(ring) == [])
     }
 
-    @Test func `a version that signs again is ended with a successor`() throws {
+    @Test func `a version that signs again is retired with a successor`() throws {
         let ring = try Self.ring()
         let old = try ring.read("keyring.json")
         try AuditLog(ring.directory).append("retire", version: "a", at: Self.time)

@@ -7,7 +7,7 @@ import Testing
 @testable import Keyring
 @testable import Operations
 
-/// A canary hears of every app of its ring, by users whose devices can tell.
+/// A canary hears of every app of its ring, by users whose devices report refusals.
 @Suite struct CanaryAppsTests {
     private static func user(_ app: String, _ number: Int) -> [UInt8] {
         Array("\(app)/registered=u\(number)".utf8)

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// Users whose token ended, users with a live one, users who are wanted, and those who are chosen.
+    /// Users whose token expired, users with a live one, users who are wanted, and those who are chosen.
     private static let counts: [(ended: Int, live: Int, wanted: Int, chosen: Int)] = [
         (200, 3800, 40, 40), (200, 12, 20, 12), (5, 0, 20, 0), (0, 0, 20, 0), (0, 1, 1, 1), (1, 1, 2, 1),
     ]

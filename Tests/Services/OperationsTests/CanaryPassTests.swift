@@ -140,7 +140,7 @@ import WorkerConfiguration
 
     // MARK: Users who are gone
 
-    @Test func `users whom the vendor does not know any more fail no canary and are named at the end`() async throws {
+    @Test func `users that the vendor does not know any more fail no canary and are named at the end`() async throws {
         let shop = try Self.shop(["push": 60])
         defer { shop.remove() }
         shop.cluster.gone = Set((0..<10).map { Self.user("push", $0) })

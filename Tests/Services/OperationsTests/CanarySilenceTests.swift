@@ -7,7 +7,8 @@ import Testing
 @testable import Operations
 @testable import Pipeline
 
-/// Silence passes no canary: workers read whatever devices reported, nothing was held, and enough devices could tell.
+/// Silence passes no canary: workers read whatever devices reported, nothing was held, and enough devices could report
+/// a refusal.
 @Suite struct CanarySilenceTests {
     private static func user(_ number: Int, _ app: String = "push") -> [UInt8] {
         Array("\(app)/registered=u\(number)".utf8)

@@ -176,7 +176,7 @@ import Testing
         (2000, nil, "r", false), (5, "e.e.e", "r", true), (5, "another", "r", false), (5, nil, "device", false),
     ]
 
-    @Test(arguments: reports) func `a report behind the marks refuses the user's token, whatever clocks say`(
+    @Test(arguments: reports) func `a report behind the marks refuses the user's token, whatever the clocks show`(
         _ report: (time: Int64?, named: String?, id: String, counts: Bool)
     ) {
         var tally = Self.tally(3)

@@ -149,7 +149,7 @@ import WorkerTestSupport
         _ = try shop.revoke("a")
         #expect(throws: CompromisedKey.self) { try other.requireUncompromised(stored.key) }
         try FileManager.default.removeItem(atPath: try shop.path(of: "a"))
-        #expect(try shop.ring("push").holders(of: "a") == nil, "of a key that is gone nobody can say")
+        #expect(try shop.ring("push").holders(of: "a") == nil, "the holders of a key that is gone are unknown")
     }
 
     // MARK: Damage

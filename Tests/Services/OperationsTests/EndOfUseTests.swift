@@ -157,7 +157,7 @@ import WorkerTestSupport
         #expect(try campaign.revocation(of: "b", promoting: nil).leaked == "b")
     }
 
-    /// The steps that change the ring, and what is said where one of them fails halfway.
+    /// The steps that change the ring, and the errors of those that fail halfway.
     enum Step: CaseIterable {
         case promote, abort, retire, keysPromote, keysRetire
 

@@ -134,7 +134,7 @@ import WorkerTestSupport
     }
 
     @Test(arguments: ["", "1/7", "1/7/", "-1/7/x", "1/-7/x", "1/7/x/y", "a/7/x", "1/99999999999999999999/x"])
-    func `a text that is no letter's name is refused`(_ text: String) { #expect(LetterName(text: text) == nil) }
+    func `a string that is no letter's name is refused`(_ text: String) { #expect(LetterName(text: text) == nil) }
 
     @Test func `finished letters within the topic's bounds are subtracted from its count`() throws {
         var states = LetterStates()

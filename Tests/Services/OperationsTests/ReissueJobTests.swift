@@ -11,7 +11,7 @@ import WorkerTestSupport
 @Suite(.timeLimit(.minutes(10))) struct ReissueJobTests {
     private struct Down: Error {}
 
-    /// A bulk lane that takes some of each batch and fails then, as often as it is told to.
+    /// A bulk lane that takes some of each batch and fails then, the given number of times.
     private final class FailingLane: BulkLane {
         private(set) var events: [(id: String, key: [UInt8], isResent: Bool)] = []
         var failures = 0
@@ -100,7 +100,7 @@ import WorkerTestSupport
         let job = ReissueJob(
             configuration: configuration, app: configuration.apps.first { $0.name == "push" }, files: files,
             pace: ReissuePace(rate: nil, wave: 1, rest: 3600), total: 2, lane: { lane }, display: NoDisplay(),
-            now: { UnixTime(seconds: 1_800_000_000) }, mayGoOn: { lane.events.isEmpty })
+            now: { UnixTime(seconds: 1_800_000_000) }, mayContinue: { lane.events.isEmpty })
         // An hour's rest outlasts the suite's limit.
         let end = try await job.run(&progress) {
             defer { rows = [] }

@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: ["", "{}", "[]", #"{"from":"a","to":"b","phase":"over","begun":"2026-11-01T00:00:00Z"}"#])
-    func `a text that is no campaign is refused`(_ text: String) { #expect(Rotation(Array(text.utf8)) == nil) }
+    func `a string that is no campaign is refused`(_ text: String) { #expect(Rotation(Array(text.utf8)) == nil) }
 
     private static func rotation(in phase: Rotation.Phase) throws -> Rotation {
         var rotation = Rotation(id: "c-1", from: "a", to: "b", at: time, by: "ann", why: "yearly")

@@ -7,7 +7,7 @@ import Testing
 
 /// Users out of files as people have them.
 @Suite struct UserRowsTests {
-    /// A text, and the fields of its rows or what is wrong with them.
+    /// A file's contents, and the fields of its rows or the error in them.
     private static let texts: [(String, [[String]])] = [
         ("a,b\n1,2\n", [["a", "b"], ["1", "2"]]),
         ("a,b\r\n1,2", [["a", "b"], ["1", "2"]]),

@@ -128,12 +128,14 @@ import Testing
 
     @Test func `a call whose event a worker is done with ends, and no other one`() {
         let now = Self.start
-        let room = WaitingRoom()
+        let waiters = TokenWaiters()
         let ended = Ended()
         func wait(_ name: String, _ place: DeliveredPlace?, _ delivery: Delivery? = nil) {
             var event = SampleLetter.awaited(name)
             (event.place, event.delivery) = (place, delivery)
-            room.wait(for: [1], after: now.microseconds, event: event, until: .now + .seconds(600), unless: { nil }) {
+            waiters.wait(
+                for: [1], after: now.microseconds, event: event, until: .now + .seconds(600), unless: { nil }
+            ) {
                 if case .handled = $0 { ended.take(name) }
             }
         }
@@ -144,13 +146,13 @@ import Testing
         wait("next", DeliveredPlace(partition: 0, offset: 6))
         wait("elsewhere", DeliveredPlace(partition: 1, offset: 0))
         wait("nowhere", nil, Delivery.taken)
-        room.handled([TopicPartition(topic: SampleLetter.awaited("e").topic, partition: 0): 6])
+        waiters.handled([TopicPartition(topic: SampleLetter.awaited("e").topic, partition: 0): 6])
         #expect(ended.names.sorted() == ["delivered", "handled"])
-        #expect(room.count == 3)
+        #expect(waiters.count == 3)
     }
 }
 
-/// The names of calls that ended.
+/// The names of finished calls.
 private final class Ended: Sendable {
     private let state = Mutex<[String]>([])
 

@@ -20,7 +20,7 @@ import Testing
             asks.current([1], version: 0, unseen: Self.now.microseconds, at: Self.now) == nil,
             "its answer may have been forgotten")
         asks.ended([1], event: "e-0")
-        #expect(asks.current([1], version: 5, at: Self.now) == ask, "another event ended")
+        #expect(asks.current([1], version: 5, at: Self.now) == ask, "another event finished")
         asks.ended([1], event: "e-1")
         #expect(asks.current([1], version: 5, at: Self.now) == nil)
     }

@@ -55,7 +55,7 @@ import Testing
         #expect(most < 200, "\(most) asks in one second")
     }
 
-    @Test mutating func `a refused device waits as long as it was told, and half a minute at least is enough`() {
+    @Test mutating func `a refused device waits as long as its answer asked, and half a minute at least is enough`() {
         let key = Self.key(0)
         for (told, longest): (Int, Int64) in [(4, 8), (1000, 60)] {
             bare = BareStreams()
@@ -70,21 +70,21 @@ import Testing
         }
     }
 
-    @Test func `a connected device without a token, or whose token has ended, is one without a live token`() {
+    @Test func `a connected device without a token, or whose token has expired, is one without a live token`() {
         let clock = Mutex(Self.start)
-        let desk = TokenDesk(capacity: 1 << 20) { clock.withLock { $0 } }
+        let store = TokenStore(capacity: 1 << 20) { clock.withLock { $0 } }
         let (ann, ben) = (Array("shop/ann".utf8), Array("shop/ben".utf8))
-        let (number, _) = desk.listen(to: ann, of: Subject(user: "ann"))
-        _ = desk.listen(to: ben, of: Subject(user: "ben"))
-        #expect(Set(desk.bare.map(\.key)) == [ann, ben])
-        desk.published(
+        let (number, _) = store.listen(to: ann, of: Subject(user: "ann"))
+        _ = store.listen(to: ben, of: Subject(user: "ben"))
+        #expect(Set(store.bare.map(\.key)) == [ann, ben])
+        store.published(
             HeldToken(text: [1], version: Self.start.microseconds, expiresAt: Self.start.seconds + 60), for: ann)
-        #expect(desk.bare.map(\.key) == [ben])
+        #expect(store.bare.map(\.key) == [ben])
         clock.withLock { $0 = Self.start.advanced(bySeconds: 61) }
-        #expect(Set(desk.bare.map(\.key)) == [ann, ben], "it ended, as it does while no broker answers")
-        desk.trim()
-        #expect(Set(desk.bare.map(\.key)) == [ann, ben])
-        desk.hush(number, ann)
-        #expect(desk.bare.map(\.key) == [ben])
+        #expect(Set(store.bare.map(\.key)) == [ann, ben], "it expired, as it does while no broker answers")
+        store.trim()
+        #expect(Set(store.bare.map(\.key)) == [ann, ben])
+        store.hush(number, ann)
+        #expect(store.bare.map(\.key) == [ben])
     }
 }

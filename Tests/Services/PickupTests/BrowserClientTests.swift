@@ -21,7 +21,7 @@ private let hasNode = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(
         let found = try JSONDocument(parsing: Array(program.standardOutput)).root
         func names(_ member: String) -> [String] { (found[member]?.elements ?? []).compactMap(\.string) }
         #expect(names("lost").isEmpty, "of 100 reports")
-        #expect(names("early").isEmpty, "calls before the time that Retry-After said")
+        #expect(names("early").isEmpty, "calls before the time of Retry-After")
         #expect((found["faults"]?.integer ?? 0) > 200)
         // What finds no answer in time is told, and sent again once the page is in the foreground.
         #expect(names("gaveUp") == ["few-1"] && found["hidden"]?.integer == 0)

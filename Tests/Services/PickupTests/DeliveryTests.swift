@@ -35,30 +35,30 @@ import Testing
 
     @Test func `an ask whose event was not accepted is under way no more, and its calls hear of it`() async {
         let now = UnixTime(seconds: 1_800_000_000)
-        let desk = TokenDesk(capacity: 1 << 20) { now }
+        let store = TokenStore(capacity: 1 << 20) { now }
         let ask = AsksUnderWay.Ask(event: "e-1", after: 0, sentAt: now)
-        desk.asks.withLock { $0.sent(ask, as: [1]) }
+        store.asks.withLock { $0.sent(ask, as: [1]) }
         let record = ProducerRecord(topic: "t", key: SampleLetter.key, value: [])
         let arrival = await withCheckedContinuation { continuation in
-            desk.room.wait(
+            store.waiters.wait(
                 for: [1], after: 0, event: SampleLetter.awaited("e-1"), until: .now + .seconds(600), unless: { nil }
             ) { continuation.resume(returning: $0) }
-            desk.delivered(OutgoingAsk(record: record, name: [1], ask: ask), .refused(.silent))
+            store.delivered(OutgoingAsk(record: record, name: [1], ask: ask), .refused(.silent))
         }
-        guard case .unsent(let problem) = arrival else { Issue.record("not told"); return }
+        guard case .unsent(let problem) = arrival else { Issue.record("not answered"); return }
         #expect(problem.detail == Problem.silent.detail)
         #expect(Self.detail(ask.delivery.word) == problem.detail, "a call that shares it a moment later hears it, too")
-        #expect(desk.asks.withLock { $0.current([1], version: 0, at: now) } == nil)
+        #expect(store.asks.withLock { $0.current([1], version: 0, at: now) } == nil)
     }
 
     @Test func `a call that shares an accepted event hears of it at once`() async {
         let now = UnixTime(seconds: 1_800_000_000)
-        let desk = TokenDesk(capacity: 1 << 20) { now }
+        let store = TokenStore(capacity: 1 << 20) { now }
         let ask = AsksUnderWay.Ask(event: "e-1", after: 0, sentAt: now)
-        desk.asks.withLock { $0.sent(ask, as: [1]) }
+        store.asks.withLock { $0.sent(ask, as: [1]) }
         let record = ProducerRecord(topic: "t", key: SampleLetter.key, value: [])
-        desk.delivered(OutgoingAsk(record: record, name: [1], ask: ask), .taken(at: nil))
-        let current = desk.asks.withLock { $0.current([1], version: 0, at: now) }
+        store.delivered(OutgoingAsk(record: record, name: [1], ask: ask), .taken(at: nil))
+        let current = store.asks.withLock { $0.current([1], version: 0, at: now) }
         #expect(
             current == ask && current?.delivery === Delivery.taken, "an ask that was sent costs no delivery of its own")
         #expect(Self.detail(await current?.delivery.word(within: .zero)) == "taken")
@@ -66,13 +66,13 @@ import Testing
 
     @Test func `the word about an earlier event leaves a later ask alone`() {
         let now = UnixTime(seconds: 1_800_000_000)
-        let desk = TokenDesk(capacity: 1 << 20) { now }
+        let store = TokenStore(capacity: 1 << 20) { now }
         let (old, new) = (
             AsksUnderWay.Ask(event: "e-1", after: 0, sentAt: now), AsksUnderWay.Ask(event: "e-2", after: 0, sentAt: now)
         )
-        desk.asks.withLock { $0.sent(new, as: [1]) }
+        store.asks.withLock { $0.sent(new, as: [1]) }
         let record = ProducerRecord(topic: "t", key: SampleLetter.key, value: [])
-        desk.delivered(OutgoingAsk(record: record, name: [1], ask: old), .refused(.silent))
-        #expect(desk.asks.withLock { $0.current([1], version: 0, at: now) } == new)
+        store.delivered(OutgoingAsk(record: record, name: [1], ask: old), .refused(.silent))
+        #expect(store.asks.withLock { $0.current([1], version: 0, at: now) } == new)
     }
 }

@@ -27,7 +27,7 @@ import Testing
         #expect(refusals.outages(at: Self.after(10)).isEmpty)
     }
 
-    @Test func `an event that is taken in between starts the time anew`() {
+    @Test func `an event that is taken in between restarts the time`() {
         var refusals = EventRefusals()
         Self.refuse(&refusals, at: 0)
         refusals.accepted("in")

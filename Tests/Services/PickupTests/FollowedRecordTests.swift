@@ -109,7 +109,7 @@ import WorkerConfiguration
         }
         guard case .lane(let pause?) = try word("live", "paused") else { Issue.record("not read"); return }
         #expect(pause.lane == .live)
-        guard case .lane(nil) = try word("live", "active") else { Issue.record("not ended"); return }
+        guard case .lane(nil) = try word("live", "active") else { Issue.record("not resumed"); return }
         guard case .other = try word("bulk", "paused") else { Issue.record("another lane's"); return }
     }
 }

@@ -33,31 +33,31 @@ import Wiring
 
     private let clock = Clock()
     private let log = RecordingLog()
-    private let desk: TokenDesk
+    private let store: TokenStore
     private let health: GatewayHealth
 
     init() throws {
         let configuration = try GatewayConfiguration.read(Self.text)
         let (logger, now) = (log.logger(), { @Sendable [clock] in clock.now })
         let topics: @Sendable () -> Set<String> = { ["remint.invalidations", "shop.android"] }
-        desk = TokenDesk(capacity: 1 << 20, now: now)
+        store = TokenStore(capacity: 1 << 20, now: now)
         let unreadable = UnreadableRecords(PickupMetrics().unreadable, logger: logger)
         let past = TopicPast(
-            configuration, age: .seconds(60), brokers: "127.0.0.1:1", desk: desk, unreadable: unreadable,
+            configuration, age: .seconds(60), brokers: "127.0.0.1:1", store: store, unreadable: unreadable,
             logger: logger, now: now, noted: { _ in })
         let follower = TokenFollower(
-            configuration, brokers: "127.0.0.1:1", desk: desk, past: past, unreadable: unreadable, logger: logger,
+            configuration, brokers: "127.0.0.1:1", store: store, past: past, unreadable: unreadable, logger: logger,
             now: now)
         let workers = WorkerWatch(
-            configuration, brokers: "127.0.0.1:1", desk: desk, eventTopics: topics, logger: logger, now: now)
+            configuration, brokers: "127.0.0.1:1", store: store, eventTopics: topics, logger: logger, now: now)
         health = GatewayHealth(
-            follower: follower, workers: workers, desk: desk, eventTopics: topics, sessions: [], certificateEnd: nil,
+            follower: follower, workers: workers, store: store, eventTopics: topics, sessions: [], certificateEnd: nil,
             logger: logger, now: now)
-        desk.changeTail { $0 = TailState(partitions: 1, followed: [0]) }
+        store.changeTail { $0 = TailState(partitions: 1, followed: [0]) }
     }
 
     private func refuse(_ topic: String) {
-        desk.refusals.withLock {
+        store.refusals.withLock {
             $0.refused(topic, code: "TOPIC_AUTHORIZATION_FAILED", isForLength: false, length: 80, at: clock.now)
         }
     }
@@ -92,7 +92,7 @@ import Wiring
         #expect(lines == expected)
         refuse("shop.android")
         #expect(lines == expected)
-        desk.refusals.withLock { $0.accepted("shop.android") }
+        store.refusals.withLock { $0.accepted("shop.android") }
         expected.append("\(Self.accepted)|shop.android")
         #expect(lines == expected && lines == expected)
     }
@@ -119,17 +119,17 @@ import Wiring
         refuse("remint.invalidations")
         refuse("shop.android")
         #expect(!health.readiness.isReady)
-        desk.refusals.withLock { $0.accepted("shop.android") }
+        store.refusals.withLock { $0.accepted("shop.android") }
         #expect(health.readiness.isReady && metric() == "1")
     }
 
     @Test func `a topic of events that is deleted is noticed without an ask, and its return too`() {
         for topic in ["remint.invalidations", "shop.android"] {
-            desk.described(topic, problem: "UNKNOWN_TOPIC_OR_PART")
+            store.described(topic, problem: "UNKNOWN_TOPIC_OR_PART")
         }
         #expect(!health.readiness.isReady)
         #expect(lines.count == 2)
-        desk.described("shop.android", problem: nil)
+        store.described("shop.android", problem: nil)
         #expect(health.readiness.isReady && lines.count == 3)
     }
 
@@ -138,7 +138,7 @@ import Wiring
             for topic in ["remint.invalidations", "shop.android"] { refuse(topic) }
             clock.pass(seconds: 10)
         }
-        desk.changeTail { $0.silentSince = clock.now }
+        store.changeTail { $0.silentSince = clock.now }
         #expect(problem(.events) == nil && problem(.brokers) != nil)
         #expect(!lines.contains { $0.hasPrefix(Self.refused) })
     }
@@ -148,12 +148,12 @@ import Wiring
     private static let partition = TopicPartition(topic: "remint.invalidations", partition: 0)
 
     private func commit(_ offset: Int64?) {
-        desk.committed(
+        store.committed(
             offset.map { [Self.partition: $0] } ?? [:], of: [Self.partition], isRead: true)
     }
 
     private func hangWorkers() {
-        desk.waits(for: DeliveredPlace(partition: 0, offset: 7), of: Self.partition.topic)
+        store.waits(for: DeliveredPlace(partition: 0, offset: 7), of: Self.partition.topic)
         for _ in 0..<11 {
             clock.pass(seconds: 1)
             commit(7)
@@ -165,7 +165,7 @@ import Wiring
         #expect(lines == [Self.unanswered])
         for _ in 0..<20 {
             clock.pass(seconds: 60)
-            #expect(desk.openPartitions == [Self.partition])
+            #expect(store.openPartitions == [Self.partition])
             commit(7)
             #expect(lines == [Self.unanswered])
         }
@@ -177,13 +177,13 @@ import Wiring
     @Test func `a pause of the lane is no answer of workers, and a topic that is created again is a new start`() {
         hangWorkers()
         #expect(lines == [Self.unanswered])
-        desk.heldLane(LanePause(lane: .live, since: clock.now))
+        store.heldLane(LanePause(lane: .live, since: clock.now))
         clock.pass(seconds: 1)
         _ = lines
-        desk.heldLane(nil)
+        store.heldLane(nil)
         #expect(!lines.contains("workers answer again"))
-        desk.described(Self.partition.topic, problem: "UNKNOWN_TOPIC_OR_PART")
-        desk.described(Self.partition.topic, problem: nil)
+        store.described(Self.partition.topic, problem: "UNKNOWN_TOPIC_OR_PART")
+        store.described(Self.partition.topic, problem: nil)
         #expect(problem(.workers) == nil)
         clock.pass(seconds: 1)
         #expect(lines.contains("workers answer again"))

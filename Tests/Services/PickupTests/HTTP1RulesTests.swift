@@ -45,7 +45,7 @@ import Testing
         #expect(second.hasSuffix("\r\n\r\ndata: x\n\n"))
     }
 
-    @Test func `a client that waits for 100 Continue is told to send its body once that is wanted`() throws {
+    @Test func `a client that waits for 100 Continue is asked to send its body once that is wanted`() throws {
         let connection = try WireConnection()
         try connection.send("POST / HTTP/1.1", "Host: a", "Expect: 100-continue", "Content-Length: 2")
         #expect(try connection.bytes().isEmpty, "a caller that is refused by its head sends no body")

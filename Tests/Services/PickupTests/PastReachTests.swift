@@ -100,8 +100,8 @@ import Testing
     {
         var random = Seeded(state: (seed &+ 1) &* 0x9E37_79B9_7F4A_7C15 | 1)
         let history = History(&random)
-        let desk = TokenDesk(capacity: 4 << 20) { Self.now }
-        desk.tailBegins()
+        let store = TokenStore(capacity: 4 << 20) { Self.now }
+        store.tailBegins()
         var newest = history.newest
         var reach = Self.reach(history.partitions.count)
         var left = history.partitions.map(\.count)
@@ -120,11 +120,11 @@ import Testing
                 }
                 return .token(Self.token(entry.version, endsAt: end), key: Self.key(entry.subject))
             }
-            for record in records { record.tell(desk) }
+            for record in records { record.tell(store) }
             reach.read(records, of: Self.partition(number))
             left[number] = from
             if from == 0 { reach.end(Self.partition(number), isWhole: true) }
-            desk.pastReached(reach.certain)
+            store.pastReached(reach.certain)
             if Int.random(in: 0..<30, using: &random) == 0 {
                 published += 1
                 let subject = Int.random(in: 0..<History.subjects, using: &random)
@@ -133,13 +133,13 @@ import Testing
                 let end = isErased ? nil : Self.now.seconds + 600
                 newest[subject] = .init(subject: subject, version: version, end: end)
                 if isErased {
-                    desk.erased(Self.key(subject))
+                    store.erased(Self.key(subject))
                 } else {
-                    desk.published(Self.token(version), for: Self.key(subject))
+                    store.published(Self.token(version), for: Self.key(subject))
                 }
             }
             for subject in 0..<History.subjects {
-                guard let answer = desk.live(Self.key(subject), life: 0) else { continue }
+                guard let answer = store.live(Self.key(subject), life: 0) else { continue }
                 answers += 1
                 let expected = newest[subject]
                 #expect(
@@ -149,7 +149,7 @@ import Testing
         }
         #expect(reach.certain == .min && answers > 0)
         for subject in history.simple where newest[subject]?.end != nil {
-            #expect(desk.live(Self.key(subject), life: 0)?.version == newest[subject]?.version, "user-\(subject)")
+            #expect(store.live(Self.key(subject), life: 0)?.version == newest[subject]?.version, "user-\(subject)")
         }
     }
 
@@ -209,34 +209,34 @@ import Testing
     // MARK: Who waits
 
     @Test func `a call and a stream hear of a token of the past once it counts`() async throws {
-        let desk = TokenDesk(capacity: 1 << 20) { Self.now }
-        desk.tailBegins()
+        let store = TokenStore(capacity: 1 << 20) { Self.now }
+        store.tailBegins()
         let arrivals = Mutex<[Int64]>([])
-        desk.room.wait(
-            for: [1], after: 0, until: .now + .seconds(3600), unless: { desk.newest([1]).map(Arrival.token) }
+        store.waiters.wait(
+            for: [1], after: 0, until: .now + .seconds(3600), unless: { store.newest([1]).map(Arrival.token) }
         ) { arrival in
             if case .token(let token) = arrival { arrivals.withLock { $0.append(token.version) } }
         }
         let subject = Subject(user: "user")
-        let (_, tokens) = desk.listen(to: [1], of: subject)
-        desk.recalled(Self.token(100), for: [1])
-        desk.pastReached(101)
-        #expect(desk.newest([1]) == nil && desk.streamed.isEmpty && desk.room.count == 1)
-        #expect(desk.unseen(of: [1]) >= 100)
+        let (_, tokens) = store.listen(to: [1], of: subject)
+        store.recalled(Self.token(100), for: [1])
+        store.pastReached(101)
+        #expect(store.newest([1]) == nil && store.streamed.isEmpty && store.waiters.count == 1)
+        #expect(store.unseen(of: [1]) >= 100)
         // The newer one is in another partition.
-        desk.recalled(Self.token(200), for: [1])
-        #expect(arrivals.withLock { $0 } == [200] && desk.newest([1])?.version == 200)
+        store.recalled(Self.token(200), for: [1])
+        #expect(arrivals.withLock { $0 } == [200] && store.newest([1])?.version == 200)
         var iterator = tokens.makeAsyncIterator()
         #expect(await iterator.next()?.version == 200)
         // Of one that counts as soon as the rest was read, whoever waits hears then.
-        desk.recalled(Self.token(50), for: [2])
-        desk.room.wait(
-            for: [2], after: 0, until: .now + .seconds(3600), unless: { desk.newest([2]).map(Arrival.token) }
+        store.recalled(Self.token(50), for: [2])
+        store.waiters.wait(
+            for: [2], after: 0, until: .now + .seconds(3600), unless: { store.newest([2]).map(Arrival.token) }
         ) { arrival in
             if case .token(let token) = arrival { arrivals.withLock { $0.append(token.version) } }
         }
         #expect(arrivals.withLock { $0 } == [200])
-        desk.pastReached(50)
+        store.pastReached(50)
         #expect(arrivals.withLock { $0 } == [200, 50])
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct PastWindowsTests {
     private static let partition = TopicPartition(topic: "t", partition: 0)
 
-    /// Reads a log with records at `offsets`, as a consumer would: from where it is told, and on until it is told otherwise.
+    /// Reads a log with records at `offsets`, as a consumer would: from the given offset on, until the next seek.
     private func read(_ offsets: [Int64], _ range: Range<Int64>, size: Int) -> (
         records: [Int64], windows: Int, largest: Int
     ) {
@@ -61,7 +61,7 @@ import Testing
     }
 }
 
-/// Asks for users of whom nothing is known, at a rate.
+/// Asks for unknown users, at a rate.
 @Suite struct ColdBudgetTests {
     private static let start = ContinuousClock.now
 

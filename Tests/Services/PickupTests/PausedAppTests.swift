@@ -11,13 +11,13 @@ import Testing
     @Test func `a pause with an end ends by itself, without a word of the control topic`() {
         let start = UnixTime(seconds: 1_800_000_000)
         let clock = Mutex(start)
-        let desk = TokenDesk(capacity: 1 << 20) { clock.withLock { $0 } }
-        desk.held("shop", Suspension(app: "shop", cause: .paused, since: start, until: start.advanced(bySeconds: 600)))
-        desk.held("other", Suspension(app: "other", cause: .paused, since: start))
-        #expect(desk.suspension(of: "shop")?.cause == .paused)
+        let store = TokenStore(capacity: 1 << 20) { clock.withLock { $0 } }
+        store.held("shop", Suspension(app: "shop", cause: .paused, since: start, until: start.advanced(bySeconds: 600)))
+        store.held("other", Suspension(app: "other", cause: .paused, since: start))
+        #expect(store.suspension(of: "shop")?.cause == .paused)
         clock.withLock { $0 = start.advanced(bySeconds: 600) }
-        #expect(desk.suspension(of: "shop") == nil)
-        #expect(desk.suspension(of: "other") != nil, "one without an end stays")
+        #expect(store.suspension(of: "shop") == nil)
+        #expect(store.suspension(of: "other") != nil, "one without an end stays")
     }
 
     private static let start = UnixTime(seconds: 1_800_000_000)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [(nil, 60), (5, 5), (0, 1), (100_000, 60)] as [(Int64?, Int)])
-    func `a paused app is told apart from a suspended one, and its devices come back within two minutes`(
+    func `a paused app differs from a suspended one, and its devices come back within two minutes`(
         _ end: Int64?, _ wait: Int
     ) {
         let pause = Suspension(

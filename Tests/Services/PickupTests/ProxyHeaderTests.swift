@@ -21,7 +21,7 @@ import WorkerConfiguration
         0x21, 0x21,
         [0x20, 0x01, 0x0D, 0xB8] + [UInt8](repeating: 0, count: 11) + [1] + [UInt8](repeating: 0, count: 20))
 
-    @Test func `a header names the caller, and may say more`() throws {
+    @Test func `a header names the caller, and may have more`() throws {
         for (bytes, source) in [
             (Self.short, "203.0.113.9"), (Self.long, "2001:db8:0:0:0:0:0:1"),
             (Self.header(0x21, 0x11, Array(Self.short[16...]) + [4, 0, 1, 0]), "203.0.113.9"),

@@ -94,7 +94,7 @@ import Wiring
             "certificate expired", facts { $0.certificateEnd = now }, "certificate",
             "pickup.tls.certificate expired at \(now)"
         ),
-        ("told to stop", facts { $0.isStopping = true }, "gateway", "the gateway is about to stop"),
+        ("stopping", facts { $0.isStopping = true }, "gateway", "the gateway is about to stop"),
     ]
 
     @Test(arguments: faults.map(\.name))
@@ -121,7 +121,7 @@ import Wiring
             readiness.dependencies.map(\.dependency) == [.brokers, .tokens, .events, .workers, .lane, .clock, .gateway])
     }
 
-    @Test func `workers of whom nothing is known are no fault, and are not called well`() {
+    @Test func `unknown workers are no fault, and are not called well`() {
         let unknown = Readiness(Self.facts { $0.areWorkersUnknown = true }, at: Self.now)
         #expect(unknown.isReady && unknown.unknown == [.workers])
         let absent = Readiness(
@@ -189,14 +189,14 @@ import Wiring
     }
 
     @Test func `no partition counts as followed while no broker answers`() {
-        let (metrics, desk) = (PickupMetrics(), TokenDesk(capacity: 1 << 20) { Self.now })
+        let (metrics, store) = (PickupMetrics(), TokenStore(capacity: 1 << 20) { Self.now })
         func followed() -> Bool {
-            metrics.set(desk)
+            metrics.set(store)
             return metrics.registry.exposition().contains("\nremint_pickup_followed_partitions 3")
         }
-        desk.changeTail { $0 = TailState(partitions: 3, followed: [0, 1, 2]) }
+        store.changeTail { $0 = TailState(partitions: 3, followed: [0, 1, 2]) }
         #expect(followed())
-        desk.changeTail { $0.silentSince = Self.now }
+        store.changeTail { $0.silentSince = Self.now }
         #expect(!followed())
     }
 }

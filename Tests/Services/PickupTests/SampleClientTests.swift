@@ -12,14 +12,14 @@ import Testing
         }
     }
 
-    /// The sample in `language`, with a patience that its app can change.
-    private static func sample(_ language: String, _ patience: String) throws -> String {
+    /// The sample in `language`, with a maximum wait that its app can change.
+    private static func sample(_ language: String, _ maxWait: String) throws -> String {
         let page = try String(contentsOf: Repository.root.appending(path: "adapters/README.md"), encoding: .utf8)
         let start = try #require(page.range(of: "```\(language)\n"))
         let end = try #require(page.range(of: "```", range: start.upperBound..<page.endIndex))
         let text = String(page[start.upperBound..<end.lowerBound])
-        try #require(text.contains(patience))
-        return text.replacing(patience, with: "= patience")
+        try #require(text.contains(maxWait))
+        return text.replacing(maxWait, with: "= maxWait")
     }
 
     private static func check(_ program: Program) throws {
@@ -29,7 +29,7 @@ import Testing
         #expect(found["status"]?.integer == 0, "\(program.errorText)")
         let users = ["away"] + (0..<10).map { "u-\($0)" }
         #expect(names("answers") == users.map { "\($0) t-\($0)" }, "\(program.errorText)")
-        #expect(names("early").isEmpty, "calls before the time that Retry-After said")
+        #expect(names("early").isEmpty, "calls before the time of Retry-After")
         #expect(found["elsewhere"]?.integer == 8, "four users sent elsewhere ask there until there is a token")
         #expect(found["sessions"]?.integer == 0, "a session in an address")
         for user in users.dropFirst() {
@@ -70,7 +70,7 @@ import Testing
         import FoundationNetworking
 
         let gateway = URL(string: ProcessInfo.processInfo.environment["GATEWAY"]!)!
-        var patience = 60.0
+        var maxWait = 60.0
         enum User { @TaskLocal static var name = "" }
         func session() async -> String { "session-\\(User.name)" }
 
@@ -97,7 +97,7 @@ import Testing
             for number in 0..<10 { group.addTask { try await report("u-\\(number)") } }
             try await group.waitForAll()
         }
-        patience = 1
+        maxWait = 1
         async let away: Void = report("away")
         for await _ in NotificationCenter.default.listening { break }
         _ = try await URLSession.shared.data(from: gateway.appendingPathComponent("up"))
@@ -117,7 +117,7 @@ import Testing
         import kotlin.random.Random
 
         val gateway: String = System.getenv("GATEWAY")
-        @Volatile var patience = 60
+        @Volatile var maxWait = 60
         val executor = Executors.newSingleThreadExecutor()
         val user = ThreadLocal<String>()
         fun session() = "session-" + user.get()
@@ -152,7 +152,7 @@ import Testing
                 done.countDown()
             }.start()
             done.await()
-            patience = 1
+            maxWait = 1
             val answered = CountDownLatch(1)
             executor.execute { user.set("away") }
             answer("shop", JSONObject("{\\"code\\":22,\\"userId\\":\\"away\\"}")) {

@@ -132,7 +132,7 @@ import Testing
         #expect(cache[[1]] == nil && cache[[2]] == nil)
         #expect(cache[[3]]?.version == 7 && cache[[4]]?.version == 5, "newer than the erasure")
         let isTaken = [UInt8(1), 2].map { cache.recall(token(8), for: [$0], at: Self.now) }
-        #expect(isTaken == [false, false], "minted anew, rather than doubtful")
+        #expect(isTaken == [false, false], "minted again, rather than doubtful")
     }
 
     @Test func `tokens of the past that never count make room in a full memory`() {

@@ -1,7 +1,7 @@
 package import AdapterKit
 
 extension ReportFixture {
-    /// Whether the fixture says where its shape was seen: a repository and what in it, or a page.
+    /// Whether the fixture names where its shape was seen: a repository and what in it, or a page.
     package var namesSource: Bool {
         guard let colon = origin.firstIndex(of: ":") else { return false }
         return origin[..<colon].contains("/")

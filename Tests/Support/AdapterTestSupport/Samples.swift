@@ -5,7 +5,7 @@ import Foundation
 /// The moment at which the vendors' samples are made.
 package let now = UnixTime(seconds: 1_800_000_000)
 
-/// An adapter made from settings as they stand in a configuration.
+/// An adapter made from settings as a configuration has them.
 package func makeAdapter<Type: Adapter>(_ type: Type.Type, _ settings: String) throws -> any Adapter {
     let registration = AdapterRegistry.Registration(type)
     let decoder = JSONDecoder()
@@ -91,7 +91,7 @@ package struct ReportSample: CustomStringConvertible {
     package var description: String { report.count > 120 ? "\(report.prefix(120))…" : report }
 }
 
-/// Claims (or a header) and what the vendor says of a token with them.
+/// Claims (or a header) and the vendor's verdict on a token with them.
 package struct TokenSample: CustomStringConvertible {
     package let json: String
     package let verdict: String

@@ -1,7 +1,7 @@
 import Testing
 
-/// Waits until `condition` holds, however long that takes up to the test's patience: five minutes, for a machine whose cores
-/// are busy elsewhere. What hangs is caught all the same.
+/// Waits until `condition` holds, however long that takes up to the limit of all tests: five minutes, for a machine
+/// whose cores are busy elsewhere. What hangs is caught all the same.
 package func eventually(
     _ what: String, within limit: Duration = .seconds(300), _ condition: () async throws -> Bool
 ) async throws {

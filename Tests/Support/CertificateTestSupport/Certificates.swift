@@ -23,7 +23,7 @@ public final class Certificates: Sendable {
 
     private static let newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
 
-    /// Makes `name.pem` and `name.key`: an authority, or what `authority` says belongs to the host `host`.
+    /// Makes `name.pem` and `name.key`: an authority, or a certificate that `authority` issued to the host `host`.
     public func make(_ name: String, host: String = "localhost", signedBy authority: String? = nil) async throws {
         var arguments =
             ["req", "-x509"] + Self.newKey + [
@@ -37,7 +37,7 @@ public final class Certificates: Sendable {
         try await openssl(arguments)
     }
 
-    /// Makes `name.pem` and `name.key`: what `authority` said belonged to the host `host` in January 2020.
+    /// Makes `name.pem` and `name.key`: a certificate that `authority` issued to the host `host` for January 2020.
     public func makeExpired(_ name: String, host: String = "localhost", signedBy authority: String) async throws {
         // `req` knows no days in the past.
         let settings = """

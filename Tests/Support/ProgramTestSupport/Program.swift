@@ -102,13 +102,13 @@ package final class Program: Sendable {
     package var standardOutput: Data { state.withLock { $0.output } }
     package var outputText: String { String(decoding: standardOutput, as: UTF8.self) }
     package var errorText: String { state.withLock { String(decoding: $0.errors, as: UTF8.self) } }
-    /// The exit code once it ended; 128 and the signal where one ended it.
+    /// The exit code once it exited; 128 and the signal where a signal killed it.
     package var status: Int32 { state.withLock { $0.status } }
 
     package func terminate() { send(SIGTERM) }
     package func kill() { send(SIGKILL) }
 
-    /// Sends a signal, unless the process has ended: its number may be another's then.
+    /// Sends a signal, unless the process has exited: its number may be another's then.
     package func send(_ signal: Int32) {
         state.withLock { state in
             if state.status < 0 { _ = Glibc.kill(process, signal) }
@@ -132,7 +132,7 @@ package final class Program: Sendable {
 
     /// Waits until the program wrote `text` to standard error.
     ///
-    /// - Returns: false where it ended without.
+    /// - Returns: false where it exited without.
     package func wrote(_ text: String) async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in

@@ -7,8 +7,8 @@ import WorkerConfiguration
 import WorkerTesting
 import YAMLReading
 
-/// Files of tests under `Fixtures`, about the configuration beside them. The first lines of one that fails or is wrong say what must
-/// be said about it: `# error: 4:10 the message, to its end`.
+/// Files of tests under `Fixtures`, about the configuration beside them. The first lines of one that fails or is wrong
+/// are what must be reported about it: `# error: 4:10 the message, to its end`.
 struct Fixture: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let path: String
@@ -44,7 +44,7 @@ struct Fixture: CustomTestStringConvertible, Sendable {
         diagnostics.map { "\($0.place.line):\($0.place.column) \($0.message)" }
     }
 
-    /// The tests in it, and what there is to say about them.
+    /// The tests in it, and their report.
     func read(_ configuration: Configuration) -> (cases: [TestCase], diagnostics: [Diagnostic]) {
         let (tests, diagnostics) = Self.reader.tests(path)
         let cases = tests.map { TestCaseReader(configuration, source: Self.source).read($0) } ?? []
@@ -80,7 +80,7 @@ struct FixtureTests {
         for result in results { #expect(!result.isOK, "\(result.test.name)") }
         #expect(Fixture.lines(results.flatMap(\.failures)) == fixture.says)
         for report in [TestReport(results).text, TestReport(results).json, TestReport(results).junit] {
-            #expect(!report.contains("eyJ"), "a token is told")
+            #expect(!report.contains("eyJ"), "a token is in the report")
         }
     }
 

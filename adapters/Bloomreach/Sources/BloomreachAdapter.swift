@@ -1,11 +1,11 @@
 public import AdapterKit
 
-/// Bloomreach's two tokens, which cannot stand in for each other: the stream token of Data hub event streams (HS512)
+/// Bloomreach's two tokens, which cannot replace each other: the stream token of Data hub event streams (HS512)
 /// and the customer token of Engagement projects (HS256). An app is configured for one of them.
 ///
 /// Source of every rule: the Bloomreach mobile SDK documentation and the SDKs' own code, see this adapter's README.
 ///
-/// What its members promise is said at `Adapter`; what is said here is this vendor's rule for it.
+/// `Adapter` documents what its members promise. The comments here give this vendor's rules for them.
 public struct BloomreachAdapter: Adapter {
     /// The name in `apps.*.adapter`.
     public static let name = "bloomreach"
@@ -74,7 +74,7 @@ public struct BloomreachAdapter: Adapter {
     /// `ids` and `exp`, or `sub`, an object, and `exp`; with the key's `kid`, by which Bloomreach finds the key.
     public func recipe(for subject: Subject) -> Recipe { appRecipe }
 
-    /// A failure as the SDKs of the app's mode tell it. A report of the other mode's token is refused.
+    /// Returns the failure that the SDKs of the app's mode report. A report of the other mode's token is refused.
     public func read(_ report: Report) -> Reading { BloomreachReport(report, settings: settings).reading }
 
     /// The edge vouches for ids by name: `{"ids":{"registered":"ann@example.com"}}`.

@@ -33,7 +33,7 @@ struct BloomreachAnswer {
         return .exists(Enrichment())
     }
 
-    /// Whether a 404 is Bloomreach's own and about the customer. A gateway's page says nothing about anybody.
+    /// Whether a 404 is Bloomreach's own and about the customer. A gateway's page proves nothing about anybody.
     private func isNotFound(_ errors: BloomreachErrors) -> Bool {
         isEmpty || (root?["success"]?.bool == false && !errors.sayRefused)
     }
@@ -87,10 +87,10 @@ struct BloomreachErrors {
         }
     }
 
-    /// Whether one of them says that there is no such customer.
+    /// Whether one of them reports that there is no such customer.
     var sayUnknown: Bool { texts.contains { $0 == "customer does not exist" || $0 == "customer does not exist." } }
 
-    /// Whether one of them says that the key lacks a right, or is none.
+    /// Whether one of them reports that the key lacks a right, or is none.
     var sayRefused: Bool {
         texts.contains { text in
             ["no permission", "not authorized", "access key", "project"].contains { has(text, $0) }

@@ -56,7 +56,7 @@ enum BloomreachCode: Equatable {
         }
     }
 
-    /// The Web SDK asks for a token after a 401 and says nothing else; what a 401 means of a stream token is that it was
+    /// The Web SDK asks for a token after a 401 and reports nothing else. For a stream token, a 401 means that it was
     /// rejected. Elsewhere the code is a name.
     private static func stream(_ field: ReportField) -> BloomreachCode? {
         field.integerValue == 401 ? .rejected : field.text.flatMap(stream)

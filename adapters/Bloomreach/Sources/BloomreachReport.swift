@@ -47,7 +47,7 @@ struct BloomreachReport {
         } catch { return .rejected(error) }
     }
 
-    /// The customer whom all spellings of the ids name alike; nil for an anonymous one.
+    /// The customer that all spellings of the ids name alike; nil for an anonymous one.
     private func customer(_ spellings: [JSONValue]) throws(Rejection) -> Subject? {
         var customers: [Subject?] = []
         for ids in spellings { customers.append(try settings.customer(ids)) }

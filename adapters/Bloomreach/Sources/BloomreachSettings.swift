@@ -47,13 +47,13 @@ public struct BloomreachSettings: AdapterSettings {
 }
 
 extension BloomreachSettings {
-    /// The customer whom `ids` name, as far as tokens may; nil for an anonymous one. A customer token must hold an id that is
-    /// not soft (Bloomreach's page "Customer Token").
+    /// The customer that `ids` name, as far as tokens may; nil for an anonymous one. A customer token must hold an id
+    /// that is not soft (Bloomreach's page "Customer Token").
     func customer(_ ids: JSONValue) throws(Rejection) -> Subject? {
         try CustomerIDs(ids, allowing: self.ids, needsHardID: needsHardID).subject
     }
 
-    /// The customer whom `ids` name, where they name nobody but the one who is vouched for.
+    /// The customer that `ids` name, where they name only the vouched customer.
     func customer(_ ids: JSONValue?, vouchedFor vouched: VouchedUser) throws(Rejection) -> Subject {
         try CustomerIDs.subject(ids, vouchedFor: vouched, allowing: self.ids, needsHardID: needsHardID)
     }

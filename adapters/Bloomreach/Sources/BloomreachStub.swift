@@ -1,11 +1,11 @@
 public import AdapterKit
 
 /// `customers/attributes` of one Engagement project in small: it checks path, method, key and body, and has every customer
-/// but those whose ids its setting names. Bloomreach does not tell a deleted customer from one it never met, and neither
-/// does the stub.
+/// but those whose ids its setting names. Bloomreach does not distinguish a deleted customer from one it never met, and
+/// neither does the stub.
 public struct BloomreachStub: VendorStub {
-    /// The status of the answer about a customer whom it does not have: 404, or any other, since the
-    /// message alone says it.
+    /// The status of the answer about a customer that it does not have: 404, or any other, since only the message
+    /// distinguishes the two.
     public var unknownStatus = 404
     /// Ids, by name, that the key may not read.
     public var forbiddenIDs: Set<String> = []
@@ -17,7 +17,7 @@ public struct BloomreachStub: VendorStub {
     private let missing: Set<[UInt8]>
     private var limits = BloomreachAttributes.rates.map(StubLimit.init)
 
-    /// A `project` that answers as `setting` says.
+    /// A `project` that answers by `setting`.
     public init(_ setting: StubSetting, project: String) {
         authorization = setting.authorization
         self.project = project

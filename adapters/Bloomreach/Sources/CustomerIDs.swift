@@ -38,10 +38,10 @@ struct CustomerIDs {
 }
 
 extension CustomerIDs {
-    /// The customer whom `reported` names, where it names nobody but the one who is vouched for.
+    /// The customer that `reported` names, where it names only the vouched customer.
     ///
-    /// Each id that the report names must be vouched for, value for value; where it names none, or none that is a text, the
-    /// vouched ids are the customer's, as they are where the soft id alone would make no customer.
+    /// Each id that the report names must be vouched for, value for value; where it names none, or none that is a
+    /// string, the vouched ids are the customer's, as they are where the soft id alone would make no customer.
     ///
     /// - Throws: `Rejection` with `.identityMismatch`.
     static func subject(

@@ -5,7 +5,7 @@ import BloomreachAdapter
 import Testing
 
 @Suite struct BloomreachAnswerTests {
-    /// An answer about the customer `email_id` e, `registered` r, and what it says.
+    /// An answer about the customer `email_id` e, `registered` r, and its verdict.
     struct Answer: CustomStringConvertible {
         let status: Int
         let body: String

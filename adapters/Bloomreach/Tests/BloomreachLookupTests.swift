@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: ["", " ", "a b", "../x", "a/b", "a%2Fb", "a?b", "a_b", "\u{E9}", "a\n"])
-    func `a text that is no project token is refused`(_ token: String) throws {
+    func `a string that is no project token is refused`(_ token: String) throws {
         let error = #expect(throws: SettingsError.self) {
             try BloomreachAdapter(settings: BloomreachSettings(mode: .stream, lookupProject: token))
         }

@@ -4,11 +4,11 @@ public import AdapterKit
 /// `users.export.ids` (Braze's reference of that endpoint).
 extension BrazeAdapter {
     /// Every instance has its own endpoint, so there is none to assume. Braze documents two limits: 250 a minute, and 40 a
-    /// second for requests that ask for neither campaigns nor canvases, as ours never do. Which of them an account has is
-    /// not told, so both are kept, and an app that knows better may configure up to 40 a second.
+    /// second for requests that ask for neither campaigns nor canvases, as ours never do. No document names which of
+    /// them an account has, so both are kept, and an app that knows better may configure up to 40 a second.
     ///
-    /// Braze does not tell a deleted user from one it never met. A token for whoever was deleted would make the profile
-    /// anew, so an unknown user gets none unless the app says otherwise.
+    /// Braze does not distinguish a deleted user from one it never met. A token for a deleted user would create the
+    /// profile again, so an unknown user gets none unless the app's configuration allows it.
     public var lookupTerms: LookupTerms? {
         LookupTerms(
             authorization: .key(scheme: "Bearer"), batch: BrazeExportRequest.batch, rates: BrazeExportRequest.rates,

@@ -4,7 +4,7 @@ public import AdapterKit
 ///
 /// Source of every rule: Braze's "SDK Authentication" page and the SDKs' own code, see this adapter's README.
 ///
-/// What its members promise is said at `Adapter`; what is said here is this vendor's rule for it.
+/// `Adapter` documents what its members promise. The comments here give this vendor's rules for them.
 public struct BrazeAdapter: Adapter {
     /// The name in `apps.*.adapter`.
     public static let name = "braze"

@@ -29,7 +29,7 @@ enum BrazeCode: Int64, CaseIterable {
         }
     }
 
-    /// The fact about the failed token that the code proves. Code 10 is a malformed token: ours always say when they expire.
+    /// The fact about the failed token that the code proves. Code 10 is a malformed token: ours always have an expiry.
     var evidence: Evidence {
         switch self {
         case .expirationRequired, .decodingError, .invalidPayload, .incorrectAlgorithm, .publicKeyError,

@@ -52,8 +52,8 @@ struct BrazeReport {
         report.field("signature", "original_signature").text.flatMap { $0 == "null" ? nil : $0 }
     }
 
-    /// Whether the app's enforcement is Optional: Braze reports the token and takes the request. Swift says so since 13.0.0;
-    /// React Native reports such errors since 16.0.0 without the flag, which the app then adds.
+    /// Whether the app's enforcement is Optional: Braze reports the token and takes the request. Swift reports that
+    /// since 13.0.0; React Native reports such errors since 16.0.0 without the flag, which the app then adds.
     private var isOptional: Bool { report.root["optional"]?.bool == true }
 
     private func failure(of user: String, _ code: BrazeCode?) -> Reading {
@@ -70,7 +70,7 @@ struct BrazeReport {
 
     private func remedy(for code: BrazeCode?, _ user: String, _ token: String?) -> Remedy {
         guard let code else { return .notFixable("an error code that Braze has not documented") }
-        // Code 21 says that `sub` is not the user. Where it already is, a new token would say the same again.
+        // Code 21 means that `sub` is not the user. Where it already is, a new token would have the same `sub`.
         if code == .subjectMismatch, let token,
             user.hasSameBytes(as: TokenInspection(Array(token.utf8)).claims?["sub"]?.string)
         {
@@ -80,7 +80,7 @@ struct BrazeReport {
     }
 
     /// Code 27, where the report shows whose signature no public key verified. The public half of an older version was deleted
-    /// at Braze, and a token of the active one mends that; that of the active one was never uploaded.
+    /// at Braze, and a token of the active one fixes that; that of the active one was never uploaded.
     private static let unmatchedKey = SignerRemedies(
         active: .notFixable(
             "none of the app's public keys in Braze verifies the active version's tokens; upload its public half"),

@@ -1,7 +1,8 @@
 public import AdapterKit
 
-/// Braze's `/users/export/ids` in small: it checks path, method, key and body, keeps both limits, and knows everybody but
-/// those whom its setting names. Braze does not tell a deleted user from one it never met, and neither does the stub.
+/// Braze's `/users/export/ids` in small: it checks path, method, key and body, keeps both limits, and knows everybody
+/// but those that its setting names. Braze does not distinguish a deleted user from one it never met, and neither does
+/// the stub.
 public struct BrazeStub: VendorStub {
     /// A fault of Braze as a whole.
     public enum Fault: Sendable, CaseIterable {
@@ -22,7 +23,7 @@ public struct BrazeStub: VendorStub {
     private let missing: Set<[UInt8]>
     private var limits = BrazeExportRequest.rates.map(StubLimit.init)
 
-    /// A Braze that answers as `setting` says.
+    /// A Braze that answers by `setting`.
     public init(_ setting: StubSetting) {
         authorization = setting.authorization
         missing = Set(setting.gone.union(setting.unknown).map { Array($0.utf8) })

@@ -5,7 +5,7 @@ import BrazeAdapter
 import Testing
 
 @Suite struct BrazeAnswerTests {
-    /// An answer to the question about `u-1` and `u-2`, and what it says of each.
+    /// An answer to the question about `u-1` and `u-2`, and its verdict on each.
     struct Answer: CustomStringConvertible {
         let status: Int
         let body: String

@@ -62,7 +62,7 @@ import Testing
         .init(#"{"sdkAuthenticationError":"{\"code\":\"22\",\"userId\":null}"}"#, "not_for_us EXPIRED"),
         .init(#""{\"code\":22,\"userId\":\"u-1\"}""#, "mint EXPIRED app/u-1"),
         .init(#"{"error":{"code":22,"userId":"u-1"}}"#, "mint EXPIRED app/u-1"),
-        .init(#"{"error":"a text","code":22,"userId":"u-1"}"#, "mint EXPIRED app/u-1"),
+        .init(#"{"error":"text","code":22,"userId":"u-1"}"#, "mint EXPIRED app/u-1"),
         .init(#"{"sdkAuthenticationError":{"code":22}}"#, "missing_user"),
         .init(#"{"sdkAuthenticationError":"{\"code\":22,\"userId\":12345}"}"#, "malformed_report"),
         .init(#"{"sdkAuthenticationError":"{code=22, reason=x, userId=u-1}"}"#, "malformed_report"),

@@ -5,7 +5,7 @@ public import AdapterKit
 /// A token is good for one start: it is never made ahead, never reused and never sent to another device. Source of every
 /// rule: the Comapi documentation and the SDKs' own code, see this adapter's README.
 ///
-/// What its members promise is said at `Adapter`; what is said here is this vendor's rule for it.
+/// `Adapter` documents what its members promise. The comments here give this vendor's rules for them.
 public struct DotdigitalAdapter: Adapter {
     /// The name in `apps.*.adapter`.
     public static let name = "dotdigital"
@@ -63,7 +63,7 @@ public struct DotdigitalAdapter: Adapter {
     /// In seconds: 15 minutes unless configured, a minute to 12 hours ("minutes to hours").
     public var lifetime: LifetimeBounds { Self.lifetimeBounds }
 
-    /// The push profile's shared secret is a text: its UTF-8 bytes are the key.
+    /// The push profile's shared secret is a string: its UTF-8 bytes are the key.
     public var secretEncoding: SecretEncoding? { .utf8 }
 
     /// `iss`, `aud`, the push profile's ID claim, the challenge's `nonce`, and `iat` and `exp` in whole seconds. No `kid`.

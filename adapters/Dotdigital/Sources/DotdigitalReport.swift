@@ -73,10 +73,11 @@ enum DotdigitalReason: String {
     case refused = "INVALID_JWT_403"
     case sessionExpired = "SESSION_EXPIRED"
     case noToken = "NO_TOKEN"
-    /// iOS met a status it did not expect and does not say which.
+    /// iOS met a status it did not expect and does not report which.
     case unexpectedStatus = "UNEXPECTED_STATUS"
 
-    /// The fact about our token that the reason proves. A session is the vendor's own, and its end says nothing of our token.
+    /// The fact about our token that the reason proves. A session is the vendor's own, and its end proves nothing about
+    /// our token.
     var evidence: Evidence {
         switch self {
         case .refused: .key
@@ -122,7 +123,7 @@ enum DotdigitalReason: String {
         // CMPAuthenticationErrorMissingToken
         case (_, 5561): return .noToken
         // CMPRequestTemplateErrorUnexpectedStatusCode: any status the SDK did not expect, also of a call before the
-        // challenge. It says nothing of a token, so with a nonce it is a challenge like any other.
+        // challenge. It proves nothing about a token, so with a nonce it is a challenge like any other.
         case (_, 5554): return hasNonce ? .challenge : .unexpectedStatus
         default: return nil
         }

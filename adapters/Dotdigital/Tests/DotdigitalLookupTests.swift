@@ -48,7 +48,7 @@ import Testing
 
     // MARK: Requests
 
-    /// Ids and how they stand in a path.
+    /// Ids and their form in a path.
     static let paths: [(id: String, part: String)] = [
         ("u-1001", "u-1001"), ("a/b", "a%2Fb"), ("50%25", "50%2525"), ("a b", "a%20b"), ("+", "%2B"),
         ("?includeDeleted=false&y#z", "%3FincludeDeleted%3Dfalse%26y%23z"), ("a@b.c", "a%40b.c"),

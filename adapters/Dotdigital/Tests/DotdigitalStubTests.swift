@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `Dotdigital's stub tells existing, deleted and unknown profiles apart, byte for byte`() throws {
+    @Test func `Dotdigital's stub distinguishes existing, deleted and unknown profiles, byte for byte`() throws {
         let adapter = try DotdigitalLookupTests.makeAdapter()
         var stub = makeStub(gone: ["lost"], unknown: ["new", "\u{E9}"])
         let meanings = [("u-1001", "exists"), ("lost", "gone"), ("new", "unknown"), ("\u{E9}", "unknown")]

@@ -32,7 +32,7 @@ import Testing
         #expect(reissue?.code == .missingChallenge)
     }
 
-    @Test func `Dotdigital's tokens are signed with a text secret and live 900 seconds`() throws {
+    @Test func `Dotdigital's tokens are signed with a UTF-8 secret and live 900 seconds`() throws {
         let adapter = try makeAdapter(DotdigitalAdapter.self, Self.settings)
         #expect(adapter.algorithm == .hs256)
         #expect(adapter.secretEncoding == .utf8)

@@ -4,7 +4,7 @@ public import AdapterKit
 ///
 /// Source of every rule: Infobip's documentation of JWT authorization and the SDKs' own code, see this adapter's README.
 ///
-/// What its members promise is said at `Adapter`; what is said here is this vendor's rule for it.
+/// `Adapter` documents what its members promise. The comments here give this vendor's rules for them.
 public struct InfobipAdapter: Adapter {
     /// The name in `apps.*.adapter`.
     public static let name = "infobip"
@@ -76,8 +76,8 @@ public struct InfobipAdapter: Adapter {
     /// `sub`, the external user id.
     public func subject(named claims: JSONValue) -> Subject? { claims["sub"]?.string.map { Subject(user: $0) } }
 
-    /// Each account has its own host. Minting asks nobody, so an unknown user is given a token unless the app says
-    /// otherwise.
+    /// Each account has its own host. Minting asks nobody, so an unknown user gets a token unless the app's
+    /// configuration forbids it.
     public var lookupTerms: LookupTerms? {
         LookupTerms(authorization: .key(scheme: "App"), batch: InfobipLookup.batch, rates: [Self.lookupRate])
     }
@@ -87,7 +87,7 @@ public struct InfobipAdapter: Adapter {
         InfobipLookup().requests(for: subjects, mode: mode)
     }
 
-    /// Returns the verdicts of the People API, which confirms a user by that very external id. A user whom it leaves
+    /// Returns the verdicts of the People API, which confirms a user by that very external id. A user that it leaves
     /// out is not met yet, and nobody is ever gone.
     public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
         InfobipLookup().verdicts(on: response, for: subjects)

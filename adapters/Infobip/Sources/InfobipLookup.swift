@@ -7,8 +7,8 @@ struct InfobipLookup {
 
     /// One person by a GET, several by a match.
     ///
-    /// An empty identifier would list everyone, so a user without an id stands in no request's text: such a one is counted
-    /// to the users around it, and without any there is nothing to ask.
+    /// An empty identifier would list everyone, so no request names a user without an id: such a user counts to the
+    /// users around it, and without any there is nothing to ask.
     func requests(for subjects: [Subject], mode: LookupMode) -> Lookup {
         let ranges = mode == .off ? [] : ranges(of: subjects)
         guard !ranges.isEmpty else { return .none }
@@ -92,9 +92,9 @@ struct InfobipLookup {
         }
     }
 
-    /// A match leaves out whom it does not find (the specification), so a 404 cannot be about a person: that it means a wrong
-    /// endpoint is our reading, the documentation names no such answer. An identity nobody asked for makes a match's
-    /// silence worth nothing.
+    /// A match leaves out the users that it does not find (the specification), so a 404 cannot be about a person. That
+    /// it means a wrong endpoint is our reading: the documentation names no such answer. An identity nobody asked for
+    /// makes a match's silence worth nothing.
     private func matchVerdicts(on response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
         guard response.status == 200, let matches = matches(in: response.body) else {
             return subjects.map { _ in .unanswered(LookupFailure(status: response.status)) }

@@ -40,7 +40,7 @@ public struct InfobipStub: VendorStub {
         }
     }
 
-    /// The real API lists everyone where the identifier is empty; whoever does that here is told.
+    /// The real API lists everyone where the identifier is empty; here such a request gets an error.
     private func person(_ query: [String: String]) -> StubResponse {
         guard let id = query["identifier"], !id.isEmpty, query["type"] == "EXTERNAL_ID" else {
             return error(400, "BAD_REQUEST", "identifier and type EXTERNAL_ID are required")

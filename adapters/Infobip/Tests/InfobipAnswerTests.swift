@@ -50,7 +50,7 @@ import Testing
         #"{"type":"\#(type)","identifier":"\#(id)","personId":7}"#
     }
 
-    /// The identities of an answer, and what it says of u-1, u-2 and a user without an id.
+    /// The identities of an answer, and its verdict on u-1, u-2 and a user without an id.
     private static let matches: [TokenSample] = [
         .init("[\(match("u-1")),\(match("u-2"))]", "exists exists unknown"),
         .init("[\(match("u-2")),\(match("u-1"))]", "exists exists unknown"),

@@ -28,7 +28,7 @@ import Testing
                     unknownUser: .mint, enriches: false))
     }
 
-    /// Ids, how they stand in a query, and how they stand in a JSON string.
+    /// Ids, their form in a query, and their form in a JSON string.
     static let ids: [(id: String, part: String, json: String)] = [
         ("u-1001", "u-1001", "u-1001"), ("a/b", "a%2Fb", "a/b"), ("50%25", "50%2525", "50%25"),
         ("a b", "a%20b", "a b"), ("+", "%2B", "+"), ("&type=PHONE#z", "%26type%3DPHONE%23z", "&type=PHONE#z"),

@@ -95,7 +95,7 @@ import Testing
         .init(String(repeating: "A", count: 1 << 20), "12"),
     ]
 
-    @Test(arguments: garbage) func `a text that is no token is rejected with Infobip's code`(_ sample: TokenSample)
+    @Test(arguments: garbage) func `a string that is no token is rejected with Infobip's code`(_ sample: TokenSample)
         throws
     {
         let adapter = try makeAdapter(InfobipAdapter.self, #"{"application_code":"A"}"#)

@@ -46,8 +46,8 @@ struct OneSignalLookup {
 
     /// A user's Email and SMS subscriptions as the claim wants them.
     ///
-    /// Disabled ones are among them: `enabled` says whether OneSignal may send there, the claim which addresses the device
-    /// may speak for, and a user who opted out must be able to opt in again.
+    /// Disabled ones are among them: `enabled` is whether OneSignal may send there, and the claim lists the addresses
+    /// that the device may speak for. A user who opted out must be able to opt in again.
     private struct Subscriptions {
         /// The enrichment's name, and the answer's member.
         static let name = "subscriptions"
@@ -55,8 +55,8 @@ struct OneSignalLookup {
         /// The claim's value; nil where the user has none.
         let claim: [UInt8]?
 
-        /// The subscriptions of a user, of whom an answer may say nothing about them; nil where it does in another form
-        /// than the documented one.
+        /// The subscriptions of a user, which an answer may leave out; nil where it has them in another form than the
+        /// documented one.
         init?(_ user: JSONValue) {
             guard let list = user[Self.name], !list.isNull else {
                 claim = nil

@@ -45,7 +45,7 @@ public struct OneSignalStub: VendorStub {
         }
     }
 
-    /// A user with an address of each kind that a token can name, of whom one has opted out, and a device.
+    /// A user with an address of each kind that a token can name, one of them opted out, and a device.
     private func user(_ id: String, app: String, isWhole: Bool) -> String {
         var json = JSONWriter()
         json.beginObject()

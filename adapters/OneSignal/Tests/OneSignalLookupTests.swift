@@ -35,7 +35,7 @@ import Testing
 
     // MARK: Requests
 
-    /// Ids and how they stand in a path.
+    /// Ids and their form in a path.
     static let paths: [(id: String, part: String)] = [
         ("u-1001", "u-1001"), ("a/b", "a%2Fb"), ("50%25", "50%2525"), ("a b", "a%20b"), ("+", "%2B"),
         ("?x=1&y#z", "%3Fx%3D1%26y%23z"), ("identity", "identity"), ("a@b.c", "a%40b.c"),

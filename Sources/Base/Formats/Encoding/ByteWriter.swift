@@ -148,7 +148,7 @@ public struct ByteWriter: ~Copyable {
     /// Appends a version 4 UUID made of these random bits (RFC 9562, section 5.4), lowercase.
     public mutating func append(uuid high: UInt64, _ low: UInt64) {
         makeRoom(for: 36)
-        // The version stands in the seventh byte, the variant in the ninth.
+        // The version is in the seventh byte, the variant in the ninth.
         let first = Hexadecimal.digits(of: high & ~0xF000 | 0x4000)
         let second = Hexadecimal.digits(of: low & ~(3 << 62) | 2 << 62)
         store(first.0)

@@ -15,8 +15,8 @@ public enum PercentEncoding {
         }
     }
 
-    /// Returns the text that `encoded` encodes; nil where it is no percent-encoding of a text. Characters that need no
-    /// encoding may be encoded.
+    /// Returns the string that `encoded` encodes; nil where it is no percent-encoding of UTF-8 text. Characters that
+    /// need no encoding may be encoded.
     public static func decoded(_ encoded: some Sequence<UInt8>) -> String? {
         var bytes: [UInt8] = []
         var rest = encoded.makeIterator()

@@ -6,7 +6,7 @@
 /// `@unchecked Sendable`: nothing in it changes, except that a `JSONReader` parses its next text into a document that
 /// nobody else refers to. The reader checks that (`isKnownUniquelyReferenced`), and is itself not `Sendable`.
 public final class JSONDocument: @unchecked Sendable {
-    /// The limits over which a text is refused, before it costs anything.
+    /// The limits over which the parser refuses JSON, before it costs anything.
     public struct Limits: Sendable {
         /// The longest text, in bytes.
         public var bytes: Int
@@ -35,7 +35,7 @@ public final class JSONDocument: @unchecked Sendable {
         var next: Int32
     }
 
-    /// A text, as it was parsed.
+    /// The parsed bytes, with the nodes found in them.
     private struct Text {
         var bytes: [UInt8] = []
         var start = 0
@@ -50,7 +50,7 @@ public final class JSONDocument: @unchecked Sendable {
     package var start: Int { unsafe text.start }
     var nodes: [Node] { unsafe text.nodes }
 
-    /// A document without a text, for a `JSONReader`.
+    /// An empty document, for a `JSONReader` to fill.
     init() {}
 
     /// Parses the whole of `bytes` as one JSON text.

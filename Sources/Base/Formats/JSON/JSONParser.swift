@@ -200,7 +200,7 @@ struct JSONParser {
         }
     }
 
-    /// Skips the plain bytes, eight at a time: most of a text is inside strings.
+    /// Skips the plain bytes, eight at a time: most of a document is inside strings.
     private mutating func skipPlain() {
         let end = text.upperBound
         position = unsafe bytes.withUnsafeBytes { bytes in

@@ -21,7 +21,7 @@ public struct JSONValue: Sendable {
     /// Whether it is `null`.
     public var isNull: Bool { node.kind == .null }
 
-    // MARK: What it says
+    // MARK: Contents
 
     /// The string, or nil for any other kind.
     public var string: String? { isString ? Self.text(of: node, in: document.bytes) : nil }
@@ -47,7 +47,7 @@ public struct JSONValue: Sendable {
         return Double(String(decoding: rawBytes, as: UTF8.self)).flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// The value's bytes as they stand in the text; for a string, without its quotation marks.
+    /// The value's bytes as the document has them; for a string, without its quotation marks.
     public var rawBytes: ArraySlice<UInt8> { document.bytes[Int(node.start)..<Int(node.end)] }
 
     /// The value as JSON text of its own.

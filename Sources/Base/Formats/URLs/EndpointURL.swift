@@ -1,7 +1,7 @@
 /// The URL of a REST API. It has one spelling of whatever can be written in several ways: two endpoints are the same
 /// where their texts are.
 public struct EndpointURL: Sendable, Equatable {
-    /// The reason that a text is no endpoint. The message never repeats the text, which may hold a secret.
+    /// The reason why a string is no endpoint. The message never repeats the string, which may hold a secret.
     public struct Problem: Error, Equatable {
         /// The rule that the text breaks, as the rest of a sentence about it.
         public let message: String

@@ -37,7 +37,7 @@ enum KeyTransport {
         }
     }
 
-    /// Returns the number of bytes of a key's modulus, and of a text encrypted with it.
+    /// Returns the number of bytes of a key's modulus, and of a ciphertext made with it.
     private static func width(of key: EVPKey) -> Int { unsafe Int(EVP_PKEY_get_size(key.pointer)) }
 
     private static func setPadding(of context: OpaquePointer) -> Bool {

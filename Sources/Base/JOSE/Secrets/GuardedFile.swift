@@ -19,7 +19,7 @@ package enum GuardedFile {
     /// The most a secret's file may hold, in bytes, unless the caller allows more.
     package static let limit = 64 << 10
 
-    /// Returns the contents of `path`, without the byte order mark that some editors put before a text.
+    /// Returns the contents of `path`, without the byte order mark that some editors put before text.
     ///
     /// - Throws: `GuardedFileError` where the file is missing, is not a file, holds more than `limit` bytes, is UTF-16 text, or
     ///   others could read or change it.
@@ -36,7 +36,7 @@ package enum GuardedFile {
         guard contents.count <= size else {
             throw GuardedFileError(path, "was written while it was read; try again when that is done")
         }
-        // Each of these files is a text.
+        // Each of these files is text.
         guard unsafe !contents.withBytes({ unsafe TextMark.isUTF16($0) }) else {
             throw GuardedFileError(path, TextMark.utf16)
         }

@@ -42,7 +42,7 @@ struct SecretRegion {
 
 /// The source of the secrets' memory. Tests have another source, and look at the memory that comes back.
 struct SecretStorage: Sendable {
-    /// Memory for so many bytes.
+    /// A function that allocates memory for the given number of bytes.
     let allocate: @Sendable (Int) -> SecretRegion
     /// The function that gets the memory back after it was overwritten.
     let release: @Sendable (SecretRegion) -> Void

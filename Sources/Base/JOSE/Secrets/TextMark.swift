@@ -1,12 +1,12 @@
-/// The marks that editors put before a text, and that are not part of it.
+/// The marks that editors put before text, and that are not part of it.
 package enum TextMark {
     /// The byte order mark of UTF-8, which some editors write.
     package static let utf8: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// The refusal of a text in UTF-16, as a sentence's end.
+    /// The refusal of UTF-16 text, as a sentence's end.
     package static let utf16 = "is UTF-16 text; save it as UTF-8"
 
-    /// Returns whether a text that begins with `bytes` is UTF-16, by its mark, in either byte order.
+    /// Returns whether text that begins with `bytes` is UTF-16, by its mark, in either byte order.
     package static func isUTF16(_ bytes: some Sequence<UInt8>) -> Bool {
         let mark = Array(bytes.prefix(2))
         return mark == [0xFF, 0xFE] || mark == [0xFE, 0xFF]

@@ -1,4 +1,5 @@
-/// The form of a file that was given as a private key in PEM, told from its first bytes and the labels of its blocks.
+/// The form of a file that was given as a private key in PEM, recognized by its first bytes and the labels of its
+/// blocks.
 ///
 /// Nothing of the file but its labels leaves the secret's memory.
 struct KeyFileForm {

@@ -10,7 +10,7 @@ final class SignatureContext {
     private enum Way {
         /// `EVP_PKEY_sign` of a digest, for RSA and ECDSA.
         case digest(Hasher, OpaquePointer)
-        /// HMAC with its key schedule computed once: re-initialising without a key keeps it.
+        /// HMAC with its key schedule computed once: re-initializing without a key keeps it.
         case mac(OpaquePointer)
         /// Ed25519, which hashes by itself.
         case message

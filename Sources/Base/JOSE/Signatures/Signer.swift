@@ -90,7 +90,7 @@
     /// - Throws: `JOSEError` with `.libcrypto`.
     public init(_ key: SigningKey) throws(JOSEError) { context = try SignatureContext(key) }
 
-    /// Signs `input` so many times.
+    /// Signs `input` the given number of times.
     ///
     /// - Throws: `JOSEError` with `.libcrypto`.
     public func sign(_ input: [UInt8], times: Int) throws(JOSEError) {

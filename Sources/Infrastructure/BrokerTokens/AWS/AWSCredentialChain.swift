@@ -2,7 +2,7 @@ package import Formats
 import JOSE
 
 /// The sources of AWS's credentials, in the order of AWS's own tools. They are the environment, a role for a pod's web
-/// identity, the shared file, and the container's own endpoint. Credentials that expire are fetched anew for each
+/// identity, the shared file, and the container's own endpoint. Credentials that expire are fetched again for each
 /// token.
 package struct AWSCredentialChain: Sendable {
     let region: String

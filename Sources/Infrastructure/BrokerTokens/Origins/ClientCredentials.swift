@@ -53,7 +53,7 @@ package struct ClientCredentials: TokenSource {
             throw TokenFailure("\(settings.host) answers without an access_token")
         }
         let claims = JWTClaims(text)
-        // Some servers write it as a text.
+        // Some servers write it as a string.
         let life = answer["expires_in"].flatMap { $0.number ?? $0.string.flatMap(Double.init) }
         let told = life.flatMap { Int64(exactly: $0.rounded(.down)) }.map { now.advanced(bySeconds: $0) }
         guard let expiry = [told, claims?.expiry].compactMap({ $0 }).min() else {

@@ -40,7 +40,7 @@ public actor EmbeddedBroker {
     public enum Fault: Sendable {
         /// The next requests of this kind are answered with these errors, one each, in order.
         case errors(Request, [ResponseError])
-        /// The answer to the next heartbeat is that another member has the place of its sender.
+        /// The member that sends the next heartbeat learns that another member has its place.
         case memberFenced
         /// Requests of this kind are answered as usual again, whatever errors are left.
         case noErrors(Request)
@@ -114,7 +114,7 @@ public actor EmbeddedBroker {
         case .brokerDown(let broker): code = unsafe rd_kafka_mock_broker_set_down(cluster, broker)
         case .brokerUp(let broker):
             code = unsafe rd_kafka_mock_broker_set_up(cluster, broker)
-            // A broker that comes back listens anew.
+            // A broker that comes back listens again.
             SocketOptions.disableNagle(ports: Self.ports(bootstrapServers))
         case .brokerDelay(let broker, let milliseconds):
             code = unsafe rd_kafka_mock_broker_set_rtt(cluster, broker, milliseconds)

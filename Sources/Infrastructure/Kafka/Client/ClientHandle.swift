@@ -15,7 +15,7 @@ final class ClientHandle: @unchecked Sendable {
     private let closed = Atomic(false)
     private let said = Mutex<KafkaError?>(nil)
     /// The source of its OAUTHBEARER tokens; nil if it needs none.
-    private let tokens: (desk: BearerDesk, seat: BearerSeat)?
+    private let tokens: (provider: BearerTokenProvider, client: BearerClient)?
 
     init(_ type: rd_kafka_type_t, _ properties: ClientProperties, events: Int32, logger: Logger) throws(KafkaError) {
         // Logs come as events, like everything else.
@@ -24,7 +24,7 @@ final class ClientHandle: @unchecked Sendable {
         if properties.tokens != nil { unsafe rd_kafka_conf_enable_sasl_queue(configuration, 1) }
         var text = [CChar](repeating: 0, count: 512)
         guard let pointer = unsafe rd_kafka_new(type, configuration, &text, text.count) else {
-            // librdkafka takes the configuration over only when it makes a client.
+            // librdkafka owns the configuration only once it made a client.
             unsafe rd_kafka_conf_destroy(configuration)
             throw KafkaError(.invalidArgument, "no client could be made: \(Self.text(text))")
         }
@@ -32,10 +32,10 @@ final class ClientHandle: @unchecked Sendable {
         self.logger = logger
         blockingCalls = DispatchQueue(label: "remint.kafka.blocking")
         unsafe rd_kafka_set_log_queue(pointer, nil)
-        tokens = properties.tokens.map { desk in
-            unsafe (desk, BearerSeat(pointer, wakeup: desk.wakeup))
+        tokens = properties.tokens.map { provider in
+            unsafe (provider, BearerClient(pointer, wakeup: provider.wakeup))
         }
-        if let (desk, seat) = tokens { desk.join(seat, logger) }
+        if let (provider, client) = tokens { provider.join(client, logger) }
     }
 
     /// Whether the client is gone or closing. Read and set on the client's own thread, where the closing has its turn:
@@ -74,7 +74,7 @@ final class ClientHandle: @unchecked Sendable {
 
     /// Frees the client. Blocks until its threads are gone, which a broken connection can delay.
     func destroy() {
-        if let (desk, seat) = tokens { desk.leave(seat) }
+        if let (provider, client) = tokens { provider.leave(client) }
         unsafe rd_kafka_destroy(pointer)
     }
 
@@ -86,7 +86,7 @@ final class ClientHandle: @unchecked Sendable {
             return nil
         case RD_KAFKA_EVENT_ERROR:
             let error = unsafe self.error(of: event)
-            // That all brokers are down follows from what was said before, and explains nothing.
+            // That all brokers are down follows from the errors before, and explains nothing.
             said.withLock { said in if said == nil || error.code != .allBrokersDown { said = error } }
             return error
         case RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH:

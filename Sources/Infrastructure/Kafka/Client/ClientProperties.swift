@@ -4,7 +4,7 @@ import CRdKafka
 public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
     private(set) var values: [(name: String, value: String)] = []
     /// The source of the clients' SASL/OAUTHBEARER tokens; nil if they need none.
-    public var tokens: BearerDesk?
+    public var tokens: BearerTokenProvider?
 
     /// An empty set of properties.
     public init() {}
@@ -65,12 +65,12 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
         do throws(KafkaError) { unsafe configuration = try unsafe properties.makeConfiguration() } catch {
             return error.message
         }
-        // librdkafka makes no client of OAUTHBEARER that nobody could tell of a token's end.
+        // librdkafka makes no client of OAUTHBEARER without a handler for a token's end.
         if tokens != nil { unsafe rd_kafka_conf_set_events(configuration, RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH) }
         var text = [CChar](repeating: 0, count: 512)
         let type = kind == .producer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER
         guard let client = unsafe rd_kafka_new(type, configuration, &text, text.count) else {
-            // librdkafka takes the configuration over only when it makes a client.
+            // librdkafka owns the configuration only once it made a client.
             unsafe rd_kafka_conf_destroy(configuration)
             return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }

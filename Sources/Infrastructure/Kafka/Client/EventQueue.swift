@@ -8,7 +8,7 @@ import Synchronization
 @safe
 final class EventQueue: @unchecked Sendable {
     let pointer: OpaquePointer
-    /// Signalled when an empty queue gets its first event.
+    /// Signaled when an empty queue gets its first event.
     let wakeup: Wakeup
     private let isClosed = Atomic(false)
 

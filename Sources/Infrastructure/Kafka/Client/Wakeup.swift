@@ -9,7 +9,7 @@ public final class Wakeup: Sendable {
     private struct State {
         var isSignalled = false
         var waiter: CheckedContinuation<Void, Never>?
-        /// Counts the waits, so that a timer ends its own wait alone: one that ended a later wait, which then sets a
+        /// Counts the waits, so that a timer ends its own wait alone: one that closed a later wait, which then sets a
         /// timer of its own, would keep as many wake-ups going for ever as there once were in a busy second.
         var waits: UInt64 = 0
     }
@@ -54,7 +54,7 @@ public final class Wakeup: Sendable {
         }
     }
 
-    /// Ends a wait whose time is over, unless it has ended.
+    /// Ends a wait whose time is over, unless it is over already.
     private func expire(_ wait: UInt64) {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.waits == wait else { return nil }

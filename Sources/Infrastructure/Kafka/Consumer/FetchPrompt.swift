@@ -24,7 +24,7 @@ final class FetchPrompt: Sendable {
         byteInterval = min(half("queued.max.messages.kbytes", 65_536), 1 << 20) << 10
     }
 
-    /// - Returns: whether it is time, after `count` more records of so many bytes together were taken.
+    /// - Returns: whether it is time, after `count` more records of `size` bytes together were taken.
     func isDue(after count: Int, bytes size: Int) -> Bool {
         let isFull = records.wrappingAdd(count, ordering: .relaxed).newValue >= recordInterval
         let isHeavy = bytes.wrappingAdd(size, ordering: .relaxed).newValue >= byteInterval

@@ -31,7 +31,7 @@ extension KafkaConsumer {
         try await commit(offsets.filter { assignment.contains($0.partition) })
     }
 
-    /// Returns the group's identification of this member for a transaction. Call it anew for each transaction.
+    /// Returns the group's identification of this member for a transaction. Call it again for each transaction.
     ///
     /// - Throws: `KafkaError` with `.unknownMemberID` before the group was joined: a broker takes offsets of no member
     ///   unchecked, and nothing would stop a zombie.

@@ -118,8 +118,9 @@ public actor KafkaConsumer: KafkaClient {
     /// Reads `partitions` from the given offsets on: for a consumer that was made to read none yet, as a member of no group. One that
     /// has asked for the topic's metadata begins at once; any other waits half a second for its library to look again.
     ///
-    /// - Throws: `KafkaError` when librdkafka refuses a partition, and with `.invalidState` where some are read already: 2.0.2 that
-    ///   is told to read others in their place may abort the process (rdkafka_assignment.c:872, `rktp->rktp_started`).
+    /// - Throws: `KafkaError` when librdkafka refuses a partition, and with `.invalidState` where some are read
+    ///   already: with an assignment that replaces another, 2.0.2 may abort the process (rdkafka_assignment.c:872,
+    ///   `rktp->rktp_started`).
     public func read(_ partitions: [PartitionOffset]) throws(KafkaError) {
         guard queue != nil else { throw .clientIsClosed }
         guard assignment.isEmpty else {
@@ -226,7 +227,7 @@ public actor KafkaConsumer: KafkaClient {
         held.removeAll { sought.contains(TopicPartition($0.position)) }
         try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
             let list = PartitionList(offsets)
-            // 2.0.2 takes the timeout for a thousandth of what it says; 0 raises the barrier and does not wait.
+            // 2.0.2 takes the timeout for a thousandth of its value; 0 raises the barrier and does not wait.
             if let error = unsafe KafkaError(taking: rd_kafka_seek_partitions(client, list.pointer, 0), in: "seeking") {
                 throw error
             }

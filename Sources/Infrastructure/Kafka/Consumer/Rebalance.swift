@@ -1,4 +1,5 @@
-/// The group hands out partitions anew. Nothing more is consumed until it is answered with `KafkaConsumer.answer`.
+/// The group distributes its partitions again. Nothing more is consumed until it is answered with
+/// `KafkaConsumer.answer`.
 public struct Rebalance: Sendable, Equatable {
     /// The kind of change to the partitions.
     public enum Kind: Sendable, Equatable {

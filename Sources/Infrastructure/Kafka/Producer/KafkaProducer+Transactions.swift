@@ -62,7 +62,7 @@ extension KafkaProducer {
     ) async throws(KafkaError) {
         try unsafe await client.blockingThrowing { (pointer) throws(KafkaError) in
             guard let error = unsafe KafkaError(taking: call(pointer), in: operation) else { return }
-            // A call after the fatal error says only that there was one, and not whether another producer took over.
+            // A call after the fatal error reports only that there was one, and not whether another producer took over.
             throw error.isFatal ? unsafe KafkaError(fatalOf: pointer, in: operation) ?? error : error
         }
     }

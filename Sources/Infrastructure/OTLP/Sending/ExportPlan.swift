@@ -18,7 +18,8 @@ struct ExportPlan: Sendable {
     enum Answer: Equatable {
         /// The collector has it.
         case accepted
-        /// The collector cannot take it now, or cannot be reached; it may have said for how long.
+        /// The collector cannot accept it now, or cannot be reached. `retryAfter` is the wait that the collector asked
+        /// for, if any.
         case busy(retryAfter: Duration? = nil)
         /// The collector does not want it, however often it is sent.
         case refused

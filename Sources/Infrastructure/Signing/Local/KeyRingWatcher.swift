@@ -150,7 +150,7 @@ public struct KeyRingWatcher: Sendable {
     /// part of the ring replaces the previous one.
     private func refused(_ watched: WatchedRing, _ reason: String) async -> Problem {
         let text = "the key ring \(watched.name) cannot be used: \(reason)"
-        // Without a listing nobody has said that a version is of no further use.
+        // Without a listing nothing shows that a version is of no further use.
         if let part = try? watched.directory.loadUsable(name: watched.name) {
             let active = signer.activeKey(of: watched.name)
             if let active, !part.ended.contains(active.version) {

@@ -91,7 +91,7 @@ final class SignerQuestions: Sendable {
         }
     }
 
-    /// Registers the question `id`; where the connection has ended, the question fails at once.
+    /// Registers the question `id`; where the connection is closed, the question fails at once.
     ///
     /// - Returns: whether the question is open.
     func wait(for id: UInt64, _ waiter: Waiter, _ alarm: Scheduled<Void>) -> Bool {

@@ -21,7 +21,7 @@ extension SignerProcess {
             group.addTask { await signer.waitForKeys(within: limit) }
             group.addTask { for await _ in troubles {} }
             await group.next()
-            // Whatever is being said of the keys is said to its end.
+            // A message about the keys that is under way is finished.
             group.cancelAll()
             await group.waitForAll()
         }

@@ -30,7 +30,7 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
     struct State {
         var connection: SignerConnection?
         var rings: [String: TrustedRing] = [:]
-        /// Rings that are not trusted as the signer last told them; they have no active key.
+        /// Rings that are not trusted as the signer last described them; they have no active key.
         var distrusted: Set<String> = []
         var troubles: [SignerTrouble: String] = [:]
     }
@@ -89,7 +89,7 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
         }
     }
 
-    /// Waits until the signer has told its keys for the first time, or for `limit`.
+    /// Waits until the signer has sent its keys for the first time, or for `limit`.
     public func waitForKeys(within limit: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [known] in for await _ in known.stream {} }

@@ -87,7 +87,7 @@ struct ConnectionTable {
     /// Notes that the peer took an answer.
     mutating func delivered(_ number: Int, at now: Duration) { entries[number]?.heard = now }
 
-    /// Notes that the connection has ended.
+    /// Notes that the connection is closed.
     mutating func left(_ number: Int) { entries[number] = nil }
 
     /// Removes and returns the connections that were silent for too long.

@@ -6,12 +6,12 @@ import ServiceLifecycle
 import Telemetry
 
 /// The parts that all of a signer's connections share.
-struct SigningDesk: Sendable {
+struct SharedSigning: Sendable {
     let signer: LocalSigner
     let keys: PublishedKeys
     /// The policies by ring.
     let policies: [String: SigningPolicy]
-    let keeper: ConnectionKeeper
+    let connections: SignerConnections
     let tally: SigningTally
     let clock: SignerClock
     let logger: Logger
@@ -22,12 +22,12 @@ struct SigningDesk: Sendable {
 
     init(
         signer: LocalSigner, keys: PublishedKeys, policies: [String: SigningPolicy],
-        keeper: ConnectionKeeper, tally: SigningTally, clock: SignerClock, logger: Logger
+        connections: SignerConnections, tally: SigningTally, clock: SignerClock, logger: Logger
     ) {
         self.signer = signer
         self.keys = keys
         self.policies = policies
-        self.keeper = keeper
+        self.connections = connections
         self.tally = tally
         self.clock = clock
         self.logger = logger
@@ -44,7 +44,7 @@ struct SignerConversation: Sendable {
     /// The number of items that are signed in one turn, the most that a worker asks for at a time.
     static let pieceCount = 256
 
-    let desk: SigningDesk
+    let shared: SharedSigning
     /// The connection's number.
     let number: Int
     /// The id of the user on the other side.
@@ -54,41 +54,41 @@ struct SignerConversation: Sendable {
     /// nobody knows where the next frame would begin.
     func run(_ connection: NIOAsyncChannel<SignerFrame, ByteBuffer>) async {
         let metadata: Logger.Metadata = [LogKey.signerUser: "\(user)"]
-        desk.logger.info("a worker connected", metadata: metadata)
+        shared.logger.info("a worker connected", metadata: metadata)
         do {
             try await connection.executeThenClose { questions, answers in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     var open = 0
                     for try await question in questions.cancelOnGracefulShutdown() {
-                        desk.keeper.asked(number)
+                        shared.connections.asked(number)
                         while open >= Self.maximumQuestions, try await group.next() != nil { open -= 1 }
                         group.addTask {
                             let bytes: ByteBuffer
                             do {
-                                defer { desk.keeper.answered(number) }
+                                defer { shared.connections.answered(number) }
                                 bytes = try await answer(question).encoded()
                             }
                             try await answers.write(bytes)
-                            desk.keeper.delivered(number)
+                            shared.connections.delivered(number)
                         }
                         open += 1
                     }
                     try await group.waitForAll()
                 }
             }
-            desk.logger.info("a worker left", metadata: metadata)
+            shared.logger.info("a worker left", metadata: metadata)
         } catch let error as SignerProtocolError {
-            desk.logger.warning(
+            shared.logger.warning(
                 "a connection was closed: what came is not of the signer's protocol",
                 metadata: metadata.merging([LogKey.detail: "\(error)"]) { $1 })
         } catch {
-            desk.logger.info("a worker left", metadata: metadata.merging([LogKey.detail: "\(error)"]) { $1 })
+            shared.logger.info("a worker left", metadata: metadata.merging([LogKey.detail: "\(error)"]) { $1 })
         }
     }
 
     private func answer(_ question: SignerFrame) async throws(SignerProtocolError) -> SignerFrame {
         switch question {
-        case .keysRequest(let id): return .keys(id: id, desk.keys.all)
+        case .keysRequest(let id): return .keys(id: id, shared.keys.all)
         case .signRequest(let id, let urgency, let items): return .signatures(id: id, await sign(items, urgency))
         case .keys, .signatures, .closing:
             throw SignerProtocolError("a worker sent an answer where it may only ask")
@@ -97,7 +97,7 @@ struct SignerConversation: Sendable {
 
     /// Signs the items piece by piece, each piece in its turn.
     private func sign(_ items: [SignerFrame.Item], _ urgency: SigningUrgency) async -> [SignerFrame.Answer] {
-        let turns = desk.turns(for: urgency)
+        let turns = shared.turns(for: urgency)
         var answers: [SignerFrame.Answer] = []
         for start in stride(from: 0, to: items.count, by: Self.pieceCount) {
             let piece = items[start..<min(start + Self.pieceCount, items.count)]
@@ -112,13 +112,13 @@ struct SignerConversation: Sendable {
     private func sign(
         _ items: ArraySlice<SignerFrame.Item>, _ urgency: SigningUrgency
     ) async -> [SignerFrame.Answer] {
-        let now = desk.clock.now()
+        let now = shared.clock.now()
         var requests: [SigningRequest] = []
         var answers = [SignerFrame.Answer](repeating: .failed, count: items.count)
         var places: [Int] = []
-        for (index, (item, reference)) in zip(items, desk.keys.references(of: items)).enumerated() {
+        for (index, (item, reference)) in zip(items, shared.keys.references(of: items)).enumerated() {
             // A ring without a policy is none that this signer serves.
-            guard let reference, let policy = desk.policies[item.ring] else {
+            guard let reference, let policy = shared.policies[item.ring] else {
                 answers[index] = .keyUnavailable
                 continue
             }
@@ -129,7 +129,7 @@ struct SignerConversation: Sendable {
             requests.append(SigningRequest(key: reference, input: SigningInput(bytes: item.input)))
             places.append(index)
         }
-        for (place, signature) in zip(places, await desk.signer.sign(requests, urgency: urgency)) {
+        for (place, signature) in zip(places, await shared.signer.sign(requests, urgency: urgency)) {
             answers[place] =
                 switch signature {
                 case .success(let bytes): .signature(bytes)
@@ -144,13 +144,13 @@ struct SignerConversation: Sendable {
         var counts: [String: SigningTally.Counts] = [:]
         for (item, answer) in zip(items, answers) {
             // A ring that does not exist gets no line: a peer could fill the log with names.
-            guard desk.policies[item.ring] != nil else { continue }
+            guard shared.policies[item.ring] != nil else { continue }
             switch answer {
             case .signature: counts[item.ring, default: .init()].signed += 1
             case .refused: counts[item.ring, default: .init()].refused += 1
             case .keyUnavailable, .failed: counts[item.ring, default: .init()].failed += 1
             }
         }
-        desk.tally.add(counts, of: user)
+        shared.tally.add(counts, of: user)
     }
 }

@@ -28,7 +28,7 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
     ///   - users: the users that may ask, by their ids; nil for the signer's own and root.
     ///   - signingLanes: threads that sign, usually one per core.
     ///   - now: the time of day.
-    ///   - isReady: told once it listens.
+    ///   - isReady: a function called once the server listens.
     /// - Throws: `SignerError` where there is no ring to serve.
     public init(
         _ rings: [ServedRing], socket: String, allowing users: Set<UInt32>? = nil, signingLanes: Int, logger: Logger,
@@ -77,9 +77,10 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
         let signer = LocalSigner(rings.map(\.ring), lanes: signingLanes)
         let keys = PublishedKeys(rings.map(\.ring))
         let policies = rings.map { ($0.name, $0.policy) }
-        let desk = SigningDesk(
+        let shared = SharedSigning(
             signer: signer, keys: keys, policies: Dictionary(policies) { first, _ in first },
-            keeper: ConnectionKeeper(table, uptime: clock.uptime), tally: SigningTally(), clock: clock, logger: logger)
+            connections: SignerConnections(table, uptime: clock.uptime), tally: SigningTally(), clock: clock,
+            logger: logger)
         let watcher = KeyRingWatcher(
             rings: rings.map(\.folder), signer: signer, problems: { _, _ in }, logger: logger,
             changed: { keys.replace($0) })
@@ -88,23 +89,23 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
         logger.notice(
             "the signer listens", metadata: [LogKey.signerSocket: "\(socket)", LogKey.keyRing: "\(names)"])
         isReady()
-        defer { desk.tally.report(to: logger) }
+        defer { shared.tally.report(to: logger) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await watcher.run() }
-            group.addTask { await keepHouse(desk) }
+            group.addTask { await keepHouse(shared) }
             defer { group.cancelAll() }
-            try await accept(server, desk)
+            try await accept(server, shared)
         }
     }
 
     /// Closes connections that are silent for too long, and reports once a minute, until the task is canceled.
-    private func keepHouse(_ desk: SigningDesk) async {
+    private func keepHouse(_ shared: SharedSigning) async {
         var reported = clock.uptime()
         while (try? await clock.sleep(SignerClock.round)) != nil {
-            desk.keeper.closeOverdue()
+            shared.connections.closeOverdue()
             guard clock.uptime() - reported >= SignerClock.reportInterval else { continue }
             reported = clock.uptime()
-            desk.tally.report(to: logger)
+            shared.tally.report(to: logger)
         }
     }
 
@@ -123,25 +124,25 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
             }
     }
 
-    private func accept(_ server: NIOAsyncChannel<SignerArrival, Never>, _ desk: SigningDesk) async throws {
+    private func accept(_ server: NIOAsyncChannel<SignerArrival, Never>, _ shared: SharedSigning) async throws {
         try await server.executeThenClose { arrivals in
             try await withThrowingDiscardingTaskGroup { group in
                 for try await arrival in arrivals.cancelOnGracefulShutdown() {
-                    group.addTask { await receive(arrival, desk) }
+                    group.addTask { await receive(arrival, shared) }
                 }
             }
         }
     }
 
-    private func receive(_ arrival: SignerArrival, _ desk: SigningDesk) async {
+    private func receive(_ arrival: SignerArrival, _ shared: SharedSigning) async {
         let connection = arrival.take()
-        do throws(ConnectionKeeper.Refusal) {
-            let number = try desk.keeper.admit(connection.channel, of: arrival.user)
-            defer { desk.keeper.left(number) }
-            await SignerConversation(desk: desk, number: number, user: arrival.user).run(connection)
+        do throws(SignerConnections.Refusal) {
+            let number = try shared.connections.admit(connection.channel, of: arrival.user)
+            defer { shared.connections.left(number) }
+            await SignerConversation(shared: shared, number: number, user: arrival.user).run(connection)
         } catch {
             let reason = error.reason
-            if reason != .accountNotAllowed || desk.tally.turnedAway(arrival.user) {
+            if reason != .accountNotAllowed || shared.tally.turnedAway(arrival.user) {
                 logger.warning(
                     "a connection was closed at once",
                     metadata: [LogKey.signerUser: "\(arrival.user)", LogKey.detail: "\(reason)"])

@@ -54,7 +54,7 @@ final class SigningTally: Sendable {
         }
     }
 
-    /// Logs the counts since the last report, and begins anew.
+    /// Logs the counts since the last report, and begins again at zero.
     func report(to logger: Logger) {
         let past = state.withLock { state in
             defer { state = State() }

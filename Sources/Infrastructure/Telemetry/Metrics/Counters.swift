@@ -43,7 +43,7 @@ public final class CounterFamily: MetricFamily {
     /// Returns the value with these label values; 0 where there is none yet.
     public func value(_ labels: String...) -> Double { values.withLock { $0.told[labels] ?? 0 } }
 
-    /// Every value, by its label values, with the remainders of those that are no longer told.
+    /// Every value, by its label values, with the remainders of those that are no longer set.
     public var all: [[String]: Double] {
         values.withLock { $0.told.merging($0.remainders, uniquingKeysWith: +) }
     }

@@ -14,7 +14,7 @@ public final class RecordedSpan: Tracing.Span {
         var isOver = false
     }
 
-    /// A span that is given more is not told of it: nothing may grow without end.
+    /// Further links are dropped without an error: nothing may grow without end.
     private static let mostLinks = 1000
     private static let mostEvents = 100
 

@@ -1,4 +1,4 @@
-/// The decision to make new Kafka clients after their certificate files changed: a value that is told the files'
+/// The decision to make new Kafka clients after their certificate files changed: a value that gets the files'
 /// revisions.
 struct CertificateRenewal {
     /// The next step.

@@ -25,7 +25,7 @@ public struct KafkaProperties: Sendable {
         ]
         if let tokens = configuration.kafka.tokens {
             common["sasl.mechanism"] = "OAUTHBEARER"
-            common.tokens = tokens.desk
+            common.tokens = tokens.provider
         }
         let address: ClientProperties = ["bootstrap.servers": bootstrapServers]
         let session = configured["session.timeout.ms"].flatMap { Int($0) } ?? Self.sessionTimeout
@@ -69,7 +69,7 @@ public struct KafkaProperties: Sendable {
         let subscription = [place, lane.rawValue] + topics.sorted()
         let hash = SHA256.hash(Array(subscription.joined(separator: "\n").utf8)).prefix(4)
         let digits = hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        // The letters that brokers take, as in a topic's name; the hash tells names apart that become the same.
+        // The letters that brokers take, as in a topic's name; the hash distinguishes names that become the same.
         let letters = place.unicodeScalars.map {
             $0.isASCII && $0.properties.isAlphabetic || ("0"..."9").contains($0) || "._-".unicodeScalars.contains($0)
                 ? Character($0) : "_"
@@ -83,7 +83,7 @@ public struct KafkaProperties: Sendable {
     /// Returns the properties of a reader that belongs to none of the worker's groups.
     public func reader(group: String) -> ClientProperties {
         // A reader reads all that a topic holds, so that whatever it missed is the beginning.
-        // The end of a partition is told by a fetch that comes back empty, for which somebody waits.
+        // A fetch that comes back empty shows the end of a partition, and somebody waits for it.
         consumer.merging([
             "group.id": group, "auto.offset.reset": "earliest", "enable.partition.eof": "true",
             "fetch.wait.max.ms": "10",

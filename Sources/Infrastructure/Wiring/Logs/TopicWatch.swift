@@ -5,8 +5,8 @@ package import Pipeline
 
 /// Checks now and then whether followed topics were created again under their names.
 ///
-/// A reader without a group continues at its offset. If the new log has grown to that offset by then, no error tells
-/// the reader, and it skips the records before.
+/// A reader without a group continues at its offset. If the new log has grown to that offset by then, the reader gets
+/// no error, and it skips the records before.
 package struct TopicWatch: Sendable {
     /// Between two looks.
     package static let interval = Duration.seconds(30)

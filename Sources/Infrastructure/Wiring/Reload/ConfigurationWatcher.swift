@@ -17,7 +17,7 @@ public struct ConfigurationOrigin: Sendable {
         self.source = source
     }
 
-    /// Reads it as it is now, without keys: what it says, what is wrong with it, and the files that it was read from.
+    /// Reads it as it is now, without keys. Returns its contents, its errors, and the files that it was read from.
     package func readAlone() -> (
         configuration: Configuration?, diagnostics: [Diagnostic], files: [String: FileRevision?]
     ) {

@@ -92,7 +92,7 @@ extension EffectiveConfiguration {
                 return (configuration.delivery.rawValue, .standard)
             }
             if path.last == Configuration.OAuth.section.name {
-                // Nobody but an authorization server is told who asks.
+                // Only an authorization server learns who asks.
                 guard case .clientCredentials = configuration.kafka.oauth?.source else { return nil }
             }
             guard let app else { return key.standard.map { ($0, .standard) } }

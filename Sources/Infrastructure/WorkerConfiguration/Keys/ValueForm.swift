@@ -15,7 +15,7 @@ public indirect enum ValueForm: Sendable, Equatable {
     case bool
     /// A word of a list.
     case choice([String])
-    /// A text.
+    /// A string.
     case text
     /// The name of an adapter, or the path of a vendor's file.
     case adapter

@@ -171,7 +171,7 @@ struct AppsReader {
                 userInfo: ConfiguredAdapter.userInfo(for: registration)
             ).adapter
         } catch let error as SettingsError {
-            // A key that no adapter of this name has was told already.
+            // A key that no adapter of this name has was reported already.
             guard error.key.isEmpty || registration.settings.contains(where: { $0.name == error.key }) else {
                 return nil
             }

@@ -1,6 +1,6 @@
-/// `${NAME}` and `${NAME:-default}` in a text.
+/// `${NAME}` and `${NAME:-default}` in a string.
 enum EnvironmentReferences {
-    /// The reason why a text could not be completed.
+    /// The reason why a reference could not be replaced.
     enum Problem: Error, Equatable {
         case undefined(String)
         case malformed

@@ -4,7 +4,7 @@ import Yams
 struct Expansion {
     let environment: (String) -> String?
     let diagnostics: Diagnostics
-    /// The number of nodes that may still be visited. A text without aliases has no more nodes than bytes. Aliases of
+    /// The number of nodes that may still be visited. A file without aliases has no more nodes than bytes. Aliases of
     /// aliases can expand to more nodes than any machine can hold.
     var budget: Int
 

@@ -131,7 +131,7 @@ public struct SampleConfiguration {
     /// Adds the adapter's settings: those that the sample sets, and the others as comments.
     private mutating func addSettings(_ app: SampleApp) {
         guard let registration = registry[app.adapter] else { return }
-        // One app a vendor says what its settings mean.
+        // One app of each vendor explains its settings.
         let isFirst = Self.apps.first { $0.adapter == app.adapter }?.name == app.name
         let keys = registration.settings.filter { isFirst || app.settings[$0.name] != nil }
         lines.append("    settings:" + (app.settings.isEmpty ? " {}" : ""))

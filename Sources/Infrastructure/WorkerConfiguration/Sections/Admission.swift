@@ -16,7 +16,7 @@ extension Configuration {
         /// A suspended app's wait for its first probe.
         public var probeWait = Duration.seconds(60)
 
-        /// The time after a token for which a report is not answered anew; zero where nothing is coalesced.
+        /// The time after a token for which a report gets no other token; zero where nothing is coalesced.
         public var coalescing: Duration { subjects > 0 ? coalesce : .zero }
 
         /// Every default.

@@ -74,7 +74,7 @@ extension Configuration.Kafka {
     /// The properties that the configuration may not set, by name: those that the delivery guarantees depend on, and
     /// those with a key of their own.
     package static let ownProperties = [
-        // Where a partition is read from is decided, counted and said by the worker.
+        // The worker decides, counts and logs where a partition is read from.
         "auto.offset.reset",
         "bootstrap.servers",
         // Deliveries are waited for one by one.

@@ -2,7 +2,7 @@ import Yams
 
 /// Values of YAML on one line, as they can be read again.
 enum FlowText {
-    /// Returns the value of `node`: a text, a list or a mapping.
+    /// Returns the value of `node`: a string, a list or a mapping.
     static func text(of node: Node) -> String {
         switch node {
         case .scalar(let scalar): Self.scalar(scalar.string)

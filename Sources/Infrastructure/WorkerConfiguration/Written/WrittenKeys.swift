@@ -1,7 +1,7 @@
 import YAMLReading
 import Yams
 
-/// The file's values of the keys that need a restart, and of the keys that concern all apps. They are enough to tell
+/// The file's values of the keys that need a restart, and of the keys that concern all apps. They are enough to detect
 /// which keys another reading changes. Apps and key rings compare their other keys as a whole.
 ///
 /// Values are kept as fingerprints, for some are passwords.

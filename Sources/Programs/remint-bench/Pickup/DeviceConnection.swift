@@ -50,7 +50,7 @@ private final class AnswerCollector: ChannelDuplexHandler {
     typealias OutboundIn = Call
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// A request and who waits for its answer.
+    /// A request and the caller that waits for its answer.
     struct Call: Sendable {
         let head: HTTPRequestHead
         let body: [UInt8]

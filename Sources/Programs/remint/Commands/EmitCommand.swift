@@ -65,7 +65,7 @@ struct EmitCommand: AsyncParsableCommand {
 
     /// Returns the key `app/subject` where the subject is known, so that one user's events stay in one partition.
     ///
-    /// - Throws: `ValidationError` for a user whom no worker would give a token, by the adapter's own rule.
+    /// - Throws: `ValidationError` for a user that no worker would mint for, by the adapter's own rule.
     private func key(_ app: Configuration.App) throws -> [UInt8]? {
         if let vouched {
             let root = try Self.root(of: vouched, option: "--vouched")

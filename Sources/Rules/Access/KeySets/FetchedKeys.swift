@@ -157,7 +157,7 @@ public final class FetchedKeys: KeySource {
         guard limit > .zero else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.waitForEnd(of: fetch) }
-            // Canceled once the fetch has ended.
+            // Canceled once the fetch has finished.
             group.addTask { _ = try? await self.pause(limit) }
             await group.next()
             group.cancelAll()
@@ -260,7 +260,7 @@ public final class FetchedKeys: KeySource {
             document = fetched
             set = try KeySet(parsing: fetched.bytes, algorithms: algorithms)
         } catch { failure = error }
-        // A fetch that ends with the task tells nothing of the issuer.
+        // A fetch that ends with the task proves nothing about the issuer.
         if set != nil || !Task.isCancelled { ended(failure) }
         let now = now()
         let waiters = state.withLock { [set, document, problem = failure as? KeySetError] state in

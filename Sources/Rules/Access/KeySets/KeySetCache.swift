@@ -98,7 +98,7 @@ struct KeySetCache: Sendable {
     /// Returns whether the latest set does not contain the key with this thumbprint.
     func isWithdrawn(_ thumbprint: String) -> Bool { lacksKeys || held.map { !$0.set.holds(thumbprint) } ?? false }
 
-    /// Returns whether the fetch of this number has ended.
+    /// Returns whether the fetch of this number has finished.
     func hasEnded(_ fetch: Int) -> Bool { fetch < lastFetch || (fetch == lastFetch && underWaySince == nil) }
 
     /// Returns the time until `beginIfDue` has something to do; a second at least.

@@ -38,7 +38,7 @@ public struct RequestLimits: Sendable {
     ///
     /// - Parameters:
     ///   - hasArrived: whether another question counts the request in the bucket for all.
-    ///   - isStranger: whether the request is an unknown caller's, for whom a part of each shared bucket is left.
+    ///   - isStranger: whether the request is an unknown caller's, which leaves a part of each shared bucket to others.
     public mutating func ask(
         _ callers: [Caller], subject: String? = nil, hasArrived: Bool = false, isStranger: Bool = false,
         at now: ContinuousClock.Instant

@@ -63,7 +63,7 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case appNotOpened = "app_not_opened"
         /// The API key is not for this app.
         case appNotAllowed = "app_not_allowed"
-        /// The issuer's keys could not be had, or it cannot be told yet whether a key is new.
+        /// The issuer's keys could not be had, or it is unknown yet whether a key is new.
         case keysUnavailable = "keys_unavailable"
 
         /// Whether the proof was to blame, which is `error="invalid_dpop_proof"` (RFC 9449, section 7.1).
@@ -137,7 +137,7 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     /// The app that was asked for is not there, or not for the caller.
     public static let appNotOpened = AccessRefusal(.appNotOpened)
 
-    /// A refusal that passes with time. Waits of less than a second become one, because callers are told whole seconds.
+    /// A refusal that passes with time. Waits of less than a second become one, because callers get whole seconds.
     init(_ reason: Reason, retryAfter: Duration) {
         self.reason = reason
         answer = .later(max(retryAfter, .seconds(1)))

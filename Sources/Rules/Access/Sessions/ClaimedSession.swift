@@ -3,13 +3,13 @@ import JOSE
 /// The unverified claims of a token: a session, if its signature is the issuer's.
 ///
 /// The gateway reads claims before it looks for keys. It does not trust them: they can only get a token refused. But an
-/// expired or foreign token is refused as such, and its caller is not told to retry later for want of its key.
+/// expired or foreign token is refused as such, and its caller is not asked to retry later for want of its key.
 struct ClaimedSession {
     let token: CompactJWS
     let algorithm: Algorithm
     let session: Session
-    /// Whether the user's id is longer than Remint allows. The session may be valid all the same, so that is told after its signature
-    /// was checked.
+    /// Whether the user's id is longer than Remint allows. The session may be valid all the same, so the gateway
+    /// reports that only after it checked the signature.
     let isUserTooLong: Bool
 
     /// - Throws: `AccessRefusal`.

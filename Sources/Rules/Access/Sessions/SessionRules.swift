@@ -43,8 +43,8 @@ public struct SessionRules: Sendable {
     /// `skew` within its bounds.
     var boundedSkew: Duration { min(max(skew, .zero), .seconds(300)) }
 
-    /// Types that say of themselves to be something else than a session (RFC 8725, section 3.11; IANA's media types for
-    /// JWTs).
+    /// The types of tokens that declare to be something else than a session (RFC 8725, section 3.11; IANA's media types
+    /// for JWTs).
     static let foreignTypes: Set<String> = [
         "dpop+jwt", "jwe", "jose", "jose+json", "logout+jwt", "secevent+jwt", "oauth-authz-req+jwt",
         "token-introspection+jwt", "entity-statement+jwt", "kb+jwt",

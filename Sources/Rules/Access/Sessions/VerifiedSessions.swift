@@ -1,10 +1,10 @@
 import JOSE
 import Synchronization
 
-/// Sessions that were found good a moment ago, so that a device which asks often costs one signature check a while; and those
-/// found good before, which are told from sessions that nobody has seen yet.
+/// Sessions that were verified a moment ago, so that a device which asks often costs one signature check a while; and
+/// those verified earlier, which are thereby distinct from sessions that nobody has seen yet.
 ///
-/// Of a session its fingerprint is kept, never the token; of one found good before, the fingerprint and the end alone.
+/// Of a session its fingerprint is kept, never the token; of one verified earlier, the fingerprint and the end alone.
 final class VerifiedSessions: Sendable {
     /// The lifetime of an entry, in seconds.
     static let life: Int64 = 30
@@ -57,7 +57,7 @@ final class VerifiedSessions: Sendable {
     /// The number of sessions that are remembered, whole or by their fingerprints.
     var count: Int { state.withLock { $0.recent.count + $0.ends.count } }
 
-    /// Returns the session `name`, if it was verified and has not ended since.
+    /// Returns the session `name`, if it was verified and has not expired since.
     func session(_ name: Fingerprint, at now: UnixTime) -> Session? {
         state.withLock { state in
             guard let entry = state.recent[name] else { return nil }
@@ -67,7 +67,7 @@ final class VerifiedSessions: Sendable {
         }
     }
 
-    /// Returns whether the session `name` was verified, recently or earlier, and has not ended.
+    /// Returns whether the session `name` was verified, recently or earlier, and has not expired.
     func isKnown(_ name: Fingerprint, at now: UnixTime) -> Bool {
         state.withLock { state in state.ends[name].map { now < $0 } ?? false }
     }

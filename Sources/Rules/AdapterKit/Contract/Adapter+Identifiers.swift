@@ -10,7 +10,7 @@ extension Adapter {
         return .rejected(Rejection(.malformedReport, refusal))
     }
 
-    /// Returns the user whom the edge vouches for, where a token may be for that user.
+    /// Returns the user that the edge vouches for, where a token may be for that user.
     ///
     /// - Throws: `Rejection` with `.malformedEvent`.
     public func user(vouchedBy members: JSONValue) throws(Rejection) -> VouchedUser {

@@ -57,7 +57,7 @@ public protocol Adapter: Sendable {
     /// Whether the SDKs' reports hold the token that failed, so that an app may ask for it (`apps.*.proof`).
     var reportsFailedToken: Bool { get }
 
-    /// Returns the user whom the edge vouches for, from the adapter's own members: `{"user":"u-42"}` unless the vendor
+    /// Returns the user that the edge vouches for, from the adapter's own members: `{"user":"u-42"}` unless the vendor
     /// names users differently.
     ///
     /// - Throws: `Rejection` with `.malformedEvent`.

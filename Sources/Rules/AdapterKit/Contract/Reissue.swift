@@ -29,7 +29,7 @@ public enum Reissue {
 }
 
 extension Subject {
-    /// The user whom a batch job names under `reissue.user` by a single id.
+    /// The user that a batch job names under `reissue.user` by a single id.
     ///
     /// - Throws: `Rejection` with `.malformedReport` for anything but a string, `.missingUser` for an empty one.
     public init(reissuing user: JSONValue) throws(Rejection) {

@@ -10,7 +10,7 @@ public enum Reading: Sendable, Equatable {
 public struct AuthenticationFailure: Sendable, Equatable {
     /// The user, where the report names one. Every remedy that mints has one.
     public let subject: Subject?
-    /// The vendor's own name for the reason, such as `EXPIRED`; never a text from the report.
+    /// The vendor's own name for the reason, such as `EXPIRED`; never free text from the report.
     public let reason: String
     /// The fact about the failed token that the vendor's code proves.
     public let evidence: Evidence

@@ -13,7 +13,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case malformedReport = "malformed_report"
     /// The event comes from a topic that is not its app's.
     case wrongTopic = "wrong_topic"
-    /// The app accepts only events with a user whom the edge has authenticated, and this one names none.
+    /// The app accepts only events with a user that the edge has authenticated, and this one names none.
     case identityMissing = "identity_missing"
     /// The report names another user than the edge has authenticated.
     case identityMismatch = "identity_mismatch"

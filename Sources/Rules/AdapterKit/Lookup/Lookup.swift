@@ -30,7 +30,7 @@ public struct LookupRequest: Sendable, Equatable {
     public let path: String
     /// The JSON body of a POST.
     public let body: [UInt8]?
-    /// The users whom this request is about, by their place in the list.
+    /// The users that this request is about, by their place in the list.
     public let subjects: Range<Int>
 
     /// A request about `subjects`.

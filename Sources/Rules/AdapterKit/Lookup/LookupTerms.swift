@@ -11,7 +11,7 @@ public struct LookupTerms: Sendable, Equatable {
         case mintedToken
     }
 
-    /// The outcome for a user whom the vendor does not know.
+    /// The outcome for a user that the vendor does not know.
     public enum UnknownUser: String, Sendable, CaseIterable {
         /// A token: the vendor may meet the user with its first use.
         case mint

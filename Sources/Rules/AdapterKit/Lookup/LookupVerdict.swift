@@ -4,7 +4,7 @@ public enum LookupVerdict: Sendable, Equatable {
     case exists(Enrichment)
     /// The vendor reports that the user is deleted, or that such a user cannot exist.
     case gone
-    /// The vendor does not know the user: it has not met them yet, or does not tell whether it once did.
+    /// The vendor does not know the user: it has not met them yet, or does not reveal whether it once did.
     case unknown
     /// The answer does not cover the user.
     case unanswered(LookupFailure)
@@ -14,7 +14,7 @@ public enum LookupVerdict: Sendable, Equatable {
 public struct LookupFailure: Error, Sendable, Equatable {
     /// The reaction that the failure calls for.
     public enum Kind: String, Sendable, CaseIterable {
-        /// The vendor asks to be asked later: 429, or its own way to say so.
+        /// The vendor asks for a later attempt: 429, or its own form of it.
         case throttled
         /// The vendor does not work, or cannot be reached: 5xx, a time-out, a connection that broke.
         case unavailable

@@ -9,7 +9,7 @@ public final class Recipe: Sendable, Equatable {
         case constant(name: String, value: String)
         /// `kid`, the id of the key that signs.
         case keyID
-        /// A text with parts that differ from key to key and from day to day; a token's user is none of them.
+        /// A string with parts that differ from key to key and from day to day; a token's user is none of them.
         case text(name: String, [TextPart])
     }
 
@@ -99,7 +99,7 @@ public struct Claim: Sendable, Equatable {
         case keyID
         /// A moment of the token's life, otherwise than `issuedAt` and `expiresAt` write it.
         case moment(Moment)
-        /// A text that is put together.
+        /// A string that is put together.
         case text([TextPart])
         /// An object of claims.
         case object([Claim])

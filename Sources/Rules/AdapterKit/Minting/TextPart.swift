@@ -1,10 +1,10 @@
-/// A part of a text that is put together for a token.
+/// A part of a string that is put together for a token.
 public enum TextPart: Sendable, Equatable {
-    /// A text that is the same for every token.
+    /// A string that is the same for every token.
     case constant(String)
     /// The user's single id.
     case user
-    /// The user's single id as a JSON string contains it, inside a text that is JSON.
+    /// The user's single id as a JSON string contains it, inside a string that is JSON.
     case userInJSON
     /// The user's single id as one part of a URL: percent-encoded, so that it can be no more than that part.
     case userInURL

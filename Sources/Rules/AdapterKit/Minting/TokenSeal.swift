@@ -1,5 +1,5 @@
-/// The recipient for whom an app's tokens are sealed before they are published (`apps.*.seal`). The recipient's private
-/// key alone opens them.
+/// The recipient of an app's sealed tokens: the worker seals them before it publishes them (`apps.*.seal`). The
+/// recipient's private key alone opens them.
 ///
 /// By reference, since every token of the app holds one. It holds a public key and can open nothing.
 public final class TokenSeal: Sendable {

@@ -2,7 +2,7 @@
 ///
 /// An adapter declares it (`Adapter.identifiers`), and one place checks the id of every report, vouched user and
 /// re-issue against it. Ids are opaque otherwise. No vendor accepts control characters. They end lines in logs and
-/// headers, and NUL ends a text in much other software, which would take two different ids for the same.
+/// headers, and NUL ends a string in much other software, which would take two different ids for the same.
 public struct IdentifierRule: Sendable, Equatable {
     /// The longest id.
     public let limit: IdentifierLimit

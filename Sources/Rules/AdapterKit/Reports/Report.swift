@@ -7,7 +7,7 @@ public struct Report: Sendable {
     public let root: JSONValue
     /// The time at which the failure was observed, as well as it is known.
     public let observedAt: UnixTime
-    /// The user whom the edge has authenticated; nil where the edge names none. It is not part of the report: no device
+    /// The user that the edge has authenticated; nil where the edge names none. It is not part of the report: no device
     /// writes it.
     public let vouched: VouchedUser?
 

@@ -1,4 +1,4 @@
-/// The user whom the edge has authenticated, and the further members that it vouches for.
+/// The user that the edge has authenticated, and the further members that it vouches for.
 ///
 /// A report is a device's text and may hold anything; the members that the edge writes beside it are trusted. Where the
 /// two name different users there is no token.
@@ -16,8 +16,8 @@ public struct VouchedUser: Sendable, Equatable {
 
     /// Returns the one member `name` of `members`, an id.
     ///
-    /// - Throws: `Rejection` with `.malformedEvent` for anything but an object with that member, a text that is not empty,
-    ///   and the members named `others`.
+    /// - Throws: `Rejection` with `.malformedEvent` for anything but an object with that member, a string that is not
+    ///   empty, and the members named `others`.
     public static func id(
         _ name: String, in members: JSONValue, besides others: Set<String> = []
     ) throws(Rejection) -> String {

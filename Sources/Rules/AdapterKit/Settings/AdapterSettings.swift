@@ -11,7 +11,7 @@ public protocol AdapterSettings: Decodable, Sendable {
 public struct SettingKey: Sendable, Equatable {
     /// The type of a key's value.
     public enum Kind: Sendable, Equatable {
-        /// A text that is not empty.
+        /// A string that is not empty.
         case text
         /// `true` or `false`.
         case boolean

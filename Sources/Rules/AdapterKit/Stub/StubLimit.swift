@@ -1,4 +1,4 @@
-/// A vendor's rate limit, as its stub keeps it: so many requests in any time of a length.
+/// A vendor's rate limit, as its stub keeps it: a number of requests in any period of a length.
 public struct StubLimit: Sendable {
     private let rate: LookupTerms.Rate
     private var accepted: [UnixTime] = []

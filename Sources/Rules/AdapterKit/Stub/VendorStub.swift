@@ -94,7 +94,7 @@ public struct StubSetting: Sendable {
     public let keys: [VerificationKey]
     /// Users who were deleted, by the id the SDK uses.
     public let gone: Set<String>
-    /// Users whom the vendor has not met. Everybody else exists.
+    /// Users that the vendor has not met. Everybody else exists.
     public let unknown: Set<String>
 
     /// A setting with these values.

@@ -161,7 +161,7 @@ struct ClaimsCompiler {
         case .placeholder(.uuid): .uuid
         case .placeholder(.date): .date
         case .placeholder(.setting(let name)): .constant(settings[name]?.text ?? "")
-        // Reading refuses these within a text.
+        // Reading refuses these within a string.
         case .placeholder(.challenge), .placeholder(.vouched): .constant("")
         }
     }

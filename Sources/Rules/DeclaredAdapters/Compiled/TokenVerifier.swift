@@ -99,7 +99,7 @@ struct TokenVerifier: Sendable {
         }
     }
 
-    /// Constants are compared as we write them, whatever escapes stand in a text.
+    /// Returns whether the strings are the same. Constants are compared as we write them, whatever escapes a token has.
     private static func isSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         if left == right { return true }
         guard let left = try? JSONDocument(parsing: left).root, let right = try? JSONDocument(parsing: right).root,

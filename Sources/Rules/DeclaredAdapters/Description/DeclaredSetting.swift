@@ -4,7 +4,7 @@ package import AdapterKit
 package struct DeclaredSetting: Sendable {
     /// The type of a key's value.
     package enum Kind: Sendable, Equatable {
-        /// A text that is not empty.
+        /// A string that is not empty.
         case text
         case boolean
         case integer
@@ -14,7 +14,7 @@ package struct DeclaredSetting: Sendable {
         case algorithm([Algorithm])
         /// A list of texts.
         case texts
-        /// A text that is a JSON value.
+        /// A string that is a JSON value.
         case json
     }
 
@@ -26,7 +26,7 @@ package struct DeclaredSetting: Sendable {
     package let isRequired: Bool
     /// The value where the app sets none; nil for no value.
     package let standard: SettingValue?
-    /// The prefix that a text must have; empty for any text.
+    /// The prefix that a string must have; empty for any string.
     package let prefix: String
     /// The key's meaning.
     package let about: String

@@ -1,7 +1,7 @@
 package import AdapterKit
 package import YAMLReading
 
-/// The tests that stand in a file.
+/// The tests of a vendor's file.
 package struct FileTests: Sendable {
     /// The time of a test that sets none: 2027-01-15T08:00:00Z.
     package static let standardTime = UnixTime(seconds: 1_800_000_000)

@@ -76,7 +76,7 @@ package struct ReportShape: Sendable {
     package let code: [ReportPath]
     /// The JSON type that a code must have.
     package let codeType: CodeType
-    /// The places of a text for people, by which reasons differ.
+    /// The places of a message for people, by which reasons differ.
     package let message: [ReportPath]
     /// The places of the token that failed.
     package let token: [ReportPath]
@@ -118,6 +118,6 @@ package struct ReportTime: Sendable {
 /// Something that must be so in a report.
 package struct ReportCondition: Sendable {
     package let path: ReportPath
-    /// The texts or numbers one of which must stand there, nil for an absent one; empty where anything may.
+    /// The strings or numbers one of which must be there, nil for an absent one; empty where any value may.
     package let values: [String?]
 }

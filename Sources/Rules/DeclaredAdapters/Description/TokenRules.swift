@@ -37,7 +37,7 @@ package indirect enum ValueRule: Sendable {
     case constant([UInt8])
     /// A value with its own type.
     case placeholder(Placeholder)
-    /// A text that is put together.
+    /// A string that is put together.
     case text([TextRule])
     case object([ClaimRule])
     case array([ValueRule])
@@ -56,7 +56,7 @@ package indirect enum ValueRule: Sendable {
     case omitted(ValueRule)
 }
 
-/// A part of a text.
+/// A part of a string.
 package enum TextRule: Sendable, Equatable {
     case constant(String)
     case placeholder(Placeholder)

@@ -26,7 +26,7 @@ package struct VerdictRules: Sendable {
         case expiryType = "expiry_type"
         /// A claim is another than we mint, users and ends aside.
         case claims
-        /// The token has ended, or does not say when.
+        /// The token has expired, or has no expiry.
         case expired
         /// The token names another user.
         case user

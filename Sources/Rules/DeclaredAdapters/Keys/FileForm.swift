@@ -1,6 +1,6 @@
 /// The form of a value in a vendor's file, as far as a schema can state it. `remint adapter lint` covers the rest.
 indirect enum FileForm: Sendable {
-    /// A text, which matches the pattern if there is one.
+    /// A string, which matches the pattern if there is one.
     case text(pattern: String? = nil)
     case bool
     case integer(ClosedRange<Int>)

@@ -51,7 +51,7 @@ extension Section {
 // MARK: Values
 
 extension FileKey where Value == String {
-    /// Returns a key with a text. A required one must not be empty.
+    /// Returns a key with a string. A required one must not be empty.
     static func text(
         _ name: String, _ form: FileForm = .text(), isRequired: Bool = false, _ summary: String = ""
     ) -> FileKey {

@@ -27,7 +27,8 @@ extension FileKeys {
         static let all = [standard.description, from.description, to.description]
     }
 
-    /// The keys of the functions of claims. A schema cannot tell a function from a claim, so it has none of them.
+    /// The keys of the functions of claims. A schema cannot distinguish a function from a claim, so it has none of
+    /// them.
     enum Function {
         private static let range: ClosedRange<Duration> = .seconds(1)...(.seconds(315_360_000))
 

@@ -37,7 +37,7 @@ extension Node {
 }
 
 extension Node.Scalar {
-    /// The JSON word or number that a plain scalar is; nil for a text.
+    /// The JSON word or number that a plain scalar is; nil for a string.
     var jsonWord: String? {
         guard style == .plain || style == .any else { return nil }
         switch string {

@@ -1,8 +1,8 @@
 import AdapterKit
 import YAMLReading
 
-/// The names of one object of claims, looked at for two that may be the same. A name with the user in it must begin with a text of
-/// its own: else a user called `exp` writes a second `exp`.
+/// The names of one object of claims, looked at for two that may be the same. A name with the user in it must begin
+/// with a constant part: else a user called `exp` writes a second `exp`.
 struct ClaimNames {
     /// A name, and the words of `$one_of` under which it is there.
     private struct Name {

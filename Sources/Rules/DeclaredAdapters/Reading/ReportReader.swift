@@ -22,7 +22,7 @@ struct ReportReader {
         return rules
     }
 
-    /// Refuses rules that would find the user in a text for people, or use a token as the user.
+    /// Refuses rules that would find the user in a message for people, or use a token as the user.
     private func check(_ rules: ReportRules, _ section: Section) {
         for shape in rules.shapes {
             if shape.user.isEmpty {

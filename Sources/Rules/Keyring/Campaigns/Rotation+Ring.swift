@@ -56,7 +56,7 @@ extension Rotation {
         }
     }
 
-    /// Refuses a ring in which the version that a finished campaign ended is in use again.
+    /// Refuses a ring in which the version that a finished campaign retired or revoked is in use again.
     private func requireEnded(in listing: KeyRingListing) throws(RotationError) -> Rotation {
         guard phase == .retired, let state = listing.state(of: from), state != .retired, state != .revoked else {
             return self

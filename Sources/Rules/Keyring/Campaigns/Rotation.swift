@@ -27,7 +27,7 @@ package struct Rotation: Sendable, Equatable {
         case canary
         /// The rest is re-issued.
         case waves
-        /// The ledger shows no token of the old version that can be asked for anew.
+        /// The ledger shows no token of the old version that could still be replaced.
         case reissued
         /// The old version is of no further use.
         case retired
@@ -52,7 +52,8 @@ package struct Rotation: Sendable, Equatable {
     package let by: String?
     /// The operator's reason; nil where none was given.
     package let why: String?
-    /// Whether the campaign generated the key of its new version; nil for one from before campaigns said so.
+    /// Whether the campaign generated the key of its new version; nil for a campaign of a release that did not record
+    /// it.
     package internal(set) var isOfOwnKey: Bool?
     /// The phase that the campaign has reached.
     package internal(set) var phase: Phase
@@ -190,7 +191,7 @@ package struct Rotation: Sendable, Equatable {
         failedApps = Set(failedApps).union(apps).sorted()
     }
 
-    /// Notes that the ledger shows no token of the old version that can be asked for anew.
+    /// Notes that the ledger shows no token of the old version that could still be replaced.
     package mutating func reissued() { if phase == .waves { phase = .reissued } }
 
     /// Pauses the campaign: nothing more is sent until `resume`.

@@ -12,7 +12,7 @@ package struct RotationStratum: Sendable, Equatable {
         package let rejected: Int
         /// Users who asked for another token within the watch.
         package let askedAgain: Int
-        /// Users whom the vendor does not know any more.
+        /// Users that the vendor does not know any more.
         package let gone: Int
 
         /// A result with these counts.
@@ -38,9 +38,9 @@ package struct RotationStratum: Sendable, Equatable {
 
     /// The app.
     package let app: String
-    /// The app's users in the canary, each of whom held a live token when the canary was made.
+    /// The app's users in the canary. Each of them held a live token when the canary was made.
     package let users: Int
-    /// All users of the app who held a live token then, and whom no earlier canary asked for.
+    /// All users of the app who held a live token then, without the users of earlier canaries.
     package let live: Int
     /// The outcome of its users; nil before the canary was judged.
     package var outcome: Outcome?

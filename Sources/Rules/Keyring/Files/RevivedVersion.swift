@@ -5,7 +5,7 @@ public struct RevivedVersion: Sendable, Equatable {
     public let id: String
     /// The version's state in the listing.
     public let state: KeyVersion.State
-    /// The state in which its use ended: retired or revoked.
+    /// The state in which it was out of use: retired or revoked.
     public let ended: KeyVersion.State
 
     /// The finding with the commands that end the version again.

@@ -34,11 +34,11 @@ struct Admission: Sendable {
     }
 
     /// Applies `rules` to the apps named `apps` from now on. The capacity for subjects does not change.
-    mutating func goOn(by rules: AdmissionRules, for apps: Set<String>) {
+    mutating func apply(_ rules: AdmissionRules, for apps: Set<String>) {
         let subjects = self.rules.subjects
         self.rules = rules
         self.rules.subjects = subjects
-        suspensions.goOn(by: self.rules, for: apps)
+        suspensions.apply(self.rules, for: apps)
     }
 
     /// Whether the memory is on.

@@ -108,7 +108,7 @@ struct RefusalShare: Sendable {
         refuse(id, mintedAt: mintedAt, device: 0, at: now)
     }
 
-    /// Ends the count of earlier tokens and refusals, because the suspension ended or another key signs.
+    /// Ends the count of earlier tokens and refusals, because the suspension is over or another key signs.
     mutating func forgive(at now: UnixTime) {
         forgivenAt = now
         devices = [:]

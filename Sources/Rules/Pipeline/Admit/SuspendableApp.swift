@@ -21,7 +21,7 @@ struct SuspendableApp: Sendable {
     var fleet = FleetRefusals()
     private(set) var suspension: Suspension?
     private(set) var probe: Probe?
-    /// The number of suspensions that have ended. Tokens signed before the end of a suspension are no evidence after
+    /// The number of suspensions that are over. Tokens signed before the end of a suspension are no evidence after
     /// it.
     private(set) var resumptions: UInt32 = 0
     /// The end of the last suspension. Reports from before it, which waited meanwhile, are no evidence.
@@ -193,7 +193,7 @@ struct SuspendableApp: Sendable {
 
     /// Ends the suspension.
     ///
-    /// - Returns: the suspension that ended; nil if there was none.
+    /// - Returns: the suspension, now over; nil if there was none.
     mutating func resume(at now: UnixTime) -> Suspension? {
         guard let ended = suspension else { return nil }
         suspension = nil

@@ -41,7 +41,7 @@ struct Suspensions: Sendable {
 
     /// Applies `rules` to the apps named `names` from now on. Suspensions and pauses stay. The counts of a removed app
     /// without one are dropped.
-    mutating func goOn(by rules: AdmissionRules, for names: Set<String>) {
+    mutating func apply(_ rules: AdmissionRules, for names: Set<String>) {
         apps = apps.filter { names.contains($0.key) || $0.value.suspension != nil }
         if rules.suspensionWindow != self.rules.suspensionWindow || rules.minimumAge != self.rules.minimumAge {
             for app in apps.keys { apps[app]?.forgetCounts() }
@@ -98,7 +98,7 @@ struct Suspensions: Sendable {
 
     /// Ends the suspensions whose probe was not refused.
     ///
-    /// - Returns: the suspensions that ended.
+    /// - Returns: the suspensions, now over.
     mutating func endProbed(at now: UnixTime) -> [Suspension] {
         guard waitingCount > 0 else { return [] }
         let window = min(rules.probeWait, rules.suspensionWindow)
@@ -108,7 +108,7 @@ struct Suspensions: Sendable {
 
     /// Ends the pauses that have passed their end.
     ///
-    /// - Returns: the pauses that ended.
+    /// - Returns: the pauses, now over.
     mutating func endElapsed(at now: UnixTime) -> [Suspension] {
         guard waitingCount > 0 else { return [] }
         return all.filter { $0.isOver(at: now) }.compactMap { resume($0.app, at: now) }
@@ -208,7 +208,7 @@ struct Suspensions: Sendable {
 
     /// Ends the suspension of `app`.
     ///
-    /// - Returns: the suspension that ended; nil if the app's events did not wait.
+    /// - Returns: the suspension, now over; nil if the app's events did not wait.
     mutating func resume(_ app: String, at now: UnixTime) -> Suspension? {
         guard let ended = apps[app]?.resume(at: now) else { return nil }
         waitingCount -= 1

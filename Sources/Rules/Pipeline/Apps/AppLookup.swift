@@ -31,7 +31,7 @@ public struct AppLookup: Sendable {
     public let account: String
     /// The kind of look-up; never `.off`.
     public let mode: LookupMode
-    /// The handling of a user whom the vendor does not know.
+    /// The handling of a user that the vendor does not know.
     public let unknownUser: LookupTerms.UnknownUser
     /// The handling of an event whose look-up has no answer in time.
     public let onFailure: OnFailure

@@ -6,7 +6,7 @@ public struct LanePauses: Sendable {
     public enum Change: Sendable, Equatable {
         /// An operator paused a lane.
         case paused(LanePause)
-        /// An operator ended a pause.
+        /// An operator resumed a lane.
         case resumed(LanePause)
         /// A pause passed its end.
         case elapsed(LanePause)
@@ -55,7 +55,7 @@ public struct LanePauses: Sendable {
 
     /// Ends the pauses that have passed their end.
     ///
-    /// - Returns: the pauses that ended.
+    /// - Returns: the pauses, now over, as changes.
     public mutating func endElapsed(at now: UnixTime) -> [Change] {
         all.filter { $0.isOver(at: now) }.map { pause in
             held[pause.lane] = nil

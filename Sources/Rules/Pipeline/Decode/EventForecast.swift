@@ -15,7 +15,7 @@ package enum EventForecast: Sendable {
     case open
 }
 
-/// A device's report that calls for a token, as far as its text alone says.
+/// A device's report that calls for a token, judged by its text alone.
 package struct DeviceReport: Sendable, Equatable {
     /// The user's subject key.
     package let subjectKey: [UInt8]

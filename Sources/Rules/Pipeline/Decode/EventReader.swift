@@ -17,7 +17,7 @@ struct EventReader: Sendable {
     }
 
     /// Replaces the apps and the size limit.
-    mutating func goOn(for apps: AppDirectory, maximumBytes: Int) {
+    mutating func replaceApps(with apps: AppDirectory, maximumBytes: Int) {
         self = EventReader(apps, maximumBytes: maximumBytes)
     }
 

@@ -72,7 +72,7 @@ public protocol SigningPort: Sendable {
     func verificationKeys(of ring: String) -> [RingKey]
 
     /// A counter that changes whenever an active key may have changed, so that unchanged keys need no look-up. nil if
-    /// the signer cannot tell: then keys are looked up for each batch.
+    /// the signer has no such counter: then keys are looked up for each batch.
     var keysRevision: Int? { get }
 
     /// Whether a batch may be signed in several concurrent calls. A signer whose calls share a connection or a timeout

@@ -32,9 +32,9 @@ struct AccountSchedule: Sendable {
     /// Applies the limits of `account` from now on. Earlier requests still count.
     ///
     /// - Parameter isFixed: whether the endpoint or the credentials changed, so that earlier failures no longer count.
-    mutating func goOn(as account: LookupAccount, isFixed: Bool) {
+    mutating func apply(_ account: LookupAccount, isFixed: Bool) {
         self.account = account
-        limiter.goOn(as: account, isFixed: isFixed)
+        limiter.apply(account, isFixed: isFixed)
         if isFixed { breaker = CircuitBreaker() }
     }
 

@@ -42,7 +42,7 @@ struct AnswerCache: Sendable {
     }
 
     /// Changes the capacity, and drops the answers of apps for which `isGone` returns true.
-    mutating func goOn(capacity: Int, without isGone: (String) -> Bool) {
+    mutating func resize(to capacity: Int, droppingApps isGone: (String) -> Bool) {
         self.capacity = max(2, capacity)
         // Each generation may have half of the answers. If one is too large, any of its answers may be dropped.
         let half = self.capacity / 2

@@ -11,7 +11,7 @@ extension LookupScheduler {
     ///   - fixed: the accounts with another endpoint or other credentials; their failures no longer count.
     ///   - capacity: the maximum number of cached answers.
     ///   - kept: the apps that did not change.
-    mutating func goOn(
+    mutating func replaceAccounts(
         with accounts: [LookupAccount], before names: [String: String], fixed: Set<String>, capacity: Int,
         keeping kept: [App]
     ) {
@@ -25,7 +25,7 @@ extension LookupScheduler {
             }
             moved[from] = place
             var schedule = old[from]
-            schedule.goOn(as: account, isFixed: fixed.contains(account.name))
+            schedule.apply(account, isFixed: fixed.contains(account.name))
             return schedule
         }
         indices = Dictionary(accounts.enumerated().map { ($1.name, $0) }) { first, _ in first }
@@ -37,7 +37,7 @@ extension LookupScheduler {
         // The changed configuration may have fixed the failures.
         failures = [:]
         let unchanged = Set(kept.map(\.name))
-        cache.goOn(capacity: capacity) { !unchanged.contains($0) }
+        cache.resize(to: capacity) { !unchanged.contains($0) }
     }
 
     /// Keeps requests in flight if their account stays.

@@ -31,7 +31,7 @@ struct RequestLimiter: Sendable {
     ///
     /// - Parameter isFixed: whether the endpoint or the credentials changed, so that the vendor's pause no longer
     ///   applies.
-    mutating func goOn(as account: LookupAccount, isFixed: Bool) {
+    mutating func apply(_ account: LookupAccount, isFixed: Bool) {
         if isFixed { pausedUntil = nil }
         windows = Self.windows(account)
         concurrency = account.concurrency

@@ -2,8 +2,8 @@
 /// that live leaves.
 ///
 /// A time limit applies to that room, because a live event that arrives meanwhile waits for the batch to finish. A
-/// batch without live events takes up to `patience`. In a batch with live events, they wait for all others, so the
-/// limit is a tenth of `patience`.
+/// batch without live events takes up to `liveDelay`. In a batch with live events, they wait for all others, so the
+/// limit is a tenth of `liveDelay`.
 public struct LaneShares: Sendable, Equatable {
     /// The maximum number of events in a batch.
     public let batchEvents: Int
@@ -11,7 +11,7 @@ public struct LaneShares: Sendable, Equatable {
     /// share if live keeps at least as much.
     public let bulkShare: Double
     /// The maximum time for which a batch without live events may delay the next live event, in seconds.
-    public let patience: Double
+    public let liveDelay: Double
 
     /// The limit of any batch, as a multiple of that time: a burst of live events delays the next one no longer.
     private static let burst = 20.0
@@ -21,10 +21,10 @@ public struct LaneShares: Sendable, Equatable {
     private static let beforeLive = 2.0
 
     /// Creates shares of batches of up to `batchEvents` events.
-    public init(batchEvents: Int, bulkShare: Double, patience: Double = 0.01) {
+    public init(batchEvents: Int, bulkShare: Double, liveDelay: Double = 0.01) {
         self.batchEvents = max(1, batchEvents)
         self.bulkShare = min(max(bulkShare, 0), 0.5)
-        self.patience = patience
+        self.liveDelay = liveDelay
     }
 
     /// Creates shares of batches from the number of events that a session reads ahead.
@@ -39,8 +39,9 @@ public struct LaneShares: Sendable, Equatable {
     ///   - pace: the time per event, in seconds, as measured so far.
     ///   - isLiveAbout: whether a live event may arrive at any moment; halves a batch without live events.
     public func next(of waiting: PerLane<Int>, pace: Double, isLiveAbout: Bool = false) -> PerLane<Int> {
-        let limit = min(batchEvents, events(in: patience * Self.burst, pace))
-        let room = waiting[.live] > 0 ? patience / Self.besideLive : isLiveAbout ? patience / Self.beforeLive : patience
+        let limit = min(batchEvents, events(in: liveDelay * Self.burst, pace))
+        let room =
+            waiting[.live] > 0 ? liveDelay / Self.besideLive : isLiveAbout ? liveDelay / Self.beforeLive : liveDelay
         let filling = min(limit, events(in: room, pace))
         let bulkPart = waiting[.bulk] > 0 ? bulkShare : 0
         let retriesPart = waiting[.retries] > 0 ? min(bulkShare, (1 - bulkPart) / 2) : 0
@@ -60,7 +61,7 @@ public struct LaneShares: Sendable, Equatable {
     }
 
     /// Returns the size of a batch that no live event waits for.
-    public func filling(pace: Double) -> Int { min(batchEvents, events(in: patience, pace)) }
+    public func filling(pace: Double) -> Int { min(batchEvents, events(in: liveDelay, pace)) }
 
     private func events(in seconds: Double, _ pace: Double) -> Int {
         let events = seconds / max(pace, 1e-9)

@@ -75,7 +75,7 @@ extension SessionStateMachine {
         case add(CommitUnit)
         /// Forget the tokens that were not published, then ask for the next step.
         case rollBack
-        /// Tell the group that its rebalance is done, then call `answered`.
+        /// Answer the group that its rebalance is done, then call `answered`.
         case answer(Lane, Rebalance)
         /// Check in the background whether the blocked topic can be written, then call `unblocked` or `stillBlocked`.
         case check

@@ -48,7 +48,7 @@ public struct SessionStateMachine: Sendable {
     }
 
     /// Applies the shares, the linger and the memory of `settings` from now on.
-    public mutating func goOn(with settings: Settings) {
+    public mutating func apply(_ settings: Settings) {
         self.settings = settings
         taken.limit(memory: settings.memory / 2)
     }

@@ -15,7 +15,7 @@ struct Settler: Sendable {
     }
 
     /// Applies `retries` and the app names `apps` from now on.
-    mutating func goOn(by retries: RetryPolicy, for apps: Set<String>) {
+    mutating func apply(_ retries: RetryPolicy, for apps: Set<String>) {
         self.retries = retries
         self.apps = apps
     }

@@ -18,7 +18,7 @@ package actor FleetReader {
     let brokers: String
     let logger: Logger
     private let control: ControlStates
-    private let rings: RingShelf
+    private let rings: RingReader
     private let now: @Sendable () -> UnixTime
     private let producer: KafkaProducer
     /// A client for groups alone: brokers that do not describe groups delay nothing else.
@@ -46,7 +46,7 @@ package actor FleetReader {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         self.properties = properties
         control = ControlStates(configuration, brokers: brokers, logger: logger)
-        rings = RingShelf { configuration.ringPlaces }
+        rings = RingReader { configuration.ringPlaces }
         producer = try KafkaProducer(properties.producer, logger: logger)
         groups = try KafkaProducer(properties.producer, logger: logger)
         consumers = try PerLane { lane throws(KafkaError) in

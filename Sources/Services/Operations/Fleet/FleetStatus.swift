@@ -45,7 +45,7 @@ package struct FleetStatus: Sendable {
         package var suspension: Suspension?
     }
 
-    /// Workers with the same client id and host, which cannot be told apart.
+    /// Workers with the same client id and host, which nothing distinguishes.
     package struct Worker: Sendable, Equatable {
         /// The clients' id.
         package var clientID: String

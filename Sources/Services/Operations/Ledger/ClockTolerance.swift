@@ -2,7 +2,7 @@ package import AdapterKit
 
 /// The bound on how far an operator's clock may be ahead of the workers'.
 ///
-/// The operator's clock decides whether a token lives. A clock that is ahead would count tokens as ended that devices
+/// The operator's clock decides whether a token lives. A clock that is ahead would count tokens as expired that devices
 /// still use, so campaigns count a token for this long after its end. A clock that is behind counts tokens for too long
 /// by itself. A canary needs tokens that live for certain, so there the clock counts as behind by as much.
 package struct ClockTolerance: Sendable, Equatable {

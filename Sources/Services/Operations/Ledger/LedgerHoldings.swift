@@ -13,7 +13,7 @@ package struct LedgerHolding: Sendable, Equatable {
     package private(set) var firstEnd: Int64?
     /// The end of the last live token, in seconds since 1970.
     package private(set) var lastEnd: Int64?
-    /// The number of ended tokens that are still on the token topic.
+    /// The number of expired tokens that are still on the token topic.
     package private(set) var ended = 0
     /// The ring of that version; nil for records from before records named it.
     package let ring: String?

@@ -7,7 +7,7 @@ package enum LedgerRecord: Sendable {
     case elsewhere
     /// A record that is no replacement token.
     case stranger
-    /// A record that says it is a replacement token and cannot be read.
+    /// A record that has the form of a replacement token and cannot be read.
     case unreadable
     /// A record without a value.
     case tombstone(SubjectHash)

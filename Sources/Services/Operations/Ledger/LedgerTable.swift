@@ -126,7 +126,7 @@ package struct LedgerTable: Sendable {
     }
 
     /// Returns the end of the token in the record at `offset`, in seconds since 1970; nil where the record is not the
-    /// newest of its subject, has ended at `now`, or does not match `filter`.
+    /// newest of its subject, has expired at `now`, or does not match `filter`.
     package func end(key: [UInt8], offset: Int64, matching filter: LedgerFilter, at now: UnixTime) -> Int64? {
         end(SubjectHash(key), offset: offset, matching: filter, at: now)
     }

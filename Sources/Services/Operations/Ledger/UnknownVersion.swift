@@ -6,7 +6,7 @@ package struct UnknownVersion: Error, CustomStringConvertible {
     package let description: String
 
     /// The refusal of the version `id`; nil where a ring lists it, or where `holdings`, which cover the whole ledger,
-    /// have tokens of it, ended ones included.
+    /// have tokens of it, expired ones included.
     package init?(_ id: String, in holdings: LedgerHoldings, isListed: Bool) {
         guard !isListed, !holdings.list.contains(where: { $0.keyID.hasSameBytes(as: id) }) else { return nil }
         let counts = Dictionary(holdings.list.filter { $0.live > 0 }.map { ($0.keyID, $0.live) }, uniquingKeysWith: +)

@@ -1,7 +1,7 @@
 package import Pipeline
 
 /// The identity of a dead letter: its partition and offset, and the time at which its event failed. The time is needed
-/// because a topic that is created anew begins at offset 0 again.
+/// because a topic that is created again begins at offset 0.
 package struct LetterName: Hashable, Sendable {
     /// The partition of the dead letters' topic.
     package let partition: Int32

@@ -29,7 +29,7 @@ package struct Redrive: Sendable {
     ) throws(RedriveRefused) {
         guard let origin = entry.origin, let code = entry.code else { throw RedriveRefused(.noDeadLetter) }
         guard !entry.isReference else { throw RedriveRefused(.byReference) }
-        // Any other topic has other producers: the event would say there what it may not.
+        // Any other topic has other producers: the event could claim there what it may not.
         guard inputs.contains(origin.topic) else { throw RedriveRefused(.noLongerInput) }
         guard !code.isAboutIdentity || code == named else { throw RedriveRefused(.unnamed(code)) }
         guard entry.redrives < maximumRedrives else { throw RedriveRefused(.redrivenTooOften) }

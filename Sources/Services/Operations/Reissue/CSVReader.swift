@@ -33,7 +33,7 @@ package struct CSVReader: Sendable {
 
     /// Parses the next bytes.
     ///
-    /// - Returns: the rows that ended in them.
+    /// - Returns: the rows that these bytes complete.
     package mutating func take(_ chunk: some Sequence<UInt8>) -> [Row] {
         var rows: [Row] = []
         for byte in chunk { take(byte, &rows) }

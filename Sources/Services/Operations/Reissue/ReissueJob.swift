@@ -16,7 +16,7 @@ package struct ReissueJob {
     let now: @Sendable () -> UnixTime
     let lane: () throws -> any BulkLane
     /// Called before each batch, and each second of a rest; false stops the job there, to be continued later.
-    let mayGoOn: () throws -> Bool
+    let mayContinue: () throws -> Bool
     /// The number of rows in a first part of the job; nil for all of the input.
     let limit: Int?
 
@@ -31,7 +31,7 @@ package struct ReissueJob {
         configuration: Configuration, app: Configuration.App?, files: ReissueFiles, pace: ReissuePace, total: Int?,
         lane: @escaping () throws -> any BulkLane, display: any ProgressDisplay,
         now: @escaping @Sendable () -> UnixTime,
-        mayGoOn: @escaping () throws -> Bool = { true },
+        mayContinue: @escaping () throws -> Bool = { true },
         limit: Int? = nil
     ) {
         self.configuration = configuration
@@ -42,7 +42,7 @@ package struct ReissueJob {
         self.total = total
         self.display = display
         self.now = now
-        self.mayGoOn = mayGoOn
+        self.mayContinue = mayContinue
         self.limit = limit
     }
 
@@ -102,7 +102,7 @@ package struct ReissueJob {
                 try note(&progress, inDoubtThrough: resent)
                 return .limitReached
             }
-            let goesOn = Result { try mayGoOn() }
+            let goesOn = Result { try mayContinue() }
             guard case .success(true) = goesOn else {
                 // The events that were delivered are in the checkpoint whatever the reason is.
                 try note(&progress, inDoubtThrough: resent)
@@ -118,9 +118,10 @@ package struct ReissueJob {
             await display.show(progress, lane)
             let pause = pace.pause(after: count, sent: progress.sent, random: &random)
             guard count > 0, pause > 0 else { continue }
-            // A crash during the pause sends nothing twice. Without a pause the next batch's checkpoint says as much.
+            // A crash during the pause sends nothing twice. Without a pause the next batch's checkpoint has the same
+            // effect.
             try note(&progress, inDoubtThrough: resent)
-            guard try await WatchedRest.until(start + .seconds(pause), while: mayGoOn) else { return .paused }
+            guard try await WatchedRest.until(start + .seconds(pause), while: mayContinue) else { return .paused }
         }
     }
 

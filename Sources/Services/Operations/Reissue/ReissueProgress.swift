@@ -25,7 +25,7 @@ package struct ReissueProgress: Sendable, Equatable {
     package var isFinished = false
     /// The campaign that the job belongs to; nil for a job by itself.
     package let campaign: String?
-    /// The campaign's round: each reads the ledger anew.
+    /// The campaign's round: each reads the whole ledger again.
     package let round: Int
     /// Whether the ledger was read again after the last event.
     package var isSettled = false

@@ -44,7 +44,7 @@ package struct Campaign {
             throw RotationError(
                 "the campaign \(id) is over: \(before.id) from \(before.from) to \(before.to) took over")
         }
-        // Steps that stop the signing of a version that was ended, and pauses, are allowed.
+        // Steps that stop the signing of a retired or revoked version, and pauses, are allowed.
         if !["rotate promote", "rotate abort", "rotate pause"].contains(action) {
             try ring.requireNotEnded(editor.listing.active?.id, in: editor.listing)
         }

@@ -37,7 +37,7 @@ extension CampaignReissue {
                     }
                 }
                 guard let next = try await makeCanary(rotation, progress, files, held, apps) else {
-                    return try goOnWithoutCanary(rotation, apps)
+                    return try continueWithoutCanary(rotation, apps)
                 }
                 canary = next
             }
@@ -94,10 +94,10 @@ extension CampaignReissue {
         return true
     }
 
-    /// Continues where no user is left whom a canary could have.
+    /// Continues where no user is left for a canary.
     ///
     /// - Throws: `CampaignStopped` where an app's canary did not pass: a canary of everybody proves nothing.
-    private func goOnWithoutCanary(_ rotation: Rotation, _ apps: OpenApps) throws -> Bool {
+    private func continueWithoutCanary(_ rotation: Rotation, _ apps: OpenApps) throws -> Bool {
         guard apps.failed.isEmpty else {
             let others = rotation.passedApps?.isEmpty == false ? ", although the canary of the other apps passed" : ""
             let names = apps.failed.joined(separator: " and ")
@@ -154,7 +154,7 @@ extension CampaignReissue {
         return apps
     }
 
-    /// Users of an app among whom a canary's are chosen.
+    /// The users of an app from which a canary is chosen.
     private struct Source {
         /// The users who can be asked for, also those of earlier canaries.
         var total = 0
@@ -207,7 +207,7 @@ extension CampaignReissue {
 
     /// - Throws: `CampaignStopped` where an app's users are too few to prove anything; the campaign is paused then.
     private func choices(among sources: [String: Source], _ rotation: Rotation) throws -> [AppChoice] {
-        // By a clock that is behind, tokens that ended pass for live ones: it is at least the time of the last issue.
+        // By a clock that is behind, expired tokens pass for live ones: it is at least the time of the last issue.
         let issues = sources.values.flatMap { $0.candidates.map(\.issuedAt) }
         let time = max(ring.now().seconds, issues.max() ?? 0)
         let choices = sources.sorted { $0.key < $1.key }.map { app, source in

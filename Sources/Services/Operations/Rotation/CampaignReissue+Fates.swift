@@ -21,7 +21,7 @@ extension CampaignReissue {
             + (try await held())
     }
 
-    /// Returns the users who hold a token of the old version and whom the vendor does not know any more, by the last
+    /// Returns the users who hold a token of the old version and are unknown to the vendor by now, by the last
     /// outcomes of their events in the present round.
     func gone(_ rotation: Rotation) async throws -> GoneUsers {
         guard let progress = try campaign.progress(of: rotation) else { return GoneUsers() }

@@ -30,7 +30,7 @@ extension CampaignReissue {
         // Where only holders behind an open transaction are left, the transaction may take as long as an answer.
         let hiddenDeadline = ContinuousClock.now + terms.answerWithin
         while true {
-            guard try mayGoOn(rotation) else { return nil }
+            guard try mayContinue(rotation) else { return nil }
             let start = ContinuousClock.now
             let holdings = try await topics.holdings(of: versions, in: ring, at: ring.now())
             if holdings.waiting == 0 {
@@ -40,7 +40,7 @@ extension CampaignReissue {
                 continue
             }
             if last == holdings.waiting, askedAt != last {
-                // Where nobody is left but users whom the vendor does not know any more, waiting is in vain.
+                // Where only users are left that the vendor does not know any more, waiting is in vain.
                 askedAt = last
                 if try await gone(rotation).count >= holdings.waiting { return holdings }
             }
@@ -59,7 +59,7 @@ extension CampaignReissue {
 
     /// Waits for `duration`, or until the campaign may not go on.
     func rest(_ duration: Duration, _ rotation: Rotation) async throws {
-        _ = try await WatchedRest.until(.now + duration) { try mayGoOn(rotation) }
+        _ = try await WatchedRest.until(.now + duration) { try mayContinue(rotation) }
     }
 
     /// Waits as long as workers make progress on the bulk lane. Only the ledger shows the users left, and reading a
@@ -93,7 +93,7 @@ extension CampaignReissue {
             if count > 0 { line.show(0, of: count, Self.before(count) + " no outcome yet") }
             return count
         }
-        guard let left, left > 0, try mayGoOn(rotation) else { return }
+        guard let left, left > 0, try mayContinue(rotation) else { return }
         let subject = Self.before(left)
         throw CampaignStopped(
             "\(holdings.left), but \(subject) no outcome yet, or lie behind an open transaction: a worker that took one and stands still may answer it with \(rotation.from); see that the workers run (\(RemintCommand("status"))), then: \(RemintCommand("rotate reissue"))"
@@ -113,7 +113,7 @@ extension CampaignReissue {
         var deadline = start
         while true {
             guard let now = try await count() else { return nil }
-            guard now > 0, try mayGoOn(rotation) else { return now }
+            guard now > 0, try mayContinue(rotation) else { return now }
             if now < least {
                 least = now
                 deadline = .now + terms.answerWithin

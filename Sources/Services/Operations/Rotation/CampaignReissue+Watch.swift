@@ -20,7 +20,7 @@ extension CampaignReissue {
         var line = display
         defer { line.clear() }
         while .now < end {
-            guard try mayGoOn(rotation) else { return false }
+            guard try mayContinue(rotation) else { return false }
             try await reading.advance()
             if !reading.tally.exceeding(terms.maxRejections).isEmpty { break }
             let watched = terms.watch - (end - .now)
@@ -34,7 +34,7 @@ extension CampaignReissue {
         let doubts = isSilent ? try await doubts(rotation, canary, since: start) : []
         let seen = reading.tally
         try await reading.readToEnd()
-        guard try mayGoOn(rotation) else { return false }
+        guard try mayContinue(rotation) else { return false }
         try judge(reading.tally, rotation, canary)
         // Compaction may have removed since what was seen.
         try judge(seen, rotation, canary)
@@ -43,13 +43,13 @@ extension CampaignReissue {
         if let (app, suspended) = try await suspension(for: rotation.to, canary) {
             try fail(rotation, suspended, reading.tally.judged(canary), [app])
         }
-        guard try mayGoOn(rotation) else { return false }
+        guard try mayContinue(rotation) else { return false }
         if !doubts.isEmpty { throw try pause(rotation, because: doubts) }
         return true
     }
 
     /// Notes in the campaign that the canary is answered, unless that was noted before: what arrives from now on is later than its
-    /// users' tokens, whatever clocks say, also where the canary is watched again.
+    /// users' tokens, whatever the clocks show, also where the canary is watched again.
     private func noteAnswer(
         _ reading: inout any CanaryOutcomes, _ rotation: Rotation, _ canary: RotationCanary
     ) async throws {
@@ -109,7 +109,7 @@ extension CampaignReissue {
         var line = display
         defer { line.clear() }
         while !reading.tally.isAnswered {
-            guard try mayGoOn(rotation) else { return false }
+            guard try mayContinue(rotation) else { return false }
             let tally = reading.tally
             if !tally.exceeding(terms.maxRejections).isEmpty { return true }
             guard .now < end else {

@@ -116,7 +116,7 @@ package struct CampaignReissue {
         return .reissued(report)
     }
 
-    /// Marks the campaign as re-issued if nobody is left who can be asked for and whom the vendor knows.
+    /// Marks the campaign as re-issued if no user is left who can be asked for and is known to the vendor.
     ///
     /// - Throws: `CampaignStopped` where somebody is left or open transactions hide a part of the ledger; with a
     ///   revocation also where any live token or unreadable record is left.
@@ -216,8 +216,8 @@ package struct CampaignReissue {
     // MARK: The round
 
     /// Returns the current round, and the tokens held when its list was made, if that was now. Where the last round was
-    /// settled, another one begins and reads the ledger anew. Before the first event the list is made anew too, so that
-    /// the canary consists of present users.
+    /// settled, another one begins and reads the ledger again. Before the first event the list is made again too, so
+    /// that the canary consists of present users.
     private func begin(
         _ rotation: Rotation, _ files: ReissueFiles
     ) async throws -> (progress: ReissueProgress, held: HeldTokens?) {
@@ -257,7 +257,7 @@ package struct CampaignReissue {
     func job(_ rotation: Rotation, _ files: ReissueFiles, _ total: Int, limit: Int? = nil) -> ReissueJob {
         ReissueJob(
             configuration: ring.configuration, app: nil, files: files, pace: terms.pace, total: total,
-            lane: { try topics.lane() }, display: display, now: ring.now, mayGoOn: { try mayGoOn(rotation) },
+            lane: { try topics.lane() }, display: display, now: ring.now, mayContinue: { try mayContinue(rotation) },
             limit: limit)
     }
 
@@ -272,7 +272,7 @@ package struct CampaignReissue {
     /// Returns whether the campaign is still this one, open and not paused.
     ///
     /// - Throws: `KeyRingError` where the ring or the campaign cannot be read, `RotationError` where they disagree.
-    func mayGoOn(_ rotation: Rotation) throws -> Bool {
+    func mayContinue(_ rotation: Rotation) throws -> Bool {
         let now: Rotation
         do { now = try campaign.derived() } catch is RotationError {
             // Another operator's step changes the ring, then the campaign: only under the lock must they agree.

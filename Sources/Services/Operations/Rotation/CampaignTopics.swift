@@ -20,8 +20,8 @@ package protocol CampaignTopics: EventTopics {
     ) throws -> any CanaryOutcomes
     /// Returns the outcomes of the events of `rotation` that became no tokens.
     func fates(of rotation: Rotation, at now: UnixTime) async throws -> EventFates
-    /// Returns the suspensions and pauses in force at `now`; with the control topic's ends of that time, also those that
-    /// began or ended behind them.
+    /// Returns the suspensions and pauses in force at `now`; with the control topic's ends of that time, also those
+    /// that began or finished behind them.
     func holds(at now: UnixTime, since marks: TopicMarks?) async throws -> ControlHolds
     /// Returns the ends of the control topic.
     func controlEnds() async throws -> TopicMarks

@@ -62,7 +62,7 @@ package struct CanaryChoice {
 extension CanaryChoice.Candidate {
     /// The user of `row`, who is the subject `holder`.
     ///
-    /// - Parameter salt: a text unknown to anybody who could choose the subject's id.
+    /// - Parameter salt: a string unknown to anybody who could choose the subject's id.
     package init(row: Int, _ holder: LedgerHolder, salt: String) {
         let digest = SHA256.hash(Array("\(salt)/".utf8) + holder.key)
         self.init(

@@ -17,14 +17,14 @@ extension CanaryTally {
         package internal(set) var unheard = 0
         /// Users whose token may have been refused: those of `rejections` and of `askedAgain`, each once.
         package internal(set) var refused = 0
-        /// Users whom the vendor does not know any more.
+        /// Users that the vendor does not know any more.
         package internal(set) var gone = 0
         /// Users whose newest token is of another version, although they got one of the new version.
         package internal(set) var regressed = 0
 
         /// Users who hold no token of the new version and might get one.
         var missing: Int { size - answered - superseded - gone }
-        /// Whether so many users are gone that the others prove nothing.
+        /// Whether most users are gone, so that the others prove nothing.
         var isDeserted: Bool { gone * 2 > size }
     }
 }

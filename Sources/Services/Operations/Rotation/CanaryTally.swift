@@ -132,8 +132,9 @@ package struct CanaryTally: Sendable {
     package var superseded: Int { whole.superseded }
 
     /// Whether every user holds a token of the new version, and at least half of them because of the campaign's own event: where
-    /// live traffic is faster, its tokens are of the new version all the same. Users whom the vendor does not know any more need
-    /// none, as long as they are at most half of each app's. Of a canary that is watched again, the campaign's own tokens may be gone.
+    /// live traffic is faster, its tokens are of the new version all the same. Users that the vendor does not know any
+    /// more need none, as long as they are at most half of each app's. Of a canary that is watched again, the
+    /// campaign's own tokens may be gone.
     package var isAnswered: Bool {
         let whole = whole
         return whole.size > 0 && whole.missing == 0 && (wasAnswered || whole.answered * 2 >= whole.size)
@@ -216,8 +217,8 @@ package struct CanaryTally: Sendable {
     /// Counts an event of the user `key` that another than the campaign caused and that got no token at `time`: it waits in
     /// a retry tier, or was dead-lettered for no fault of its own.
     ///
-    /// - Parameter isLate: whether the record lies behind the marks at which the canary was answered. Of an earlier record the
-    ///   clocks of two workers say whether the event failed behind the token.
+    /// - Parameter isLate: whether the record lies behind the marks at which the canary was answered. Of an earlier
+    ///   record the clocks of two workers decide whether the event failed behind the token.
     package mutating func request(of key: [UInt8], eventID: String?, at time: UnixTime, isLate: Bool = false) {
         guard eventID.flatMap({ place(of: $0) }) == nil, let place = places[SubjectHash(key)] else { return }
         guard !isLate else { return late.request(of: place, at: time.seconds) }

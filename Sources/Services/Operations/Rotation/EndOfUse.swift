@@ -50,7 +50,7 @@ package struct EndOfUse {
     static func rest(since change: UnixTime?, at now: UnixTime, _ loading: Duration) -> Duration {
         guard let change else { return loading }
         let age = Duration.microseconds(now.microseconds(since: change))
-        // Another operator's clock may have told the time of the change: a wrong one must not shorten the rest.
+        // The time of the change may be from another operator's clock: a wrong one must not shorten the rest.
         return age < loading + .seconds(ClockTolerance.standard.seconds) ? loading : .zero
     }
 

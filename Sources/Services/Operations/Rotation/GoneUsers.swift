@@ -1,8 +1,8 @@
 import AdapterKit
 import Formats
 
-/// Users whom the vendor does not know any more and who hold a token of the old version. Asking for them again does not
-/// help: no worker mints for them, and their tokens live until they end.
+/// Users that the vendor does not know any more and that hold a token of the old version. Asking for them again does
+/// not help: no worker mints for them, and their tokens live until they end.
 struct GoneUsers: Equatable {
     /// The number of users.
     var count = 0

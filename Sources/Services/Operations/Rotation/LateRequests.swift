@@ -3,9 +3,10 @@ import Pipeline
 
 /// The requests of a canary's users that arrived behind the marks at which the canary was answered, by the users' places.
 ///
-/// Offsets say so, not clocks. A worker compares the time of a report with that of the user's token. If the clock of who reports
-/// is behind, or the report comes within moments of the token, the worker takes it for one that the token answers, and no record
-/// tells of it. To a canary such a report is a refusal: by the time it arrived, its user had got the token.
+/// Offsets decide that, not clocks. A worker compares the time of a report with that of the user's token. If the clock
+/// of the reporting device is behind, or the report comes within moments of the token, the worker takes it for one that
+/// the token answers, and no record mentions it. To a canary such a report is a refusal: by the time it arrived, its
+/// user had got the token.
 struct LateRequests: Sendable {
     /// The number of reports that are kept of a user: whoever sends more of them has refused.
     private static let most = 64

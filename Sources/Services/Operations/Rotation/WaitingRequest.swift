@@ -10,7 +10,7 @@ struct WaitingRequest {
         .lookupFailed, .keyUnavailable, .mintFailed, .retriesExhausted, .appSuspended,
     ]
 
-    /// The subject key of the user whom the event names.
+    /// The subject key of the user that the event names.
     let key: [UInt8]
     /// The time of the last attempt.
     let time: UnixTime

@@ -60,7 +60,7 @@ package struct ControlStates {
     /// Reads the suspensions and pauses of the fleet's apps and lanes at `now`.
     ///
     /// - Parameters:
-    ///   - marks: the topic's ends at `now`, if those are wanted, too, that were in force after them and ended meanwhile.
+    ///   - marks: the topic's ends at `now`, to include holds that were in force after them and are over by now.
     ///   - maxWait: the longest time to wait for an open transaction.
     /// - Throws: `KafkaError`, `MissingTopic`, or `HiddenOffsets`.
     package func read(

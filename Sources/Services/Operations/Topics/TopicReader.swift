@@ -15,7 +15,8 @@ package struct TopicReader {
     /// within 15 seconds, and brokers abort expired ones every 10.
     package static let standardMaxWait = Duration.seconds(30)
 
-    /// The number of records that are read at once where nothing else is said. A few processors are enough for what one client fetches.
+    /// The default number of processors that read records at once. A few processors are enough for what one client
+    /// fetches.
     package static let standardCores = min(4, ProcessInfo.processInfo.activeProcessorCount)
 
     /// The longest time for which brokers may be silent within a reading.
@@ -186,7 +187,8 @@ package struct TopicReader {
         return taken
     }
 
-    /// The offsets that open transactions hide from `reading`, which has got on last at `last`; nil where brokers do not say.
+    /// The offsets that open transactions hide from `reading`, which has got on last at `last`; nil where brokers do
+    /// not report them.
     private static func hidden(
         of reading: TopicReading, from consumer: KafkaConsumer, since last: ContinuousClock.Instant
     ) async throws -> [TopicPartition: Range<Int64>]? {

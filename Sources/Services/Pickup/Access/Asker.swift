@@ -38,8 +38,7 @@ struct AskerAccess: Sendable {
     /// Determines the caller of `request`, and the app `name`, which must exist and be open to the caller.
     ///
     /// Limits come before every check that costs. Credentials are checked before the app is looked up, so that a
-    /// stranger cannot find out which apps exist. A proof is used up last: a request that is told to come later can use
-    /// it again.
+    /// stranger cannot learn which apps exist. A proof is used up last: a request refused by a limit can use it again.
     ///
     /// - Parameters:
     ///   - address: the caller's address.
@@ -81,7 +80,7 @@ struct AskerAccess: Sendable {
             throw Problem(
                 .malformedEvent, "Remint-Vouched is ASCII: write any other character as an escape, such as \\u00e9")
         }
-        // Without a user there is nothing to vouch for; the adapter's own words say the rest.
+        // Without a user there is nothing to vouch for; the adapter's own error explains the rest.
         let members = Self.vouched.flatMap { request.headers[$0] }.map { Array($0.utf8) } ?? []
         let subject = (try? app.subject(vouchedBy: members)) ?? Subject(user: "")
         return Asker(

@@ -10,7 +10,7 @@ import WorkerConfiguration
 /// No header of a caller reaches the record: the gateway itself writes the caller, the user and the app.
 struct EventSender: Sendable {
     let producer: ProducerPlace
-    let desk: TokenDesk
+    let store: TokenStore
     let now: @Sendable () -> UnixTime
 
     /// The content of an event.
@@ -52,10 +52,10 @@ struct EventSender: Sendable {
             let results = await producer.current.deliverPlaced(asks.map(\.record))
             for (ask, result) in zip(asks, results) {
                 switch result {
-                case .success(let place): desk.delivered(ask, .taken(at: place))
+                case .success(let place): store.delivered(ask, .taken(at: place))
                 case .failure(let error):
                     note(error, of: ask.record)
-                    desk.delivered(ask, .refused(Problem.unavailable("the event was not taken: \(error.code)")))
+                    store.delivered(ask, .refused(Problem.unavailable("the event was not taken: \(error.code)")))
                 }
             }
         }
@@ -63,10 +63,10 @@ struct EventSender: Sendable {
 
     /// Notes that the brokers refused `record`. While no broker answers, that is known by itself.
     private func note(_ error: KafkaError, of record: ProducerRecord) {
-        guard desk.tail.silentSince == nil, error.code != .closed else { return }
+        guard store.tail.silentSince == nil, error.code != .closed else { return }
         let body = record.body
         let length = (body.key?.count ?? 0) + (body.value?.count ?? 0)
-        desk.refusals.withLock {
+        store.refusals.withLock {
             $0.refused(
                 record.topic, code: error.code.description, isForLength: error.code == .messageTooLarge,
                 length: length, at: now())

@@ -19,11 +19,11 @@ enum PastRecord: Sendable {
         }
     }
 
-    /// Applies the record to `desk`.
-    func tell(_ desk: TokenDesk) {
+    /// Applies the record to `store`.
+    func tell(_ store: TokenStore) {
         switch self {
-        case .token(let token, let key): desk.recalled(token, for: key)
-        case .erasure(let key, _): desk.erasedBefore(key, upTo: PastReach.latest(version ?? .max))
+        case .token(let token, let key): store.recalled(token, for: key)
+        case .erasure(let key, _): store.erasedBefore(key, upTo: PastReach.latest(version ?? .max))
         }
     }
 }

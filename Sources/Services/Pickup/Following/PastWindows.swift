@@ -40,7 +40,7 @@ struct PastWindows<Record: Sendable>: Sendable {
     /// The partitions with unread records.
     var open: [TopicPartition] { Array(partitions.keys) }
 
-    /// Whether a window of `partition` was begun and not ended.
+    /// Whether a window of `partition` was begun and not finished.
     func isReading(_ partition: TopicPartition) -> Bool { partitions[partition]?.start != nil }
 
     /// Adds `partition`, of which the offsets in `range` must be read.

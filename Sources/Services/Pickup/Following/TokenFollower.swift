@@ -30,7 +30,7 @@ final class TokenFollower: Sendable {
     private let brokers: String
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
-    private let desk: TokenDesk
+    private let store: TokenStore
     private let past: TopicPast
     private let unreadable: UnreadableRecords
     private let state = Mutex(State())
@@ -38,12 +38,12 @@ final class TokenFollower: Sendable {
     private let outage: FollowingOutage
 
     init(
-        _ configuration: Configuration, brokers: String, desk: TokenDesk, past: TopicPast,
+        _ configuration: Configuration, brokers: String, store: TokenStore, past: TopicPast,
         unreadable: UnreadableRecords, logger: Logger, now: @escaping @Sendable () -> UnixTime
     ) {
         self.configuration = configuration
         self.brokers = brokers
-        self.desk = desk
+        self.store = store
         self.past = past
         self.unreadable = unreadable
         self.logger = logger
@@ -52,16 +52,16 @@ final class TokenFollower: Sendable {
     }
 
     /// The partitions that are followed live, and the time since which no broker answers.
-    var tail: TailState { desk.tail }
+    var tail: TailState { store.tail }
     /// Whether the token topic was followed at least once. Before that, a newly minted token would not arrive.
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
     /// The lead of this clock over the clocks that date tokens' records, in microseconds; nil where they agree or it is
     /// unknown.
     var clockDifference: Int64? { state.withLock { $0.clock }.difference(at: now()) }
     /// The pause of the live lane; nil while its events are taken.
-    var lanePause: LanePause? { desk.lanePause }
+    var lanePause: LanePause? { store.lanePause }
     /// Whether a worker published a token, or handled an ask, since the start.
-    var hasSeenWorkers: Bool { records > 0 || desk.hasSeenProgress }
+    var hasSeenWorkers: Bool { records > 0 || store.hasSeenProgress }
     /// The number of tokens' records that were read since the start.
     var records: Int { state.withLock { $0.records } }
 
@@ -75,7 +75,7 @@ final class TokenFollower: Sendable {
             do {
                 try await follow { backoff.reset() }
             } catch { outage.failed(error) }
-            desk.changeTail { ($0.followed, $0.read) = ([], [:]) }
+            store.changeTail { ($0.followed, $0.read) = ([], [:]) }
             // The loop's condition checks for cancellation.
             try? await Task.sleep(for: backoff.pause())
         }
@@ -106,7 +106,7 @@ final class TokenFollower: Sendable {
                 group.cancelAll()
             }
         } catch {
-            if error is KafkaError { desk.changeTail { $0.silentSince = $0.silentSince ?? now() } }
+            if error is KafkaError { store.changeTail { $0.silentSince = $0.silentSince ?? now() } }
             throw error
         }
     }
@@ -131,7 +131,7 @@ final class TokenFollower: Sendable {
         }
     }
 
-    /// Returns whether a reader must begin anew, at the start of topics that were created again.
+    /// Returns whether a reader must begin again, at the start of topics that were created again.
     private func beginsAnew() -> Bool {
         state.withLock { state in
             let replaced = state.replaced
@@ -148,7 +148,7 @@ final class TokenFollower: Sendable {
                 case .record(let record): took(record)
                 case .endOfPartition(let partition, let offset): caughtUp(partition, at: offset)
                 case .error(let error):
-                    if error.code == .allBrokersDown { desk.changeTail { $0.silentSince = $0.silentSince ?? now() } }
+                    if error.code == .allBrokersDown { store.changeTail { $0.silentSince = $0.silentSince ?? now() } }
                     if error.isFatal { throw error }
                 case .rebalance: break
                 }
@@ -161,13 +161,13 @@ final class TokenFollower: Sendable {
         var followed = followed
         var looks = 0
         while !Task.isCancelled {
-            try await Task.sleep(for: desk.tail.silentSince == nil ? Self.interval : Self.interval / 4)
+            try await Task.sleep(for: store.tail.silentSince == nil ? Self.interval : Self.interval / 4)
             looks += 1
             do {
                 try await look(reader, &followed, isWhole: looks % 10 == 0)
                 outage.succeeded()
             } catch let error as KafkaError {
-                desk.changeTail { $0.silentSince = $0.silentSince ?? now() }
+                store.changeTail { $0.silentSince = $0.silentSince ?? now() }
                 if error.isFatal { throw error }
             } catch let error as PickupError {
                 // A topic was deleted, or a partition lost its leader; the next round looks again.
@@ -182,13 +182,13 @@ final class TokenFollower: Sendable {
     private func look(_ reader: KafkaConsumer, _ followed: inout Set<TopicPartition>, isWhole: Bool) async throws {
         let topics = configuration.topics
         var present: [TopicMetadata] = [try await reader.metadata(of: topics.tokens, within: Self.timeout)]
-        desk.changeTail { $0.silentSince = nil }
+        store.changeTail { $0.silentSince = nil }
         guard present[0].partitionCount > 0, present[0].error?.code.isAboutReading != true else {
             // The topic may have been deleted while it was followed: no token arrives until there is another one.
-            desk.changeTail { ($0.partitions, $0.followed, $0.leaderless, $0.isMissing) = (nil, [], [], true) }
+            store.changeTail { ($0.partitions, $0.followed, $0.leaderless, $0.isMissing) = (nil, [], [], true) }
             throw PickupError("the topic \(topics.tokens) does not exist or may not be read")
         }
-        desk.changeTail { $0.isMissing = false }
+        store.changeTail { $0.isMissing = false }
         if isWhole {
             let letters = try await reader.metadata(of: topics.deadLetters, within: Self.timeout)
             guard letters.partitionCount > 0 else {
@@ -209,7 +209,7 @@ final class TokenFollower: Sendable {
         }
         let tokens = followed.filter { $0.topic == topics.tokens }.map(\.partition)
         let behind = state.withLock { Set($0.behind.map(\.partition)) }
-        desk.changeTail { [present] tail in
+        store.changeTail { [present] tail in
             tail.partitions = present[0].partitionCount
             tail.leaderless = present[0].leaderless
             // A partition without a leader delivers nothing.
@@ -246,7 +246,7 @@ final class TokenFollower: Sendable {
         }
         guard !starts.isEmpty else { throw PickupError("the ends of the partitions of \(topics.tokens) are unknown") }
         let before = ends.filter { $0.key.topic == topics.tokens }
-        if !before.isEmpty { desk.tailBegins() }
+        if !before.isEmpty { store.tailBegins() }
         state.withLock { state in
             for start in starts {
                 if state.next[start.partition] != nil, start.partition.topic == topics.tokens {
@@ -264,8 +264,8 @@ final class TokenFollower: Sendable {
 
     private func caughtUp(_ partition: TopicPartition, at offset: Int64) {
         let wasBehind = state.withLock { $0.behind.remove(partition) != nil }
-        if wasBehind { desk.changeTail { _ = $0.followed.insert(partition.partition) } }
-        if partition.topic == configuration.topics.tokens { desk.changeTail { $0.read[partition] = offset } }
+        if wasBehind { store.changeTail { _ = $0.followed.insert(partition.partition) } }
+        if partition.topic == configuration.topics.tokens { store.changeTail { $0.read[partition] = offset } }
     }
 
     private func took(_ record: ConsumedRecord) {
@@ -283,14 +283,14 @@ final class TokenFollower: Sendable {
         }
         do throws(RecordFault) {
             let read = try FollowedRecord(record.body, at: record.position, configuration, now: now()) {
-                desk.room.isAwaited($0)
+                store.waiters.isAwaited($0)
             }
             switch read {
-            case .token(let token, let key): desk.published(token, for: key)
-            case .erased(let key): desk.erased(key)
-            case .letter(let letter, let key): desk.died(letter, key: key)
-            case .app(let control): desk.held(control.app, control.suspension)
-            case .lane(let pause): desk.heldLane(pause)
+            case .token(let token, let key): store.published(token, for: key)
+            case .erased(let key): store.erased(key)
+            case .letter(let letter, let key): store.died(letter, key: key)
+            case .app(let control): store.held(control.app, control.suspension)
+            case .lane(let pause): store.heldLane(pause)
             case .other: break
             }
         } catch {

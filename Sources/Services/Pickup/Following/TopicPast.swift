@@ -33,7 +33,7 @@ final class TopicPast: Sendable {
     private let configuration: Configuration
     private let age: Duration
     private let brokers: String
-    private let desk: TokenDesk
+    private let store: TokenStore
     private let unreadable: UnreadableRecords
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
@@ -42,14 +42,14 @@ final class TopicPast: Sendable {
     private let (wanted, more) = AsyncStream.makeStream(of: (ends: Ends, count: Int).self)
 
     init(
-        _ configuration: Configuration, age: Duration, brokers: String, desk: TokenDesk,
+        _ configuration: Configuration, age: Duration, brokers: String, store: TokenStore,
         unreadable: UnreadableRecords, logger: Logger, now: @escaping @Sendable () -> UnixTime,
         noted: @escaping @Sendable (Int) -> Void
     ) {
         self.configuration = configuration
         self.age = age
         self.brokers = brokers
-        self.desk = desk
+        self.store = store
         self.unreadable = unreadable
         self.logger = logger
         self.now = now
@@ -71,7 +71,7 @@ final class TopicPast: Sendable {
         var plan = Plan(
             windows: PastWindows(size: max(500, Self.records / max(1, ends.count))), reach: PastReach(of: ends.keys))
         var backoff = Backoff(atMost: .seconds(5))
-        while !Task.isCancelled, desk.takesPast {
+        while !Task.isCancelled, store.takesPast {
             do {
                 try await read(ends, &plan)
                 break
@@ -83,7 +83,7 @@ final class TopicPast: Sendable {
             // The loop's condition checks for cancellation.
             try? await Task.sleep(for: backoff.pause())
         }
-        desk.pastEnds()
+        store.pastEnds()
     }
 
     private func read(_ ends: Ends, _ plan: inout Plan) async throws {
@@ -97,7 +97,7 @@ final class TopicPast: Sendable {
             plan.resting = []
             let starts = plan.windows.open.compactMap { begin($0, &plan) }
             if !starts.isEmpty { try await reader.read(starts) }
-            while !plan.windows.isEmpty, !Task.isCancelled, desk.takesPast { try await step(reader, &plan) }
+            while !plan.windows.isEmpty, !Task.isCancelled, store.takesPast { try await step(reader, &plan) }
         }
     }
 
@@ -108,7 +108,7 @@ final class TopicPast: Sendable {
         guard bounds.count == partitions.count else {
             throw PickupError("a partition's leader does not return its first offset")
         }
-        // Tokens older than the longest lifetime have ended.
+        // Tokens older than the longest lifetime have expired.
         let longest = configuration.apps.map(\.lifetime).max() ?? 0
         let seconds = min(age.components.seconds, longest + 60)
         let since = now().milliseconds - seconds * 1000
@@ -124,7 +124,7 @@ final class TopicPast: Sendable {
         plan.isBounded = true
         let open = Set(plan.windows.open)
         for partition in partitions where !open.contains(partition) { end(partition, &plan) }
-        desk.pastReached(plan.reach.certain)
+        store.pastReached(plan.reach.certain)
     }
 
     /// Begins the next window of `partition`.
@@ -163,15 +163,17 @@ final class TopicPast: Sendable {
             }
         }
         guard !moved.isEmpty else { return }
-        try await goOn(moved, reader, &plan)
-        desk.pastReached(plan.reach.certain)
+        try await beginNextWindows(of: moved, reader, &plan)
+        store.pastReached(plan.reach.certain)
     }
 
-    /// Begins the next windows of the partitions `moved`, whose windows ended, and of those that rest, as far as no
-    /// other partition is behind. A client hands on what one partition has before it asks for the next one's.
-    private func goOn(_ moved: Set<TopicPartition>, _ reader: KafkaConsumer, _ plan: inout Plan) async throws {
+    /// Begins the next windows of the partitions `moved`, whose windows are finished, and of those that rest, as far as
+    /// no other partition is behind. A client hands on what one partition has before it asks for the next one's.
+    private func beginNextWindows(
+        of moved: Set<TopicPartition>, _ reader: KafkaConsumer, _ plan: inout Plan
+    ) async throws {
         let (rested, candidates) = (plan.resting, moved.union(plan.resting))
-        // A window that is too large begins anew at once.
+        // A window that is too large begins again at once.
         plan.resting = plan.reach.ahead(among: candidates).filter { !plan.windows.isReading($0) }
         var starts: [PartitionOffset] = []
         var ended: [TopicPartition] = []
@@ -197,7 +199,7 @@ final class TopicPast: Sendable {
     /// Applies the records of the window of `partition`, which was read to its last record.
     private func learn(_ partition: TopicPartition, _ plan: inout Plan) {
         let records = plan.windows.end(partition)
-        for record in records { record.tell(desk) }
+        for record in records { record.tell(store) }
         plan.reach.read(records, of: partition)
         noted(records.count(where: \.isToken))
     }

@@ -26,7 +26,7 @@ final class GatewayHealth: Sendable {
 
     private let follower: TokenFollower
     private let workers: WorkerWatch
-    private let desk: TokenDesk
+    private let store: TokenStore
     /// Returns the topics that the gateway's events go to.
     private let eventTopics: @Sendable () -> Set<String>
     private let logger: Logger
@@ -37,13 +37,13 @@ final class GatewayHealth: Sendable {
     ///   - sessions: the session issuers' keys; empty where only backends call.
     ///   - certificateEnd: the end of the certificate that devices see; nil for plain text.
     init(
-        follower: TokenFollower, workers: WorkerWatch, desk: TokenDesk,
+        follower: TokenFollower, workers: WorkerWatch, store: TokenStore,
         eventTopics: @escaping @Sendable () -> Set<String>, sessions: [FetchedKeys], certificateEnd: UnixTime?,
         logger: Logger, now: @escaping @Sendable () -> UnixTime
     ) {
         self.follower = follower
         self.workers = workers
-        self.desk = desk
+        self.store = store
         self.eventTopics = eventTopics
         self.logger = logger
         self.now = now
@@ -66,7 +66,7 @@ final class GatewayHealth: Sendable {
             Readiness.Facts(
                 isStopping: isStopping, tail: follower.tail, eventOutage: eventOutage,
                 workersAbsentSince: workers.absentSince,
-                unansweredSince: desk.unansweredSince,
+                unansweredSince: store.unansweredSince,
                 areWorkersUnknown: workers.isGroupUnknown && !follower.hasSeenWorkers, lanePause: follower.lanePause,
                 clockDifference: follower.clockDifference,
                 sessions: sessions.map(\.condition), certificateEnd: end), at: now())
@@ -75,7 +75,7 @@ final class GatewayHealth: Sendable {
     /// The outages of the topics in use.
     private var eventOutages: [EventRefusals.Outage] {
         let topics = eventTopics()
-        return desk.eventOutages.filter { topics.contains($0.topic) }
+        return store.eventOutages.filter { topics.contains($0.topic) }
     }
 
     /// The outage that keeps the gateway from being ready: with one topic left, users of its apps are served.
@@ -93,7 +93,7 @@ final class GatewayHealth: Sendable {
         }
     }
 
-    /// Whether the gateway was told to stop.
+    /// Whether the gateway is stopping.
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
     /// Whether streams and waiting calls are being sent away, so that none may begin.
@@ -102,7 +102,7 @@ final class GatewayHealth: Sendable {
     /// Records that streams and waiting calls are about to be sent away.
     func beginClosing() { state.withLock { $0.isClosing = true } }
 
-    /// Records that the gateway was told to stop.
+    /// Records that the gateway is stopping.
     func stop() { state.withLock { $0.isStopping = true } }
 
     // MARK: Logging
@@ -171,7 +171,7 @@ final class GatewayHealth: Sendable {
         reportLane(pause?.since)
         // These are reported by themselves, and show nothing about answers.
         guard pause == nil, workers.absentSince == nil else { return }
-        let (since, progress, now) = (desk.unansweredSince, desk.lastProgress, now())
+        let (since, progress, now) = (store.unansweredSince, store.lastProgress, now())
         let before = state.withLock { $0.unanswered }
         if let since, before == nil {
             state.withLock { $0.unanswered = (since, now) }

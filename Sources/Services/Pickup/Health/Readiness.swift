@@ -30,7 +30,7 @@ struct Readiness: Sendable, Equatable {
 
     /// The facts that readiness follows from.
     struct Facts: Sendable {
-        /// Whether the gateway was told to stop.
+        /// Whether the gateway is stopping.
         var isStopping = false
         /// The partitions of the token topic that are followed, and the time since which no broker answers.
         var tail = TailState()

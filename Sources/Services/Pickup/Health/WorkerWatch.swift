@@ -20,7 +20,7 @@ final class WorkerWatch: Sendable {
     private let properties: KafkaProperties
     private let liveTopic: String
     private let tokenTopic: String
-    private let desk: TokenDesk
+    private let store: TokenStore
     /// Returns the topics that the gateway's events go to.
     private let eventTopics: @Sendable () -> Set<String>
     private let logger: Logger
@@ -30,13 +30,13 @@ final class WorkerWatch: Sendable {
     private let isReaderRenewalDue = Atomic(false)
 
     init(
-        _ configuration: Configuration, brokers: String, desk: TokenDesk,
+        _ configuration: Configuration, brokers: String, store: TokenStore,
         eventTopics: @escaping @Sendable () -> Set<String>, logger: Logger, now: @escaping @Sendable () -> UnixTime
     ) {
         properties = KafkaProperties(configuration, bootstrapServers: brokers)
         liveTopic = configuration.topics.invalidations
         tokenTopic = configuration.topics.tokens
-        self.desk = desk
+        self.store = store
         self.eventTopics = eventTopics
         self.logger = logger
         self.now = now
@@ -79,7 +79,7 @@ final class WorkerWatch: Sendable {
                 if let found { reading = .members(found.members.count) } else { reading = await unshown() }
                 let wasAbsent = absentSince != nil
                 state.withLock { $0.record(reading, at: now()) }
-                if wasAbsent, absentSince == nil { desk.resumeWorkers() }
+                if wasAbsent, absentSince == nil { store.resumeWorkers() }
             } catch { pause = Self.pauseAfterFailure }
             // The loop's condition checks for cancellation.
             try? await Task.sleep(for: pause)
@@ -111,7 +111,7 @@ final class WorkerWatch: Sendable {
         var described = ContinuousClock.now - Self.interval
         while !Task.isCancelled {
             var pause = Self.commitInterval
-            let partitions = desk.openPartitions
+            let partitions = store.openPartitions
             do throws(KafkaError) {
                 if isReaderRenewalDue.exchange(false, ordering: .relaxed) { await Self.end(&kept) }
                 let reader: KafkaConsumer
@@ -124,7 +124,7 @@ final class WorkerWatch: Sendable {
                 if !partitions.isEmpty {
                     let offsets = try await reader.committed(partitions, within: Self.timeout)
                     // Whether workers get on is known even while the tokens cannot be read.
-                    desk.committed(offsets, of: partitions, isRead: await hasReadTokens(reader))
+                    store.committed(offsets, of: partitions, isRead: await hasReadTokens(reader))
                 }
             } catch { pause = Self.interval }
             // The loop's condition checks for cancellation.
@@ -140,7 +140,7 @@ final class WorkerWatch: Sendable {
             let error = found.error.flatMap { $0.code.isAboutReading ? $0 : nil }
             let isMissing = found.partitionCount == 0 && found.error == nil || error != nil
             let code = error?.code ?? .unknownTopicOrPartition
-            desk.described(topic, problem: isMissing ? code.description : nil)
+            store.described(topic, problem: isMissing ? code.description : nil)
         }
     }
 
@@ -149,13 +149,13 @@ final class WorkerWatch: Sendable {
     ///
     /// - Returns: false where that takes too long, and where the end of any partition is unknown.
     private func hasReadTokens(_ reader: KafkaConsumer) async -> Bool {
-        guard let count = desk.tail.partitions else { return false }
+        guard let count = store.tail.partitions else { return false }
         let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic: tokenTopic, partition: $0) }
         let until = ContinuousClock.now + Self.timeout
         guard let ends = try? await reader.offsets(of: partitions, notBefore: -1, within: Self.timeout),
             ends.count == count
         else { return false }
-        while !desk.tail.hasRead(ends) {
+        while !store.tail.hasRead(ends) {
             guard .now < until, !Task.isCancelled else { return false }
             // The follower reads on its own and wakes nobody for a partition's end.
             try? await Task.sleep(for: .milliseconds(50))

@@ -53,8 +53,8 @@ struct Problem: Error {
     static let quarter = 15 * 60
     static let day = 24 * 3600
 
-    /// Returns the answer while the app's events wait: its vendor refuses the key that signs, and a probe finds out
-    /// when it no longer does; or an operator paused the app.
+    /// Returns the answer while the app's events wait: its vendor refuses the key that signs, and a probe detects when
+    /// it no longer does; or an operator paused the app.
     ///
     /// - Parameter probeWait: the time until the first probe, in seconds.
     static func waiting(_ suspension: Suspension, probeWait: Int64, at now: UnixTime) -> Problem {

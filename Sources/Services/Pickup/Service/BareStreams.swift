@@ -1,7 +1,7 @@
 import AdapterKit
 
-/// The schedule of asks for connected devices without a live token: their stream's own ask failed, or their token ended
-/// while nothing could be minted. A value without a clock.
+/// The schedule of asks for connected devices without a live token: their stream's own ask failed, or their token
+/// expired while nothing could be minted. A value without a clock.
 ///
 /// While nothing can be asked for, nothing is planned. Once it can, the asks are spread, so that the devices of a
 /// whole outage do not ask together.

@@ -135,7 +135,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(data, promise: promise)
     }
 
-    /// Starts to wait for the next head once the request and its answer have ended. An answer may come before the
+    /// Starts to wait for the next head once the request and its answer are complete. An answer may come before the
     /// body's end, whose own time limit then stays.
     private func expectHead(_ context: ChannelHandlerContext) {
         guard !isReading, !isAnswering else { return }

@@ -7,7 +7,7 @@ import NIOCore
 enum PickupAnswers {
     /// Returns the answer for the outcome of an ask.
     ///
-    /// - Throws: `Problem` where a token has ended, or is sealed for another recipient.
+    /// - Throws: `Problem` where a token has expired, or is sealed for another recipient.
     static func answer(
         to outcome: TokenAsks.Outcome, of subject: Subject, _ app: PickupApp, opening keys: [JWEDecryptionKey],
         at now: UnixTime

@@ -2,15 +2,15 @@ import Logging
 import ServiceLifecycle
 
 /// The shutdown of a gateway, in an order in which no device loses anything. First the gateway is not ready any more
-/// and serves on, until the load balancer has noticed. Then streams are told to reconnect and waiting calls to ask
+/// and serves on, until the load balancer has noticed. Then it asks streams to reconnect and waiting callers to ask
 /// again, some at a time. Then the port closes.
 struct PickupDrain: Sendable {
-    /// The number of streams or calls that are ended together, and the pause after them. Closing all at once would
+    /// The number of streams or calls that are closed together, and the pause after them. Closing all at once would
     /// stall every other call, and send all devices to the next instance together.
     private static let slice = (count: 500, pause: Duration.milliseconds(20))
 
     let health: GatewayHealth
-    let desk: TokenDesk
+    let store: TokenStore
     /// The time for which the gateway serves on (`pickup.drain`).
     let grace: Duration
     let logger: Logger
@@ -22,10 +22,10 @@ struct PickupDrain: Sendable {
         // A cancellation ends the process, so the rest of the drain continues at once.
         try? await Task.sleep(for: grace)
         health.beginClosing()
-        while desk.hushSome(atMost: Self.slice.count) { try? await Task.sleep(for: Self.slice.pause) }
-        while desk.room.drain(atMost: Self.slice.count) { try? await Task.sleep(for: Self.slice.pause) }
+        while store.hushSome(atMost: Self.slice.count) { try? await Task.sleep(for: Self.slice.pause) }
+        while store.waiters.drain(atMost: Self.slice.count) { try? await Task.sleep(for: Self.slice.pause) }
         // The streams that were admitted just before.
-        while desk.hushSome(atMost: Self.slice.count) { try? await Task.sleep(for: Self.slice.pause) }
+        while store.hushSome(atMost: Self.slice.count) { try? await Task.sleep(for: Self.slice.pause) }
     }
 
     /// Runs `service` until the graceful shutdown of this task has been drained; only then the service sees the

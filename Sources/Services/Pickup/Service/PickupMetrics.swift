@@ -9,7 +9,7 @@ import Serving
 import Telemetry
 import Wiring
 
-/// The gateway's metrics. Labels are apps, calls and constant words; never a user, a token or a text from outside.
+/// The gateway's metrics. Labels are apps, calls and constant words; never a user, a token or a string from outside.
 final class PickupMetrics: Sendable {
     let registry = MetricsRegistry()
     private let answers: CounterFamily
@@ -113,13 +113,13 @@ final class PickupMetrics: Sendable {
     func recalled(_ count: Int) { past.add(count) }
     func renewed(_ app: String) { renewals.add(1, app) }
 
-    func set(_ desk: TokenDesk) {
-        let size = desk.size
-        waiting.set(Double(desk.room.count))
+    func set(_ store: TokenStore) {
+        let size = store.size
+        waiting.set(Double(store.waiters.count))
         streams.set(Double(size.streams))
         tokens.set(Double(size.tokens))
         bytes.set(Double(size.bytes))
-        let tail = desk.tail
+        let tail = store.tail
         partitions.set(tail.silentSince == nil ? Double(tail.followed.count) : 0)
     }
 

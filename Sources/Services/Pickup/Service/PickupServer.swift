@@ -73,7 +73,7 @@ struct PickupServer: Sendable {
         return try tls.map { proxied(try TLSChannel(connection, tlsConfiguration: $0)) } ?? proxied(connection)
     }
 
-    /// A server that ends when its last connection has ended.
+    /// A server that stops when its last connection is closed.
     private struct Serving: Service {
         let server: any Service
         let served: ServedConnections

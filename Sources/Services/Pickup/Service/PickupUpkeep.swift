@@ -5,7 +5,7 @@ import Wiring
 /// The work beside the calls: it ends waits that are over, renews tokens of connected devices, and forgets expired
 /// tokens.
 struct PickupUpkeep: Sendable {
-    let desk: TokenDesk
+    let store: TokenStore
     let asks: TokenAsks
     let terms: CurrentTerms
     let health: GatewayHealth
@@ -29,7 +29,7 @@ struct PickupUpkeep: Sendable {
         while !Task.isCancelled {
             // The loop's condition checks for cancellation.
             try? await Task.sleep(for: Self.tick)
-            desk.room.expire(at: .now)
+            store.waiters.expire(at: .now)
             asks.cold.sendDue()
         }
     }
@@ -40,12 +40,12 @@ struct PickupUpkeep: Sendable {
         var heap = HeapUse()
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
-            metrics.set(desk)
+            metrics.set(store)
             metrics.set(health)
             health.report()
-            desk.trim()
+            store.trim()
             terms.current.access.arrivals.sweep()
-            heap.note(desk)
+            heap.note(store)
             await renew(&renewals)
             await askForBare(&bare)
         }
@@ -54,7 +54,7 @@ struct PickupUpkeep: Sendable {
     /// Asks for the next token of every subject whose device is connected and whose token is about to end.
     func renew(_ renewals: inout [String: Renewals]) async {
         let now = now()
-        let streamed = Dictionary(grouping: desk.streamed) { TokenTopicKey.app(of: $0.key) ?? "" }
+        let streamed = Dictionary(grouping: store.streamed) { TokenTopicKey.app(of: $0.key) ?? "" }
         for (name, app) in terms.current.apps {
             let connected = streamed[name] ?? []
             let subjects = Dictionary(connected.map { ($0.key, $0.subject) }) { first, _ in first }
@@ -82,7 +82,7 @@ extension PickupUpkeep {
     /// Asks for a token of every subject whose device is connected and that has no live token.
     private func askForBare(_ streams: inout [String: BareStreams]) async {
         let (now, apps) = (now(), terms.current.apps)
-        let found = Dictionary(grouping: desk.bare) { TokenTopicKey.app(of: $0.key) ?? "" }
+        let found = Dictionary(grouping: store.bare) { TokenTopicKey.app(of: $0.key) ?? "" }
         var random = SystemRandomNumberGenerator()
         for (name, app) in apps where found[name] != nil || streams[name] != nil {
             let subjects = Dictionary((found[name] ?? []).map { ($0.key, $0.subject) }) { first, _ in first }
@@ -113,9 +113,9 @@ private struct HeapUse {
 
     private var peak = 0
 
-    /// Notes what the desk holds now.
-    mutating func note(_ desk: TokenDesk) {
-        let use = desk.asks.withLock { $0.count } + desk.room.count
+    /// Notes what the store holds now.
+    mutating func note(_ store: TokenStore) {
+        let use = store.asks.withLock { $0.count } + store.waiters.count
         if peak >= Self.least, use < peak / 4 {
             Heap.giveBack()
             peak = use

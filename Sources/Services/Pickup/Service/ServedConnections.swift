@@ -21,7 +21,7 @@ final class ServedConnections: Sendable {
         if isClosed { channel.close(promise: nil) }
     }
 
-    /// Removes a connection that has ended.
+    /// Removes a connection that is closed.
     func remove(_ channel: any Channel) {
         let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.channels[ObjectIdentifier(channel)] = nil

@@ -16,7 +16,7 @@ extension TokenAsks {
         _ report: [UInt8]? = nil, life: Int64? = nil, notBelow floor: Int64 = 0, within wait: Duration
     ) async throws(Problem) -> Outcome {
         if let problem = unreachable { throw problem }
-        let newest = desk.newest(key)
+        let newest = store.newest(key)
         let known = newest.flatMap { $0.version >= floor ? $0 : nil }
         let isCold = known == nil && challenge == nil
         // Of the devices of a user without a known token, one asks.
@@ -25,16 +25,16 @@ extension TokenAsks {
         let version = max(newest?.version ?? 0, floor - 1)
         let time = now()
         if var known, known.isLive(at: time), report.map({ !known.isNamed(in: $0) }) ?? true,
-            desk.asks.withLock({ $0.answered(name, event: id, version: version, at: time) })
+            store.asks.withLock({ $0.answered(name, event: id, version: version, at: time) })
         {
             known.challenge = challenge
             return .token(known)
         }
         let unseen =
-            isCold ? max(newest == nil ? desk.unseen(of: key) : 0, min(floor, time.microseconds) - 1, 0) : 0
+            isCold ? max(newest == nil ? store.unseen(of: key) : 0, min(floor, time.microseconds) - 1, 0) : 0
         let fresh = AsksUnderWay.Ask(event: id, after: max(version, unseen), sentAt: time)
         // Looked up and noted together: of two asks at the same time one is sent.
-        let current = desk.asks.withLock { asks in
+        let current = store.asks.withLock { asks in
             let current = asks.current(name, version: newest?.version ?? 0, unseen: unseen, at: time)
             if current == nil { asks.sent(fresh, as: name) }
             return current
@@ -50,7 +50,7 @@ extension TokenAsks {
         let awaited = AwaitedEvent(
             id: ask.event, key: record.key ?? [], app: app.name, topic: record.topic, delivery: ask.delivery,
             place: ask.place)
-        if let place = ask.place { desk.waits(for: place, of: record.topic) }
+        if let place = ask.place { store.waits(for: place, of: record.topic) }
         return .waits(
             Wait(
                 app: app.name, key: key, after: max(ask.after, floor - 1), known: version,
@@ -63,7 +63,7 @@ extension TokenAsks {
     ) throws(Problem) {
         guard isCold else { return sender.send([ask]) }
         do throws(Problem) { try cold.send(ask, unseen: unseen, within: wait) } catch {
-            desk.delivered(ask, .refused(error))
+            store.delivered(ask, .refused(error))
             throw error
         }
     }

@@ -6,7 +6,7 @@ import WorkerConfiguration
 
 /// Gets tokens for callers: known ones, or new ones from a worker.
 struct TokenAsks: Sendable {
-    let desk: TokenDesk
+    let store: TokenStore
     let sender: EventSender
     let ids: EventIDs
     /// Returns the forecast of a worker's decision about an event, by the present configuration.
@@ -82,7 +82,7 @@ struct TokenAsks: Sendable {
     /// nil where the report names that very token.
     private func justMinted(_ key: [UInt8], after report: [UInt8]) -> HeldToken? {
         let time = now()
-        guard let token = desk.newest(key), token.isLive(at: time),
+        guard let token = store.newest(key), token.isLive(at: time),
             (0..<admission().coalescing.microseconds).contains(
                 time.microseconds(since: UnixTime(microseconds: token.version)))
         else { return nil }
@@ -99,7 +99,7 @@ struct TokenAsks: Sendable {
         for asker: Asker, _ app: PickupApp, life: Int64, notBelow floor: Int64 = 0, within wait: Duration
     ) async throws(Problem) -> Outcome {
         let key = asker.subject.key(app: app.name)
-        if let token = desk.live(key, life: life), token.version >= floor { return .token(token) }
+        if let token = store.live(key, life: life), token.version >= floor { return .token(token) }
         try requireOpen(app)
         let id = ids.fresh()
         let record = sender.record(.reissue(asker.subject), id: id, asker, app)
@@ -114,7 +114,7 @@ struct TokenAsks: Sendable {
         than after: Int64, _ key: [UInt8], of app: PickupApp, within wait: Duration
     ) throws(Problem) -> Outcome {
         let seconds = now().seconds
-        if let token = desk.newest(key), token.version > after, token.expiresAt > seconds { return .token(token) }
+        if let token = store.newest(key), token.version > after, token.expiresAt > seconds { return .token(token) }
         if let problem = unreachable { throw problem }
         if wait > .zero { return .waits(Wait(app: app.name, key: key, after: after, until: .now + wait)) }
         if let problem = waiting(app.name) { throw problem }
@@ -123,7 +123,7 @@ struct TokenAsks: Sendable {
 
     /// Waits, and calls `done` with the outcome, once. No task waits, because thousands of calls wait at once.
     func finish(_ wait: Wait, _ done: @escaping @Sendable (Result<Outcome, Problem>) -> Void) {
-        desk.room.wait(
+        store.waiters.wait(
             for: wait.key, after: wait.after, known: wait.known, event: wait.event?.awaited, until: wait.until,
             unless: { arrival(for: wait) }
         ) { arrival in
@@ -139,7 +139,7 @@ struct TokenAsks: Sendable {
 
     /// Returns the answer that came before the wait began.
     private func arrival(for wait: Wait) -> Arrival? {
-        if let token = desk.newest(wait.key), token.version > wait.after { return .token(token) }
+        if let token = store.newest(wait.key), token.version > wait.after { return .token(token) }
         if case .refused(let problem)? = wait.event?.delivery.word { return .unsent(problem) }
         return nil
     }
@@ -170,7 +170,7 @@ struct TokenAsks: Sendable {
             return .accepted(event: event.awaited.id, after: wait.after, challenge: wait.challenge)
         case .deadLetter(let code):
             guard let event = wait.event else { return .nothing }
-            desk.asks.withLock { $0.ended(event.name, event: event.awaited.id) }
+            store.asks.withLock { $0.ended(event.name, event: event.awaited.id) }
             throw Problem(code)
         }
     }
@@ -179,7 +179,9 @@ struct TokenAsks: Sendable {
     /// where none does.
     private func knownAnswer(to wait: Wait) -> HeldToken? {
         let time = now()
-        guard let token = desk.newest(wait.key), token.isLive(at: time), token.version >= wait.floor else { return nil }
+        guard let token = store.newest(wait.key), token.isLive(at: time), token.version >= wait.floor else {
+            return nil
+        }
         if let life = wait.life { return token.expiresAt - time.seconds >= life ? token : nil }
         if let named = wait.named { return named.contain(token) ? nil : token }
         return token.version > wait.known ?? wait.after ? token : nil
@@ -187,7 +189,7 @@ struct TokenAsks: Sendable {
 
     /// The problem of brokers that do not answer, or of a token topic that is gone; nil where events can be answered.
     var unreachable: Problem? {
-        let tail = desk.tail
+        let tail = store.tail
         if tail.silentSince != nil { return .silent }
         return tail.isMissing ? .topicMissing : nil
     }
@@ -195,7 +197,7 @@ struct TokenAsks: Sendable {
     /// Returns whether nothing can be asked for `app`: no broker answers, the token topic is gone, or an operator
     /// paused the app or the live lane.
     func isHeld(_ app: String) -> Bool {
-        unreachable != nil || desk.lanePause != nil || desk.suspension(of: app)?.cause == .paused
+        unreachable != nil || store.lanePause != nil || store.suspension(of: app)?.cause == .paused
     }
 
     private var probeWait: Int64 { admission().probeWait.components.seconds }
@@ -205,18 +207,18 @@ struct TokenAsks: Sendable {
     /// the worker knows these users.
     private func requireOpen(_ app: PickupApp) throws(Problem) {
         let time = now()
-        if let pause = desk.lanePause { throw Problem.paused(pause, at: time) }
-        guard let suspension = desk.suspension(of: app.name) else { return }
+        if let pause = store.lanePause { throw Problem.paused(pause, at: time) }
+        guard let suspension = store.suspension(of: app.name) else { return }
         if suspension.cause == .suspended {
             if suspension.reach == .refusingUsers { return }
-            if desk.probes.withLock({ $0.admits(app.name, at: time) }) { return }
+            if store.probes.withLock({ $0.admits(app.name, at: time) }) { return }
         }
         throw Problem.waiting(suspension, probeWait: probeWait, at: time)
     }
 
     /// Returns the problem of an app whose events wait; nil where they do not.
     private func waiting(_ app: String) -> Problem? {
-        if let pause = desk.lanePause { return Problem.paused(pause, at: now()) }
-        return desk.suspension(of: app).map { Problem.waiting($0, probeWait: probeWait, at: now()) }
+        if let pause = store.lanePause { return Problem.paused(pause, at: now()) }
+        return store.suspension(of: app).map { Problem.waiting($0, probeWait: probeWait, at: now()) }
     }
 }

@@ -59,10 +59,10 @@ struct TokenStream: Sendable {
 
     var answer: Answer {
         Answer(.ok, Self.headers) { writer in
-            let (number, tokens) = asks.desk.listen(to: key, of: asker.subject)
-            let end: @Sendable () -> Void = { [place, key, desk = asks.desk] in
+            let (number, tokens) = asks.store.listen(to: key, of: asker.subject)
+            let end: @Sendable () -> Void = { [place, key, store = asks.store] in
                 place.release()
-                desk.hush(number, key)
+                store.hush(number, key)
             }
             ClientDeparture.tell(channel, end)
             defer { end() }
@@ -74,7 +74,7 @@ struct TokenStream: Sendable {
     @concurrent
     private func run(_ writer: AnswerWriter, _ tokens: AsyncStream<HeldToken>) async throws {
         let end = ContinuousClock.now + .seconds(Int.random(in: Self.ages))
-        let first = asks.desk.live(key, life: 0)
+        let first = asks.store.live(key, life: 0)
         // A version that no worker can have given does not count: the stream states its start.
         var version = ShownVersion.floor([lastEvent], at: now())
         try await write(

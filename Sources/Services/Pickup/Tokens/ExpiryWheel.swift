@@ -9,7 +9,7 @@ struct ExpiryWheel: Sendable {
 
     /// Each level has 256 slots, each as long as the whole level below it; the first level's are seconds.
     private static let levels = 4
-    /// A jump of the clock longer than this, in seconds, sorts everything anew.
+    /// A jump of the clock longer than this, in seconds, sorts everything again.
     private static let longestWalk: Int64 = 100_000
     /// The longest time ahead that the wheel sorts by, in seconds; later ends are sorted again when it has passed.
     private static let furthest: Int64 = 1 << 32 - 1
@@ -47,7 +47,7 @@ struct ExpiryWheel: Sendable {
         links[number].slot = .max
     }
 
-    /// Advances the time to `time`, and forgets the entries that ended.
+    /// Advances the time to `time`, and forgets the entries that expired.
     ///
     /// - Returns: the numbers of these entries.
     mutating func advance(to time: Int64) -> [UInt32] {
@@ -72,7 +72,7 @@ struct ExpiryWheel: Sendable {
         level << 8 | Int(second >> (8 * Int64(level)) & 255)
     }
 
-    /// Empties a slot: entries that ended are added to `ended`, the rest is sorted anew.
+    /// Empties a slot: expired entries are added to `ended`, the rest is sorted again.
     private mutating func resort(_ slot: Int, _ ended: inout [UInt32]) {
         var number = heads[slot]
         heads[slot] = .max

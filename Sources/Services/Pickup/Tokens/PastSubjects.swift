@@ -1,5 +1,5 @@
-/// The subjects of whom no older token counts while the gateway reads the token topic's past: their newest token ended,
-/// or was erased.
+/// The subjects whose older tokens do not count while the gateway reads the token topic's past: their newest token
+/// expired, or was erased.
 ///
 /// The set is bounded: where there are too many subjects, no more of the past is taken.
 struct PastSubjects: Sendable {

@@ -3,7 +3,7 @@ import AdapterKit
 /// The live tokens that a gateway knows, one for each subject, in memory with a limit that covers everything that
 /// belongs to them. A value without a clock.
 ///
-/// The cache owns no truth: an unknown token is minted anew. So the token that was published first makes room, and a
+/// The cache owns no truth: an unknown token is minted again. So the token that was published first makes room, and a
 /// replaced token leaves no trace. Tokens arrive in two ways: published now (`put`), and from the topic's past, newest
 /// first (`recall`). A token of the past never counts as newer than a known one, and is no longer taken once anything
 /// was forgotten.
@@ -81,7 +81,7 @@ struct TokenCache: Sendable {
         shrink()
     }
 
-    /// Forgets tokens that ended by `now`.
+    /// Forgets tokens that expired by `now`.
     mutating func trim(at now: UnixTime) {
         for place in wheel.advance(to: now.seconds) {
             // An older token of the subject may live longer, and is not the newest all the same.

@@ -20,7 +20,7 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     /// A request that is not answered yet.
     private struct Open {
         let request: RequestHead
-        /// Whether the client was told to send the body.
+        /// Whether the client was asked to send the body.
         var isContinuing = false
         /// Whether the request's answer has begun.
         var isAnswering = false

@@ -2,7 +2,7 @@
 struct RequestLines: Sendable, Equatable {
     /// The length of the first line, in bytes.
     private(set) var firstLength = 0
-    /// Whether a line ended without a carriage return.
+    /// Whether a line had no carriage return at its end.
     private(set) var hasBareLineFeed = false
     /// The first line of HTTP/2's preface (RFC 9113, section 3.4).
     private static let preface = Array("PRI * HTTP/2".utf8)

@@ -14,23 +14,23 @@ struct AtLeastOnceCommitter: Committer {
     let configuration: Configuration
     let now: @Sendable () -> UnixTime
     /// Taken away when there is no more time to wait.
-    let patience: CommitPatience
+    let window: CommitWindow
     /// Called with the blockage of a topic, and with nil when the topic can be written again.
     let isBlocked: @Sendable (Blockage?) -> Void
     private let offsets: OffsetCommits
 
     init(
         producer: KafkaProducer, consumers: PerLane<KafkaConsumer>, configuration: Configuration,
-        now: @escaping @Sendable () -> UnixTime, patience: CommitPatience,
+        now: @escaping @Sendable () -> UnixTime, window: CommitWindow,
         isBlocked: @escaping @Sendable (Blockage?) -> Void,
         isRefused: @escaping @Sendable (Lane, KafkaError) -> Void
     ) {
         self.producer = producer
         self.configuration = configuration
         self.now = now
-        self.patience = patience
+        self.window = window
         self.isBlocked = isBlocked
-        offsets = OffsetCommits(isGivingUp: { patience.isOver }) {
+        offsets = OffsetCommits(isGivingUp: { window.isOver }) {
             await Self.commit($0, $1, at: now(), consumers, isRefused)
         }
     }
@@ -105,7 +105,7 @@ struct AtLeastOnceCommitter: Committer {
             guard let refused else { continue }
             wasBlocked = true
             isBlocked(refused)
-            guard await backoff.wait(while: { !patience.isOver }) else { return .aborted(refused.error) }
+            guard await backoff.wait(while: { !window.isOver }) else { return .aborted(refused.error) }
         }
         if wasBlocked { isBlocked(nil) }
         return nil

@@ -75,11 +75,11 @@ enum BlockageCheck: Sendable {
 }
 
 extension CommitResult {
-    /// The result of a transaction that cannot be ended properly.
+    /// The result of a transaction that can be neither committed nor aborted.
     init(ended error: KafkaError) { self = error.isFenced ? .fenced(error) : .unusable(error) }
 }
 
 extension BlockageCheck {
-    /// The result of a check that cannot be ended properly.
+    /// The result of a check that cannot be finished properly.
     init(ended error: KafkaError) { self = error.isFenced ? .fenced(error) : .unusable(error) }
 }

@@ -10,8 +10,8 @@ import WorkerConfiguration
 ///
 /// Once the commit was requested, nothing is aborted any more. An error then means that an answer was bad, not that the
 /// broker did nothing, and an abort with a new producer epoch succeeds even after a commit (librdkafka 2.0.2). So the
-/// clients are replaced. Registering the transactional id anew ends the transaction, and the committed offsets show its
-/// result.
+/// clients are replaced. Registering the transactional id again ends the transaction, and the committed offsets show
+/// its result.
 struct TransactionalCommitter: Committer {
     let producer: KafkaProducer
     let consumers: PerLane<KafkaConsumer>
@@ -123,7 +123,7 @@ struct TransactionalCommitter: Committer {
     private func abort(after error: KafkaError, _ deliveries: Deliveries) async -> Attempt {
         var cause = error
         if deliveries.hasOnlyConsequences { cause = await reason() ?? error }
-        // A record that failed makes the library want an abort; the record's own error does not say so.
+        // A record that failed makes the library want an abort; the record's own error does not show that.
         let isDelivery = deliveries.error != nil && !cause.isFatal && !cause.isFenced
         guard isDelivery || TransactionVerdict(cause) == .abort else { return .ended(CommitResult(ended: cause)) }
         if let error = await abort() { return .ended(CommitResult(ended: error)) }

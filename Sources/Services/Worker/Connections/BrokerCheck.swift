@@ -50,7 +50,7 @@ struct BrokerCheck {
         }
     }
 
-    /// Reads from `ends` on until every partition has said that there is no more, or has given a record.
+    /// Reads from `ends` on until every partition has reported its end, or has given a record.
     private static func read(
         _ ends: [PartitionOffset], _ reader: KafkaConsumer, until limit: ContinuousClock.Instant
     ) async throws(KafkaError) {
@@ -128,7 +128,7 @@ struct BrokerCheck {
     }
 
     private func problem(_ error: KafkaError, _ reason: KafkaError?) -> ConnectionProblem {
-        // That time ran out says less than what the client said meanwhile.
+        // A timeout explains less than the errors that the client reported meanwhile.
         let cause = error.code.isSilence ? reason ?? error : error
         return ConnectionProblem("\(cause); \(cause.code.remedy(group: group))")
     }

@@ -26,11 +26,11 @@ public struct ConnectionCheck: Sendable {
         self.limit = limit
     }
 
-    /// Asks one question after the other, and calls `told` with each answer.
+    /// Asks one question after the other, and calls `report` with each answer.
     ///
     /// - Returns: all answers.
     @discardableResult
-    public func run(_ told: (ConnectionAnswer) -> Void = { _ in }) async -> [ConnectionAnswer] {
+    public func run(_ report: (ConnectionAnswer) -> Void = { _ in }) async -> [ConnectionAnswer] {
         var brokers = BrokerCheck(configuration, limit: limit)
         var answers: [ConnectionAnswer] = []
         for question in configuration.connectionQuestions
@@ -41,7 +41,7 @@ public struct ConnectionCheck: Sendable {
                 let detail = try await ask(question, &brokers)
                 answer = ConnectionAnswer(question: question, isOK: true, detail: detail)
             } catch { answer = ConnectionAnswer(question: question, isOK: false, detail: error.text) }
-            told(answer)
+            report(answer)
             answers.append(answer)
         }
         return answers

@@ -39,7 +39,7 @@ final class ControlTopic: Sendable {
     private let observer: SessionObserver
     /// The log of the Kafka clients.
     private let clientLogger: Logger
-    /// Signalled when there is something to take.
+    /// Signaled when there is something to take.
     private let isRead: @Sendable () -> Void
 
     init(
@@ -147,7 +147,7 @@ final class ControlTopic: Sendable {
             if let end = wait(nil) { return (end, []) }
             for event in await reader.events(limit: 500, within: .milliseconds(200)) {
                 if case .endOfPartition(let partition, _) = event { open.remove(partition) }
-                // Deleted or forbidden meanwhile: that is asked anew.
+                // Deleted or forbidden meanwhile: that is asked again.
                 if case .error(let error) = event, error.isFatal || error.code.isAboutReading { throw error }
                 guard case .record(let record) = event else { continue }
                 let partition = TopicPartition(record.position)
@@ -275,7 +275,7 @@ final class ControlTopic: Sendable {
         for (record, error) in zip(records, errors) {
             guard let error else { continue }
             observer.controlDelayed(record.app, error)
-            // Unless something newer is to be told by now.
+            // Unless something newer is to be reported by now.
             state.withLock { if $0.unwritten[record.key] == nil { $0.unwritten[record.key] = record } }
         }
     }

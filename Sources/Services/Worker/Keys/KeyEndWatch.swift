@@ -19,7 +19,7 @@ struct KeyEndWatch: Sendable {
     }
 
     private let configuration: @Sendable () -> Configuration
-    private let rings: RingShelf
+    private let rings: RingReader
     private let signer: any SigningPort
     private let status: WorkerStatus
     private let metrics: WorkerMetrics
@@ -32,7 +32,7 @@ struct KeyEndWatch: Sendable {
         metrics: WorkerMetrics, logger: Logger, now: @escaping @Sendable () -> UnixTime
     ) {
         self.configuration = configuration
-        rings = RingShelf { configuration().ringPlaces }
+        rings = RingReader { configuration().ringPlaces }
         self.signer = signer
         self.status = status
         self.metrics = metrics

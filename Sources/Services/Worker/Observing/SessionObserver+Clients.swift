@@ -121,7 +121,7 @@ extension SessionObserver {
             metadata: [LogKey.instance: "\(instance)"])
     }
 
-    /// Notes that the session ended before it could leave its groups.
+    /// Notes that the session was over before it could leave its groups.
     func leftLate() { logger.warning("leaving the groups took too long; they will notice by themselves") }
 
     /// Notes that the clients are of no further use.

@@ -83,12 +83,12 @@ final class SessionObserver: Sendable {
     /// Notes that a batch was processed.
     func processed(_ progress: [Progress], seconds: Double) { metrics.processed(progress, seconds: seconds) }
 
-    /// Notes that the commit of `unit` ended, in the background: the log and the metrics of thousands of events are
+    /// Notes that the commit of `unit` finished, in the background: the log and the metrics of thousands of events are
     /// prepared while the loop processes the next ones.
     ///
     /// - Parameters:
     ///   - start: the time of day at which it began.
-    ///   - end: the time of day at which it ended.
+    ///   - end: the time of day at which it finished.
     ///   - length: the time that it took, by a clock that nobody sets.
     func commitEnded(
         _ unit: CommitUnit, _ result: CommitResult, from start: UnixTime, to end: UnixTime, in length: Duration

@@ -12,8 +12,9 @@ struct BrokerOutage: Sendable {
         case back(after: Duration)
     }
 
-    /// The length from which an outage is logged. Brokers that close idle connections, or change places, are back sooner.
-    static let patience = Duration.seconds(5)
+    /// The length of an outage from which it is logged. Brokers that close idle connections, or change places, are back
+    /// sooner.
+    static let minimumLength = Duration.seconds(5)
 
     private var start: Duration?
     private var isLogged = false
@@ -31,7 +32,7 @@ struct BrokerOutage: Sendable {
 
     /// Returns the line that is due.
     mutating func check(at now: Duration) -> Notice? {
-        guard let start, !isLogged, now - start >= Self.patience else { return nil }
+        guard let start, !isLogged, now - start >= Self.minimumLength else { return nil }
         isLogged = true
         return .lost(for: now - start, reason ?? "no reason is known")
     }

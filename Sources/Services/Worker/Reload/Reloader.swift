@@ -70,7 +70,7 @@ final class Reloader: Sendable {
             await signer.replace(ring)
             status.publish(ring)
         }
-        lookups.goOn(with: reload.accounts)
+        lookups.replaceAccounts(with: reload.accounts)
     }
 
     /// Removes the key rings and metric series that the new configuration dropped; the loop uses it by now.

@@ -38,7 +38,7 @@ final class BackgroundWork: Sendable {
         }
     }
 
-    /// Waits until everything that was begun has ended.
+    /// Waits until everything that was begun has finished.
     func finish() async {
         for task in state.withLock({ Array($0.tasks.values) }) { await task.value }
     }

@@ -8,7 +8,7 @@ import WorkerConfiguration
 /// The lanes' consumers, each a member of a group of its own, served by one task.
 struct LaneConsumers: Sendable {
     let consumers: PerLane<KafkaConsumer>
-    /// Signalled when any of them has something to take.
+    /// Signaled when any of them has something to take.
     let wakeup: Wakeup
     private let tiers: [String: Int]
     private let tracing: EventTracing?

@@ -54,7 +54,7 @@ final class Reachability: Sendable {
         state.withLock { state in
             if error.code != .allBrokersDown { state.outage.failed("\(error)") }
             state.outage.lost(at: elapsed)
-            // Under the lock, so that what is said last is true.
+            // Under the lock, so that the last report is true.
             observer.brokersLost(state.outage.reason ?? "\(error)")
         }
     }

@@ -95,10 +95,10 @@ struct Session {
         context.lookups?.onReply { wakeup.signal() }
         observer.show(lanePauses)
         observer.opened()
-        let patience = CommitPatience()
+        let commitWindow = CommitWindow()
         var loop = SessionLoop(
-            lanes: lanes, committer: committer(producer, lanes, patience), context: context, instance: instance,
-            control: control, patience: patience,
+            lanes: lanes, committer: committer(producer, lanes, commitWindow), context: context, instance: instance,
+            control: control, commitWindow: commitWindow,
             logs: PartitionLogs(properties, group: configuration.kafka.group, logger: context.clientLogger),
             versions: { await floor.read(partitions: tokenPartitions) }, processor: processor,
             committed: committed, lanePauses: lanePauses)
@@ -106,7 +106,8 @@ struct Session {
             observer.began(configuration, bootstrapServers: bootstrapServers, instance: instance)
             isReady(bootstrapServers)
         }
-        // A task of its own, which a graceful shutdown does not end: the last suspension is told after the last event ended.
+        // A task of its own, which a graceful shutdown does not end: the last suspension is reported after the last
+        // event finished.
         let following = controlReader.map { reader in Task.detached { await control.run(reader) } }
         let background = BackgroundWork()
         let end = await withTaskCancellationHandler {
@@ -114,10 +115,10 @@ struct Session {
         } onCancel: {
             background.cancel()
         }
-        patience.isOver = true
+        commitWindow.isOver = true
         closing.until = loop.renewal
         await finish(background, end, &closing)
-        // With those of a commit that ended after the loop.
+        // With those of a commit that finished after the loop.
         observer.logOutcomes(isLast: true)
         following?.cancel()
         await finish(following, end, closing)
@@ -144,7 +145,7 @@ struct Session {
         observer.commitGivenUp(instance: instance)
     }
 
-    /// Waits for the follower of the control topic, which has been told to end.
+    /// Waits for the follower of the control topic, which was asked to stop.
     private func finish(_ following: Task<Void, Never>?, _ end: SessionEnd, _ closing: ClosingTime) async {
         guard let following else { return }
         if case .stopped = end { return await following.value }
@@ -156,7 +157,7 @@ struct Session {
         }
     }
 
-    private func committer(_ producer: KafkaProducer, _ lanes: LaneConsumers, _ patience: CommitPatience)
+    private func committer(_ producer: KafkaProducer, _ lanes: LaneConsumers, _ commitWindow: CommitWindow)
         -> any Committer
     {
         if isExactlyOnce {
@@ -165,7 +166,7 @@ struct Session {
         }
         return AtLeastOnceCommitter(
             producer: producer, consumers: lanes.consumers, configuration: configuration, now: context.now,
-            patience: patience,
+            window: commitWindow,
             isBlocked: { [observer] in if let blockage = $0 { observer.blocked(blockage) } else { observer.unblocked() }
             },
             isRefused: observer.offsetsRefused)
@@ -250,7 +251,7 @@ struct Session {
                 case .fenced: return .fenced(error)
                 case .abort, .unusable: return .unusable(error)
                 case .retry:
-                    // With a certificate that has ended it would not come to an end.
+                    // With an expired certificate it would not finish.
                     if context.requests.takeRenewal() { return .renewed }
                     observer.registrationFailed(error)
                     guard await pause(.milliseconds(250)) else { return .stopped }

@@ -19,7 +19,7 @@ struct SessionContext: Sendable {
     let reachability: Reachability
     /// The comparison of this machine's clock with others.
     let clock: ClockWatch
-    /// The log of the Kafka clients. A session itself has none: it tells its observer.
+    /// The log of the Kafka clients. A session itself has none: its observer logs.
     let clientLogger: Logger
     let now: @Sendable () -> UnixTime
     /// The tracing of events; nil for none.

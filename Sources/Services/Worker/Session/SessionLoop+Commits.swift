@@ -22,7 +22,7 @@ extension SessionLoop {
             let result = await committer.commit(unit, additions)
             let (took, end) = (.now - start, context.now())
             context.observer.commitEnded(unit, result, from: began, to: end, in: took)
-            // With the moment it ended, for the loop takes note of it later.
+            // With the moment of its end, for the loop takes note of it later.
             commits.put((result, end))
             wakeup.signal()
             await committer.commitOffsets()

@@ -10,7 +10,7 @@ extension SessionLoop {
     /// many.
     private static let newsAtOnce = 100
 
-    /// Takes the records that are present and may be taken.
+    /// Consumes the records that are present and may be consumed.
     ///
     /// - Returns: whether there may be more at once.
     mutating func take() async throws(KafkaError) -> Bool {

@@ -8,9 +8,9 @@ extension SessionLoop {
     mutating func takeReload() async {
         guard let reloader = context.reloader, let reload = reloader.running.take() else { return }
         await reloader.begin(reload)
-        processor.goOn(by: reload.terms(worker: instance, reserved: context.configuration.appTopics))
-        machine.goOn(with: Self.settings(reload.plan.configuration))
-        // Whatever waits for a vendor's answer is looked at again, and asks anew where it has to.
+        processor.apply(reload.terms(worker: instance, reserved: context.configuration.appTopics))
+        machine.apply(Self.settings(reload.plan.configuration))
+        // Every event that waits for a vendor's answer is looked at again, and asks again where it has to.
         machine.answersCame()
         askVendors()
         context.showApps(processor)

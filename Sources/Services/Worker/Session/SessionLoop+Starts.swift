@@ -68,7 +68,7 @@ extension SessionLoop {
     }
 
     /// Commits the starts that must be committed, and logs unusual ones. A start that could not be committed is not
-    /// logged: the partition's next worker decides anew and logs it.
+    /// logged: the partition's next worker decides again and logs it.
     ///
     /// - Throws: `KafkaError` where the offset that the worker continues from could not be committed.
     mutating func settle(
@@ -83,7 +83,7 @@ extension SessionLoop {
         }
         guard !offsets.isEmpty else { return }
         do throws(KafkaError) { try await lanes.consumers[lane].commit(offsets) } catch {
-            // Another assignment follows, which decides anew.
+            // Another assignment follows, which decides again.
             let isMovingOn = [.rebalanceInProgress, .illegalGeneration, .unknownMemberID].contains(error.code)
             guard isMovingOn else { throw error }
             return
@@ -134,7 +134,7 @@ extension SessionLoop {
         reopen("topics were created again under their names: \(names)")
     }
 
-    /// Ends the session once its settled events are committed: the next one decides anew where each partition is read
+    /// Ends the session once its settled events are committed: the next one decides again where each partition is read
     /// from.
     mutating func reopen(_ why: String) {
         guard !isReopening else { return }

@@ -24,7 +24,7 @@ extension SessionLoop {
         }
     }
 
-    /// Updates the metrics, and logs the suspensions that a probe ended, once a second.
+    /// Updates the metrics, and logs the suspensions that a probe lifted, once a second.
     mutating func report(_ background: BackgroundWork) async {
         guard .now >= nextReport else { return }
         nextReport = .now + .seconds(1)

@@ -5,9 +5,9 @@ import ServiceLifecycle
 import Wiring
 import WorkerConfiguration
 
-/// Performs the actions of the session's state machine: takes events, processes batches, commits in the background,
-/// answers the groups. It tells the machine what happened and decides nothing itself. Everything that people see of it,
-/// the observer writes.
+/// Performs the actions of the session's state machine: consumes events, processes batches, commits in the background,
+/// answers the groups. It passes everything that happened to the machine and decides nothing itself. The observer
+/// writes everything that people see of it.
 struct SessionLoop {
     let lanes: LaneConsumers
     let committer: any Committer
@@ -17,7 +17,7 @@ struct SessionLoop {
     /// The control topic: the suspensions and pauses of the whole fleet.
     let control: ControlTopic
     /// The permission of commits to wait for a topic that cannot be written.
-    let patience: CommitPatience
+    let commitWindow: CommitWindow
     /// The logs of the partitions, as the brokers have them.
     let logs: PartitionLogs
     /// The highest version on the token topic, which others may have written.
@@ -58,7 +58,7 @@ struct SessionLoop {
 
     init(
         lanes: LaneConsumers, committer: any Committer, context: SessionContext, instance: String,
-        control: ControlTopic, patience: CommitPatience, logs: PartitionLogs,
+        control: ControlTopic, commitWindow: CommitWindow, logs: PartitionLogs,
         versions: @escaping @Sendable () async -> Int64?, processor: BatchProcessor, committed: CommittedOffsets,
         lanePauses: LanePauses
     ) {
@@ -69,7 +69,7 @@ struct SessionLoop {
         self.committer = committer
         self.context = context
         self.control = control
-        self.patience = patience
+        self.commitWindow = commitWindow
         self.processor = processor
         self.committed = committed
         self.lanePauses = lanePauses
@@ -92,7 +92,7 @@ struct SessionLoop {
             if let end = collect() { return renewedInstead(of: end) }
             await report(background)
             await watchLogs(background)
-            patience.isOver = machine.isGivingUp
+            commitWindow.isOver = machine.isGivingUp
             // Asked where it matters alone: the answer may have to wait for a commit of offsets.
             machine.hasOpenOffsets = machine.isGivingUp ? await committer.hasOpenOffsets : false
             if let end = await perform(machine.next(at: context.now()), hasMore: hasMore, background) { return end }
@@ -105,7 +105,7 @@ struct SessionLoop {
 
     /// Performs an action of the state machine.
     ///
-    /// - Returns: The reason why the session ended; nil if it continues.
+    /// - Returns: The reason why the session is over; nil if it continues.
     private mutating func perform(
         _ action: SessionStateMachine.Action, hasMore: Bool, _ background: BackgroundWork
     ) async -> SessionEnd? {

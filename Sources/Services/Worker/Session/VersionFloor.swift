@@ -32,7 +32,7 @@ struct VersionFloor: Sendable {
             group: "\(configuration.kafka.group)-versions")
     }
 
-    /// Reads it; nil where there is no token, or the token topic cannot be read, which is said.
+    /// Reads it; nil where there is no token, or the token topic cannot be read, which is logged.
     ///
     /// - Parameter partitions: The number of partitions of the token topic.
     func read(partitions: Int) async -> Int64? {

@@ -20,7 +20,7 @@ final class OutcomeMetrics: Sendable {
             "remint_outcomes_total",
             "Finished events, by outcome, code of the outcome, and the vendor's name for the failure.",
             labels: ["app", "outcome", "code", "reason"],
-            // Apps that are no more have events that ended, too.
+            // Apps that are no more have finished events, too.
             remainder: { labels in ["", labels[1], labels[2], ""] })
         reports = registry.counter(
             "remint_reports_total",

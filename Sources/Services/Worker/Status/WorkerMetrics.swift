@@ -7,7 +7,8 @@ import Synchronization
 import Telemetry
 import Wiring
 
-/// The worker's metrics. Labels are apps, lanes, topics and stable codes; never a user, a token or a text from outside.
+/// The worker's metrics. Labels are apps, lanes, topics and stable codes; never a user, a token or a string from
+/// outside.
 final class WorkerMetrics: Sendable {
     let registry = MetricsRegistry()
     let events: CounterFamily
@@ -127,7 +128,7 @@ final class WorkerMetrics: Sendable {
         export = ExportMetrics(registry)
         reloads = ReloadMetrics(registry)
         ready = registry.gauge("remint_ready", "1 while the dependency is ready.", labels: ["dependency"])
-        // Events of apps that are gone since may still have ended.
+        // Events of apps that are gone since may still have finished.
         registry.beforeReading { [weak self] in self?.forgetOthers() }
     }
 

@@ -12,7 +12,7 @@ struct Expectation: Sendable {
     var code: Placed<String>?
     /// The vendor's name of the failure.
     var reason: Placed<String>?
-    /// A text that the detail must contain.
+    /// A string that the detail must contain.
     var because: Placed<String>?
     var topic: Placed<String>?
     var key: Placed<String>?

@@ -42,7 +42,7 @@ extension Expectation {
         failure(expected.place, "\(name): expected \(Self.quoted(expected.value)), seen \(seen ?? "none")")
     }
 
-    /// Returns a text as JSON, without characters that act on a terminal.
+    /// Returns a string as JSON, without characters that act on a terminal.
     private static func quoted(_ text: String) -> String {
         var json = JSONWriter(capacity: text.utf8.count + 2)
         json.string(text)

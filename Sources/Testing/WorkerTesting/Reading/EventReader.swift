@@ -40,7 +40,7 @@ struct EventReader {
                 named.isEmpty
                     ? "\(section.name) has no event; write app and report, or value: the record as it is"
                     : "\(section.path(of: named[0])) stands here too; keep one of them")
-            // Known, so that nothing more is said of them.
+            // Known, so that nothing more is reported about them.
             for key in Self.envelope { _ = section.value(of: key) }
             return nil
         }
@@ -87,7 +87,7 @@ struct EventReader {
                 "\(section.path(of: key)) belongs to report or reissue; a raw record has its own: remove it")
         }
         guard let (path, node) = section.placed(Keys.valueFile) else {
-            // A text is the value itself, anything else is JSON.
+            // A string is the value itself, anything else is JSON.
             let value = section.value(of: Keys.value)?.scalar.map { Array($0.string.utf8) } ?? section.read(Keys.value)
             return value.map { record($0, parts, of: nil, time) }
         }

@@ -7,7 +7,7 @@ struct CaseRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64 = 0
 
     /// The number of times that the test's id comes first: more ids than any token has. The numbers differ after them,
-    /// so that a draw that is repeated until it fits comes to an end.
+    /// so that a draw that is repeated until it fits finishes.
     private static let ids = 8
 
     /// Random numbers whose first ids are `uuid`.

@@ -4,7 +4,7 @@ import Testing
 @testable import Formats
 @_spi(Decryption) @testable import JOSE
 
-/// One published example of encryption, or of a step of it, as it stands in a file under `Vectors/Encryption`. Bytes are in
+/// One published example of encryption, or of a step of it, as a file under `Vectors/Encryption` has it. Bytes are in
 /// base64url, also where the source has them in another form.
 struct EncryptionVector: Sendable, Decodable, CustomTestStringConvertible {
     /// The source of the vector.
@@ -24,7 +24,7 @@ struct EncryptionVector: Sendable, Decodable, CustomTestStringConvertible {
     var contentKey: String?
     /// The key of the content, wrapped.
     var encryptedKey: String?
-    /// Compact serialisation.
+    /// Compact serialization.
     var token: String?
     var plaintext: String?
     /// The secrets on the way to the plaintext, the shared one first, each byte combined with `MemorySearch.mask`. Not the

@@ -48,8 +48,8 @@ enum ForgedJWE {
 
     /// - Parameters:
     ///   - header: the header's JSON; `EPK` stands for the ephemeral key, `ALG` for the key's algorithm.
-    ///   - partyU: what `apu` says.
-    ///   - partyV: what `apv` says.
+    ///   - partyU: the value of `apu`.
+    ///   - partyV: the value of `apv`.
     static func make(
         _ header: String, to key: JWEDecryptionKey, partyU: [UInt8] = [], partyV: [UInt8] = []
     ) throws -> String {

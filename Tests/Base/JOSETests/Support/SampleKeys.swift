@@ -28,7 +28,7 @@ extension Base64 {
     func decode(text: String) throws -> [UInt8] { try decode(Array(text.utf8)[...]) }
 }
 
-/// Expects `body` to be refused with `code`, and the refusal to say something.
+/// Expects `body` to be refused with `code`, and the refusal to have a message.
 func expectRefusal<Result>(
     _ code: JOSEError.Code, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation,
     by body: () throws -> Result

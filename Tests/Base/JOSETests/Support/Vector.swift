@@ -4,7 +4,7 @@ import Testing
 
 @testable import Formats
 
-/// One published example, as it stands in a file under `Vectors/`.
+/// One published example, as a file under `Vectors/` has it.
 struct Vector: Sendable, Decodable, CustomTestStringConvertible {
     /// The RFC and the section it was taken from.
     let origin: String
@@ -12,7 +12,7 @@ struct Vector: Sendable, Decodable, CustomTestStringConvertible {
     /// Whether signing yields the published token and no other.
     var deterministic: Bool?
     let key: [String: String]
-    /// Compact serialisation.
+    /// Compact serialization.
     var token: String?
     /// The token's payload, if the source has it as a string.
     var payload: String?

@@ -81,7 +81,7 @@ struct EndpointTests {
         ),
     ]
 
-    @Test(arguments: wrong) func `a text that is no endpoint is refused without repeating it`(
+    @Test(arguments: wrong) func `a string that is no endpoint is refused without repeating it`(
         _ message: String, _ endpoints: [String]
     ) {
         for endpoint in endpoints {

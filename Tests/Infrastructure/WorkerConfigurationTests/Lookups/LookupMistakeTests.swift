@@ -262,7 +262,7 @@ struct LookupMistakeTests {
         "4", "/s", "4/h", "4/S", "4 / s", "4/s ", "0/s", "-4/s", "+4/s", "4.5/s", "4/sec", "1000001/m", "٤/s",
         "99999999999999999999/m", "s/4", "4//s", "4/60s",
     ])
-    func `a text that is no rate is refused`(_ rate: String) {
+    func `a string that is no rate is refused`(_ rate: String) {
         #expect(
             Self.keyed("rate: '\(rate)'").errors() == [
                 "\(ConfigurationFile.name):12:13: error: apps.shop.lookup.rate must be requests a second or a minute, such as 4/s or 200/m"

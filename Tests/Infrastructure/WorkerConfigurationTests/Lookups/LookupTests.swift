@@ -142,7 +142,7 @@ struct LookupTests {
         #expect(lookup.url == "https://api.example")
     }
 
-    @Test func `a key of digits stays a text`() throws {
+    @Test func `a key of digits stays a string`() throws {
         let lines = ["mode: verify", "endpoint: https://e.example", "key: 00123"]
         #expect(try LookupText.app(lines).lookup().credentials == .key("00123"))
     }

@@ -66,7 +66,7 @@ enum SampleText {
     /// `minimal` with `more` after it.
     static func with(_ more: String) -> ConfigurationFile { ConfigurationFile(minimal + more) }
 
-    /// `minimal` with one text in place of another, which must stand in it.
+    /// `minimal` with one string in place of another, which must be in it.
     static func replacing(_ old: String, _ new: String) -> ConfigurationFile {
         let pieces = minimal.split(separator: old, maxSplits: 1, omittingEmptySubsequences: false)
         #expect(pieces.count == 2, "\(old)")
@@ -74,11 +74,11 @@ enum SampleText {
     }
 }
 
-/// A file with mistakes, and every line that must be said about them.
+/// A file with mistakes, and every line that must be reported about them.
 struct Mistake: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let file: ConfigurationFile
-    /// FileLocation and message of each error: `7:5 what is said`; a message may stop anywhere.
+    /// FileLocation and message of each error: `7:5 the message`; a message may stop anywhere.
     let says: [String]
 
     init(_ name: String, _ file: ConfigurationFile, says: String...) {

@@ -5,7 +5,7 @@ import Testing
 import Vendors
 import WorkerConfiguration
 
-/// A configuration in a file under `Fixtures`. Its first lines say what must be said about it:
+/// A configuration in a file under `Fixtures`. Its first lines are what must be reported about it:
 ///
 ///     # environment: NAME=value
 ///     # schema: accepts

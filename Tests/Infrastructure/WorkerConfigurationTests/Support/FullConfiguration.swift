@@ -2,7 +2,7 @@ import AdapterKit
 import Testing
 import WorkerConfiguration
 
-/// A file of `Fixtures/good` that says all it can, line by line: which key stands where.
+/// A file of `Fixtures/good` that has every key it can, line by line: which key is where.
 struct FullConfiguration: Sendable {
     /// A key or a section of the file.
     struct Member: CustomTestStringConvertible, Sendable {

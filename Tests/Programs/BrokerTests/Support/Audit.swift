@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-/// The final count: what stands in the input topics against what a reader finds in the output topics.
+/// The final count: the records of the input topics against those that a reader finds in the output topics.
 struct Audit: Sendable {
     /// The number of events in the input topics.
     var events = 0
@@ -16,7 +16,7 @@ struct Audit: Sendable {
     /// Outcomes that were written and are not visible: those of aborted transactions.
     var aborted = 0
 
-    /// Counts everything there is. All workers must have ended.
+    /// Counts everything there is. All workers must have exited.
     init(_ shop: Shop) async throws {
         let inputs = try await TopicReader.records(of: shop.partitions(of: shop.topics.inputs))
         let outputs = try await TopicReader.records(of: shop.partitions(of: shop.topics.outcomes))

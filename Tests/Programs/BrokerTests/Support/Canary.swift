@@ -6,7 +6,7 @@ import Testing
 /// A campaign on the cluster for one app: its users, its operator, its vendor.
 struct Canary: Sendable {
     static let app = "braze-ios"
-    /// The loop guard remembers whom the vendor refuses, and suspends nobody.
+    /// The loop guard remembers the users that the vendor refuses, and suspends nobody.
     static let wishes = Shop.Wishes(partitions: 3, worker: ["admission: { suspend_after: 100000 }"])
 
     let shop: Shop
@@ -94,7 +94,7 @@ struct Canary: Sendable {
         }
     }
 
-    /// The vendor refuses `tokens`, and their users' devices say so; waits until the worker heard of each.
+    /// Has the vendor refuse `tokens`, and their users' devices report it; waits until the worker heard of each.
     func refuse(_ tokens: some Collection<ConsumedRecord>) async throws {
         try await report(
             tokens.compactMap { token in

@@ -78,7 +78,7 @@ enum Cluster {
             ], logger: quiet)
     }
 
-    /// A reader of `partitions` that belongs to no group, though `group` says whose offsets it may ask for.
+    /// A reader of `partitions` that belongs to no group, though `group` names the group whose offsets it may ask for.
     static func makeReader(
         of partitions: [TopicPartition], isolation: Isolation = .committed, group: String = "remint-test-reader"
     ) throws(KafkaError) -> KafkaConsumer {

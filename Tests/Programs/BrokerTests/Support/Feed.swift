@@ -90,7 +90,7 @@ final class Feed: Sendable {
 
     /// Produces `records`.
     ///
-    /// - Returns: for each, nil or why it was not delivered; the next ones go by a new producer then.
+    /// - Returns: for each, nil or the reason why it was not delivered; the next ones use a new producer then.
     func deliver(_ records: [ProducerRecord]) async throws -> [KafkaError?] {
         try Task.checkCancellation()
         let current = producer.withLock { $0 }

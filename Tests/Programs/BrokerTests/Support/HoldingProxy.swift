@@ -4,8 +4,9 @@ import Synchronization
 
 /// A proxy between clients and brokers of this machine that holds back for a while what is fetched of one topic.
 ///
-/// Brokers tell clients their own addresses, so that each answer gets the proxies' ports in place of the brokers'. Answers of a
-/// connection come in order: behind one that is held back, all later ones of this client's connection wait.
+/// Brokers send clients their own addresses, so that each answer gets the proxies' ports in place of the brokers'.
+/// Answers of a connection come in order: behind one that is held back, all later ones of this client's connection
+/// wait.
 final class HoldingProxy: Sendable {
     /// The host of the brokers and proxies.
     static let host = "127.0.0.1"
@@ -49,7 +50,7 @@ final class HoldingProxy: Sendable {
         state.withLock { $0 = State(topic: Array(topic.utf8), end: .now + length) }
     }
 
-    /// Carries bytes until the task is cancelled.
+    /// Carries bytes until the task is canceled.
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             for (broker, server) in servers {

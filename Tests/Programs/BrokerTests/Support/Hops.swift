@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-/// The ways of events through the retry tiers to their ends, told from the records they left.
+/// The ways of events through the retry tiers to their ends, derived from the records they left.
 struct Hops {
     /// A record of a retry tier, and the one that followed it.
     struct Hop {
@@ -16,7 +16,7 @@ struct Hops {
 
     private(set) var all: [Hop] = []
 
-    /// Reads every hop. Each event must have ended.
+    /// Reads every hop. Each event must have an outcome.
     init(_ shop: Shop) async throws {
         let records = try await TopicReader.records(of: shop.partitions(of: shop.topics.tiers + shop.topics.outcomes))
         for (id, steps) in Dictionary(grouping: records, by: { $0.eventID ?? "" }) {

@@ -5,7 +5,7 @@ import Testing
 /// The events sent and their outcomes, as a `read_committed` reader sees them while the story runs.
 final class Ledger: Sendable {
     private struct State {
-        /// Sent, and not seen to have ended.
+        /// Sent, and without an outcome so far.
         var open: Set<String> = []
         var seen: [String: Int] = [:]
         var producedAt: [String: ContinuousClock.Instant] = [:]
@@ -60,28 +60,28 @@ final class Ledger: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Waits until everything that was sent has an outcome. Where nothing happens for `patience`, it never will.
-    func waitUntilAnswered(patience: Duration = .seconds(60)) async throws {
-        try await wait(patience: patience) { $0.isEmpty }
+    /// Waits until everything that was sent has an outcome. Where nothing happens for `limit`, it never will.
+    func waitUntilAnswered(limit: Duration = .seconds(60)) async throws {
+        try await wait(limit: limit) { $0.isEmpty }
     }
 
     /// Waits until what is open looks like this.
-    func wait(patience: Duration = .seconds(60), until isEnough: (Set<String>) -> Bool) async throws {
-        try await wait(patience) { isEnough($0.open) }
+    func wait(limit: Duration = .seconds(60), until isEnough: (Set<String>) -> Bool) async throws {
+        try await wait(limit) { isEnough($0.open) }
     }
 
-    /// Waits until so many events have an outcome, also such as nobody called sent.
-    func wait(untilAnswered count: Int, patience: Duration = .seconds(60)) async throws {
-        try await wait(patience) { $0.seen.count >= count }
+    /// Waits until `count` events have an outcome, also such as nobody called sent.
+    func wait(untilAnswered count: Int, limit: Duration = .seconds(60)) async throws {
+        try await wait(limit) { $0.seen.count >= count }
     }
 
-    private func wait(_ patience: Duration, until isEnough: (State) -> Bool) async throws {
+    private func wait(_ limit: Duration, until isEnough: (State) -> Bool) async throws {
         while true {
             try Task.checkCancellation()
             let (isOver, open, last) = state.withLock { (isEnough($0), $0.open, $0.last) }
             if isOver { return }
             try #require(
-                .now - last < patience, "\(open.count) events have no outcome, such as \(open.sorted().prefix(5))")
+                .now - last < limit, "\(open.count) events have no outcome, such as \(open.sorted().prefix(5))")
             await next(atMost: .seconds(1))
         }
     }
@@ -115,7 +115,7 @@ struct LedgerReader {
     let partitions: [TopicPartition]
     let ledger: Ledger
 
-    /// Until the task is cancelled.
+    /// Until the task is canceled.
     func run() async throws {
         let consumer = try Cluster.makeReader(of: partitions)
         while !Task.isCancelled {

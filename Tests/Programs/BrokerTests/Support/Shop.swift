@@ -16,7 +16,7 @@ final class Shop: Sendable {
         var kafka: [String] = []
         /// Lines of the configuration's section `worker`.
         var worker: [String] = []
-        /// Passages of the apps' configuration, and what stands there instead.
+        /// Passages of the apps' configuration, and their replacements.
         var apps: [String: String] = [:]
         /// The workers' addresses of the cluster; nil for its own addresses.
         var brokers: String?

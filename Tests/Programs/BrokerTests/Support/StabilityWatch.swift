@@ -13,7 +13,7 @@ struct StabilityWatch {
         written = try Cluster.makeReader(of: partitions, isolation: .uncommitted)
     }
 
-    /// The partitions that do not move on while one looks so many times.
+    /// The partitions that do not move on during the given number of looks.
     func partitionsHeldBack(looks: Int) async throws -> Set<TopicPartition> {
         var first: [TopicPartition: Int64] = [:]
         for look in 0..<looks {
@@ -28,7 +28,7 @@ struct StabilityWatch {
         return Set(first.keys)
     }
 
-    /// Waits until every transaction has ended; an abandoned one does when its timeout is over and the broker looks.
+    /// Waits until every transaction is over; the broker aborts an abandoned one after its timeout.
     func waitUntilStable() async throws {
         while true {
             try Task.checkCancellation()

@@ -41,7 +41,7 @@ struct Stage: Sendable {
         return result
     }
 
-    /// Waits until everything that was fed has ended, stops the workers and counts.
+    /// Waits until everything that was fed has an outcome, stops the workers and counts.
     func settle() async throws -> Audit {
         do { try await ledger.waitUntilAnswered() } catch {
             // The count below says more.

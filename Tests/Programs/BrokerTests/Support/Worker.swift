@@ -27,7 +27,7 @@ final class Worker: Sendable {
     /// The number of times that the worker exited with "try again later".
     var comebacks: Int { state.withLock { $0.comebacks } }
 
-    /// Starts a program again whenever one ends, until the worker retires or the task is cancelled.
+    /// Starts a program again whenever one ends, until the worker retires or the task is canceled.
     func run() async {
         defer { wake() }
         while !Task.isCancelled {
@@ -39,7 +39,7 @@ final class Worker: Sendable {
                 return (state.isRetired, code == 75 || state.expected.contains(code))
             }
             guard !Task.isCancelled else { return }
-            if !isExpected { Issue.record("a worker ended with \(code):\n\(ended.lastLines)") }
+            if !isExpected { Issue.record("a worker exited with \(code):\n\(ended.lastLines)") }
             guard !isRetired else { return }
             do {
                 let next = try shop.startProgram()
@@ -111,7 +111,7 @@ final class Worker: Sendable {
             if isThere { waiter.resume() }
         }
         try Task.checkCancellation()
-        try #require(program !== ended, "the worker ended:\n\(ended.lastLines)")
+        try #require(program !== ended, "the worker exited:\n\(ended.lastLines)")
     }
 
     /// Stops the worker for good, which must end well.

@@ -6,9 +6,9 @@ import Testing
 /// The users of one app in a campaign: they get tokens, and some of them come back with theirs.
 struct Campaigners: Sendable {
     let app: String
-    /// A report of a token that ended.
+    /// A report of a token that expired.
     let expired: @Sendable (_ user: String) -> String
-    /// A report of a token that the vendor refused; nil where devices do not say which one was.
+    /// A report of a token that the vendor refused; nil where devices do not name it.
     let refused: (@Sendable (_ user: String, _ token: String) -> String)?
 
     /// RS256.
@@ -38,7 +38,7 @@ struct Campaigners: Sendable {
     /// The users of `tokens` come back with them.
     func refuse(_ tokens: some Sequence<ConsumedRecord>, _ shop: borrowing Shop) async throws {
         guard let refused else {
-            Issue.record("devices of \(app) do not say which token was refused")
+            Issue.record("devices of \(app) do not name the refused token")
             return
         }
         try await shop.produce(

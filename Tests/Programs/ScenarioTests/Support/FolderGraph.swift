@@ -40,7 +40,7 @@ struct FolderGraph {
         }
     }
 
-    /// The text without what stands in quotes and in comments.
+    /// The source without the contents of quotes and comments.
     private static func code(_ text: String) -> String {
         text.replacing(/"(?:\\.|[^"\\\n])*"/, with: "").replacing(/\/\/[^\n]*/, with: "")
     }

@@ -14,7 +14,7 @@ struct Gateway {
         let body: JSONValue?
         let text: String
 
-        /// A text in the answer's JSON.
+        /// A string in the answer's JSON.
         func text(_ name: String) -> String? { body?[name]?.string }
     }
 
@@ -39,8 +39,8 @@ struct Gateway {
     /// - Parameters:
     ///   - issuer: what sessions are signed with at first; by default a key of its own.
     ///   - keySet: where the issuer's keys are; by default in a file.
-    ///   - apps: what the entries of apps under `pickup.apps` say beside the issuer; every app of the shop has one.
-    ///   - drain: how long it serves on after it was told to stop.
+    ///   - apps: what the entries of apps under `pickup.apps` have beside the issuer; every app of the shop has one.
+    ///   - drain: how long it still serves after SIGTERM.
     ///   - entries: the lines of `pickup.apps`, in place of those.
     ///   - limits: lines that set limits; by default they are out of the way.
     ///   - scopedKey: another API key, for the app `onesignal-shop` alone.
@@ -146,7 +146,7 @@ struct Gateway {
             "/v1/apps/\(app)/reports", method: "POST", session: session, headers: headers, body: report)
     }
 
-    /// A port that nobody has: the gateway does not say which one the system gave it for its metrics.
+    /// A port that nobody has: the gateway does not report which one the system gave it for its metrics.
     static func freePort() throws -> Int {
         let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         try #require(probe >= 0)

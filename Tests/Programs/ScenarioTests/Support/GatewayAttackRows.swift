@@ -25,13 +25,13 @@ extension AttackKeys {
         rows.append(row("a session of tomorrow", try changed(["nbf": day, "exp": "\(now + 90_000)"])))
         rows.append(row("a session issued tomorrow", try changed(["iat": day, "exp": "\(now + 90_000)"])))
         rows.append(row("a session without an end", try changed(["exp": nil])))
-        rows.append(row("an end that is a text", try changed(["exp": "\"\(hour)\""])))
+        rows.append(row("an end that is a string", try changed(["exp": "\"\(hour)\""])))
         rows.append(row("another issuer", try changed(["iss": #""https://evil.example""#])))
         rows.append(row("an issuer with a slash more", try changed(["iss": #""https://login.example/""#])))
         rows.append(row("an issuer in capitals", try changed(["iss": #""https://LOGIN.example""#])))
         rows.append(row("an issuer as a list", try changed(["iss": #"["https://login.example"]"#])))
         rows.append(row("no issuer", try changed(["iss": nil])))
-        rows.append(row("another audience", try changed(["aud": #""desk""#])))
+        rows.append(row("another audience", try changed(["aud": #""support""#])))
         rows.append(row("no audience", try changed(["aud": nil])))
         rows.append(row("an audience that only begins so", try changed(["aud": #""shopping""#])))
         rows.append(row("an audience in capitals", try changed(["aud": #""SHOP""#])))
@@ -76,15 +76,15 @@ extension AttackKeys {
         rows.append(
             row(
                 "a customer for the agents' audience too",
-                try session("17", ["agent": #""17""#, "aud": #"["shop","desk"]"#]), [404], "onesignal-shop"))
+                try session("17", ["agent": #""17""#, "aud": #"["shop","support"]"#]), [404], "onesignal-shop"))
         rows.append(
             row(
                 "an agent for the customers' audience too",
-                try agent("17", ["sub": #""17""#, "aud": #"["desk","shop"]"#]), [404]))
+                try agent("17", ["sub": #""17""#, "aud": #"["support","shop"]"#]), [404]))
         rows.append(
             row(
                 "the agents' issuer with the customers' key",
-                try session("17", ["iss": #""https://desk.example""#, "aud": #""desk""#, "agent": #""17""#]), again,
+                try session("17", ["iss": #""https://support.example""#, "aud": #""support""#, "agent": #""17""#]), again,
                 "onesignal-shop"))
         rows.append(row("the customers' issuer with the agents' key", try session("17", by: agents), again))
         rows.append(row("an app that is not open to devices", good, [404], "dotdigital-push"))

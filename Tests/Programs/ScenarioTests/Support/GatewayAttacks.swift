@@ -73,7 +73,7 @@ struct AttackKeys: Sendable {
     /// A good session of the agent `user`.
     func agent(_ user: String, _ claims: [String: String?] = [:]) throws -> String {
         let own: [String: String?] = [
-            "iss": #""https://desk.example""#, "aud": #""desk""#, "sub": nil, "agent": Self.text(user),
+            "iss": #""https://support.example""#, "aud": #""support""#, "sub": nil, "agent": Self.text(user),
         ]
         return try session(user, by: agents, own.merging(claims) { $1 })
     }

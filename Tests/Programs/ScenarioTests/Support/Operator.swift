@@ -56,7 +56,7 @@ struct Operator: Sendable {
         #expect(program.errorText.contains(words), "\(step): \(program.errorText)")
     }
 
-    /// A step that is refused until something has ended, in seconds.
+    /// A step that is refused until something is over, in seconds.
     func eventually(_ step: String, _ options: [String] = [], within seconds: Int) async throws {
         let end = ContinuousClock.now + .seconds(seconds)
         var program = try await run(step, options, brokers: true)

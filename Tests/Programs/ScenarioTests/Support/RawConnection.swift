@@ -3,7 +3,7 @@ import Foundation
 
 /// A connection over which a test sends what no HTTP client would.
 enum RawConnection {
-    /// Sends `bytes` to `address` and reads until the other side closes, or has said nothing for a second.
+    /// Sends `bytes` to `address` and reads until the other side closes, or has sent nothing for a second.
     ///
     /// - Parameters:
     ///   - address: an IPv4 address and a port.

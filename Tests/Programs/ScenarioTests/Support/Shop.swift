@@ -28,7 +28,7 @@ struct Shop: ~Copyable {
     /// The demonstration's apps, pointed at a broker that outlives the workers.
     ///
     /// - Parameters:
-    ///   - admission: what the configuration says under `worker.admission`; by default nothing is coalesced.
+    ///   - admission: the configuration under `worker.admission`; by default nothing is coalesced.
     ///   - partitions: how many each topic has. A partition of the embedded broker keeps 5 MB.
     static func open(admission: String = "subjects: 0", partitions: Int = 2) async throws -> Shop {
         let temporary = try TemporaryFolder()

@@ -3,7 +3,8 @@ import Foundation
 import ProgramTestSupport
 import Testing
 
-/// A collector in Python that decodes what it is sent with OpenTelemetry's own messages, and says each span and each metric in a line.
+/// A collector in Python that decodes what it is sent with OpenTelemetry's own messages, and prints each span and each
+/// metric in a line.
 struct TraceCollector {
     static let isMissing: Comment = "python3 has no module opentelemetry.proto; make setup-tests"
 
@@ -77,7 +78,7 @@ struct TraceCollector {
         from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2
         from opentelemetry.proto.collector.trace.v1 import trace_service_pb2
 
-        def say(text):
+        def show(text):
             sys.stderr.write(text + "\n")
             sys.stderr.flush()
 
@@ -104,7 +105,7 @@ struct TraceCollector {
             assert len(span.trace_id) == 16 and len(span.span_id) == 8 and len(span.parent_span_id) in (0, 8)
             assert any(span.trace_id) and any(span.span_id)
             assert 0 < span.start_time_unix_nano <= span.end_time_unix_nano
-            say(json.dumps({
+            show(json.dumps({
                 "name": span.name, "trace": span.trace_id.hex(), "span": span.span_id.hex(),
                 "parent": span.parent_span_id.hex(), "kind": span.kind, "status": span.status.code,
                 "start": str(span.start_time_unix_nano), "end": str(span.end_time_unix_nano),
@@ -119,7 +120,7 @@ struct TraceCollector {
                     assert len(point.bucket_counts) == len(point.explicit_bounds) + 1
                 value = point.count if kind == "histogram" else point.as_double
                 labels = ",".join(a.key + "=" + text(a.value) for a in point.attributes)
-                say(f"metric {kind} {metric.name}{{{labels}}} {value:g}")
+                show(f"metric {kind} {metric.name}{{{labels}}} {value:g}")
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
@@ -156,7 +157,7 @@ struct TraceCollector {
                 except ConnectionError:
                     pass
                 except Exception as error:
-                    say(f"broken: {type(error).__name__}: {error}")
+                    show(f"broken: {type(error).__name__}: {error}")
                     self.answer(400)
 
             def answer(self, status):
@@ -171,7 +172,7 @@ struct TraceCollector {
                 pass
 
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        say(f"listening {server.server_port}")
+        show(f"listening {server.server_port}")
         server.serve_forever()
         """#
 }

@@ -30,31 +30,39 @@ struct Prose {
             keep(passage.range, as: passage.kind)
             // The marks of a comment are no words, and a sentence continues across them.
             if [.documentation, .comment].contains(passage.kind) { blank(passage.marks) }
+            if passage.kind == .documentation { maskCode(in: passage.range) }
             if passage.opens { openings.append(passage.range.lowerBound) }
             if passage.kind == .name { names.append(passage.range.lowerBound) }
         }
     }
 
-    /// Reads a page or a file of rules. The code in it that has no space, such as a key or a metric, is no prose.
+    /// Reads a page or a file of rules.
     init(page source: [UInt8], path: String) {
         self.path = path
         self.source = source
         text = source.map { $0 < 128 ? $0 : UInt8(ascii: "|") }
         kinds = [UInt8](repeating: Kind.page.rawValue, count: source.count)
+        maskCode(in: source.indices)
+        guard path.hasSuffix(".yaml") else { return }
+        // The keys of a YAML file are no prose.
+        for index in source.indices where source[index] == UInt8(ascii: ":") {
+            let key = source[..<index].lastIndex { !SwiftScanner.isWord($0) }.map { $0 + 1 } ?? 0
+            blank(key..<index, with: UInt8(ascii: "|"))
+        }
+    }
+
+    /// Masks the code of `range` between backticks that has no space, such as a key, a metric or a parameter's name.
+    private mutating func maskCode(in range: Range<Int>) {
         var open: Int?
         var spaces = 0
-        for (index, byte) in source.enumerated() {
-            switch byte {
+        for index in range {
+            switch source[index] {
             case UInt8(ascii: "`"):
                 if let start = open, spaces == 0 { blank(start..<index, with: UInt8(ascii: "|")) }
                 open = open == nil ? index : nil
                 spaces = 0
             case UInt8(ascii: "\n"): open = nil
             case UInt8(ascii: " "): spaces += 1
-            // The keys of a YAML file are no prose.
-            case UInt8(ascii: ":") where path.hasSuffix(".yaml"):
-                let key = source[..<index].lastIndex { !SwiftScanner.isWord($0) }.map { $0 + 1 } ?? 0
-                blank(key..<index, with: UInt8(ascii: "|"))
             default: break
             }
         }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A pattern that no prose of the repository may have, and the advice for an author who wrote it.
 struct TidyRule: Sendable {
-    /// The parts of the repository that a rule can have ceilings for.
+    /// The parts of the repository that findings are sorted by.
     enum Scope: String, CaseIterable {
         /// Strings of the program: help, errors, log lines.
         case program

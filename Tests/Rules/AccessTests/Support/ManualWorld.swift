@@ -1,7 +1,7 @@
 import Access
 import Synchronization
 
-/// A clock that moves when a test says so.
+/// A clock that a test moves.
 final class ManualClock: Sendable {
     private let instant = Mutex(ContinuousClock.now)
 
@@ -10,7 +10,7 @@ final class ManualClock: Sendable {
     func advance(by duration: Duration) { instant.withLock { $0 += duration } }
 }
 
-/// A call that a test answers by hand: a fetch, or a pause. A task that is cancelled gets `CancellationError`.
+/// A call that a test answers by hand: a fetch, or a pause. A task that is canceled gets `CancellationError`.
 final class ManualCall<Request: Sendable, Answer: Sendable>: Sendable {
     private struct State {
         var open: [(id: Int, continuation: CheckedContinuation<Answer, any Error>)] = []

@@ -200,7 +200,7 @@ struct EvidenceTests {
                 .init(at: 22, names: "T6", evidence: .expired, ends: "clock_skew"),
             ]),
         AdmissionStory(
-            "a key that does not work is told apart from a revoked token",
+            "a key that does not work differs from a revoked token",
             [
                 .init(at: 0, ends: "mint"), .init(at: 10, names: "T1", evidence: .revoked, ends: "mint"),
                 .init(at: 20, names: "T2", remedy: .mintOnce, evidence: .key, ends: "refused"),

@@ -110,7 +110,7 @@ struct FleetSuspensionTests {
         for (index, held) in fleet.held.enumerated() {
             #expect(held?.why.hasSuffix("by worker worker-\(index) of its partitions") == true, "\(held?.why ?? "")")
         }
-        #expect(fleet.records == 0, "the others are told nothing")
+        #expect(fleet.records == 0, "the others get nothing")
     }
 
     @Test func `a partition full of hostile accounts suspends nothing of a fleet with other users`() {

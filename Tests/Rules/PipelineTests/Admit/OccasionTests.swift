@@ -21,7 +21,7 @@ struct OccasionTests {
             "observed before the old key's token",
             [.init(at: 0, ends: "mint"), .init(at: 10, observed: -1, key: "v2", ends: "mint")]),
         AdmissionStory(
-            "a row of refusals begins anew", loopGuard: LoopGuard(tokens: 2),
+            "a row of refusals begins again", loopGuard: LoopGuard(tokens: 2),
             [
                 .init(at: 0, ends: "mint"), .init(at: 10, names: "T1", ends: "mint"),
                 .init(at: 20, names: "T2", key: "v2", ends: "mint"),

@@ -142,7 +142,7 @@ struct SuspendedAppTests {
         let rest = await processor.process([Self.rejected("ann", offset: 11)], batch: 5)
         #expect(rest.map(\.outcome) == [.minted])
         guard case .resumed(let ended, .probe)? = processor.takeAlarms().last else {
-            Issue.record("no probe ended the suspension")
+            Issue.record("no probe lifted the suspension")
             return
         }
         #expect(ended.app == "web" && ended.keyVersion == "data-2")

@@ -39,14 +39,14 @@ struct SuspensionTests {
                 refusal(4, at: 69), refusal(4, at: 71, ends: "suspends"),
             ]),
         AdmissionStory(
-            "fewer users than the floor, every one of whom refuses: the others are answered", rules: rules,
+            "fewer users than the floor, and every one of them refuses: the others are answered", rules: rules,
             tokens.prefix(2) + [
                 refusal(1, at: 10), refusal(2, at: 11, ends: "suspends"), refusal(1, at: 12, ends: "suspended"),
                 .init(at: 13, user: "eve", ends: "mint"), .init(at: 14, user: "fay", ends: "mint"),
                 refusal(2, at: 15, ends: "suspended"), refusal(2, at: 20, ends: "mint"),
             ]),
         AdmissionStory(
-            "fewer users than the floor, one of whom is content", rules: rules,
+            "fewer users than the floor, and one of them is content", rules: rules,
             tokens.prefix(2) + [refusal(1, at: 10), refusal(1, at: 11), refusal(1, at: 12)]),
         AdmissionStory(
             "a user who refused is no probe before two waits without another user", rules: rules,
@@ -150,7 +150,7 @@ struct SuspensionTests {
         #expect(teller.admission.suspensions.all.isEmpty)
     }
 
-    @Test func `refusals from before a suspension ended do not count`() {
+    @Test func `refusals from before the end of a suspension do not count`() {
         var teller = AdmissionTeller(Self.rules)
         for event in Self.tokens + (1...3).map({ Self.refusal($0, at: 9 + Double($0)) }) { _ = teller.tell(event) }
         _ = teller.admission.suspensions.resume("shop", at: AdmissionTeller.time(13))

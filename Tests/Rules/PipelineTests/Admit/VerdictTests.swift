@@ -49,7 +49,7 @@ struct VerdictTests {
             "spellings of one letter are two users",
             [.init(at: 0, user: "\u{E9}", ends: "mint"), .init(at: 0, user: "e\u{301}", ends: "mint")]),
         AdmissionStory(
-            "no more than five in a minute, whatever the reports say",
+            "no more than five in a minute, whatever the reports claim",
             AdmissionStory.Event.repeated(5, every: 3, .init(at: 0, ends: "mint")) + [
                 AdmissionStory.Event(at: 15, ends: "recent_token"), .init(at: 72, ends: "recent_token"),
                 .init(at: 72.1, ends: "mint"),
@@ -138,7 +138,7 @@ struct VerdictTests {
             "not when more than the window lies between",
             [.init(at: 0, remedy: once, ends: "mint"), .init(at: 60.1, remedy: once, ends: "mint")]),
         AdmissionStory(
-            "not where a failure says no such thing",
+            "not where a failure proves no such thing",
             [.init(at: 0, ends: "mint"), .init(at: 30, ends: "mint")]),
         AdmissionStory(
             "an SDK without reasons: the third report", loopGuard: silent,
@@ -187,7 +187,7 @@ struct VerdictTests {
             ]),
         AdmissionStory("after the end", [.init(at: 0, ends: "mint"), .init(at: 4000, names: "T1", ends: "mint")]),
         AdmissionStory(
-            "observed before the token that has ended since",
+            "observed before the token that has expired since",
             [.init(at: 0, ends: "mint"), .init(at: 4000, observed: -5, ends: "mint")]),
     ]
 

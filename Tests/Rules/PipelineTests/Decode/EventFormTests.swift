@@ -99,7 +99,7 @@ struct EventFormTests {
                 ]), id: "e-3", observedAt: observedAt, device: "d-3"),
         EventForm("a raw report", .raw(report, app: "shop-ios")),
         EventForm(
-            "a raw report with all that can be said of it",
+            "a raw report with every header it can have",
             .raw(
                 report, app: "shop-ios",
                 [

@@ -2,7 +2,7 @@ import AdapterKit
 import Pipeline
 import Testing
 
-/// A record that is no event, and what is said about it.
+/// A record that is no event, and its error.
 struct MalformedEvent: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let record: InputRecord
@@ -51,7 +51,7 @@ struct MalformedEventTests {
             says: "deeper"),
         MalformedEvent("a member twice", .sample(#"{"app":"a","report":{"b":1,"b":2}}"#), says: "twice"),
         MalformedEvent("an array", .sample("[\(report)]"), says: "not a JSON object"),
-        MalformedEvent("a text", .sample("\"\(report.count)\""), says: "not a JSON object"),
+        MalformedEvent("a string", .sample("\"\(report.count)\""), says: "not a JSON object"),
         MalformedEvent("an envelope without a report", .sample(#"{"app":"shop-ios"}"#), says: "\"report\""),
         MalformedEvent("an app that is a number", .sample(#"{"app":7,"report":{}}"#), says: "\"app\" is not a string"),
         MalformedEvent(

@@ -6,7 +6,7 @@ import Testing
 /// Keys are remembered from batch to batch. A key that was replaced must not sign on because of that.
 @Suite("The keys that are known")
 struct KnownKeysTests {
-    /// Counts how often it is asked for a key, and says whether keys changed, or not even that.
+    /// Counts how often it is asked for a key, and reports whether keys changed, or not even that.
     private final class CountingSigner: SigningPort {
         private struct State {
             var version = 1

@@ -51,8 +51,8 @@ struct PublishedTokenTests {
         }
     }
 
-    /// A user's id that is called `user` stands in the value as a single id does.
-    @Test func `the record's key tells an id named user from a single id`() throws {
+    /// A user's id that is called `user` is in the value as a single id is.
+    @Test func `the record's key distinguishes an id named user from a single id`() throws {
         let subjects = [
             Subject(user: "u"), Subject(identifiers: [.init(name: "user", value: "u")]),
             Subject(user: "u", challenge: "c"),
@@ -157,7 +157,7 @@ struct PublishedTokenTests {
         Stranger("no vendor", Sample.replacing(#""vendor":"v","#, "")),
         Stranger("no subject", Sample.replacing(#""subject":{"user":"u"},"#, "")),
         Stranger("an empty subject", Sample.replacing(#"{"user":"u"}"#, "{}")),
-        Stranger("a subject that is a text", Sample.replacing(#"{"user":"u"}"#, #""u""#)),
+        Stranger("a subject that is a string", Sample.replacing(#"{"user":"u"}"#, #""u""#)),
         Stranger("a subject that is a number", Sample.replacing(#"{"user":"u"}"#, #"{"user":7}"#)),
         Stranger("two users", Sample.replacing(#"{"user":"u"}"#, #"{"user":"u","user":"v"}"#)),
         Stranger(

@@ -23,7 +23,7 @@ struct ReportedTimeTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let record: InputRecord
-        /// In milliseconds; nil where nobody believably says when.
+        /// In milliseconds; nil where no report has a believable time.
         let reportedAt: Int64?
 
         init(_ name: String, _ record: InputRecord, _ reportedAt: Int64?) {
@@ -34,7 +34,7 @@ struct ReportedTimeTests {
     }
 
     static let cases = [
-        Case("nobody says when: the record's time", report(), produced),
+        Case("no time in the report: the record's time", report(), produced),
         Case("observed before it was produced", report(observed: "2025-11-20T11:59:50.250Z"), 1_763_639_990_250),
         Case("a clock an hour behind counts for a minute", report(observed: "2025-11-20T11:00:00Z"), produced - 60_000),
         Case("a clock ahead of the worker's is now", report(observed: "2025-11-20T12:00:30Z"), 1_763_640_000_123),

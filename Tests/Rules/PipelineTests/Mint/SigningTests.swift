@@ -20,14 +20,14 @@ struct SigningTests {
         let bench = try TestBench()
         let signing = ScriptedSigning { requests in
             requests.indices.map {
-                $0 == 1 ? .failure(Rejection(.mintFailed, "the HSM said no")) : .success([1, 2, 3])
+                $0 == 1 ? .failure(Rejection(.mintFailed, "the HSM refused")) : .success([1, 2, 3])
             }
         }
         var processor = bench.processor(signing)
         let settlements = await processor.process(
             (0..<3).map { .raw(SampleReport.braze(user: "u\($0)"), app: "shop-ios", offset: $0) })
         #expect(settlements.map(\.outcome) == [.minted, .deferred(tier: 0, .failed(.mintFailed)), .minted])
-        #expect(settlements[1].detail == "the HSM said no")
+        #expect(settlements[1].detail == "the HSM refused")
         #expect(settlements[1].output?.destination == .retries(tier: 0))
         #expect(settlements[1].output?.values("remint-history") == ["2025-11-20T12:00:00.123456Z mint mint_failed"])
         #expect(settlements[1].output?.value == Array(SampleReport.braze(user: "u1").utf8))

@@ -32,7 +32,7 @@ import Testing
         var bench = try LookupBench(apps: ["shop", "other"])
         let records = bench.records(["ann"])
         #expect(await bench.outcomes(records) == ["waits"])
-        bench.processor.goOn(by: terms([app("other")], unchanged: ["other"]))
+        bench.processor.apply(terms([app("other")], unchanged: ["other"]))
         #expect(bench.processor.lookups().isEmpty, "nobody is asked for it")
         #expect(await bench.outcomes(records, .resumed) == ["unknown_app"])
     }
@@ -41,7 +41,7 @@ import Testing
         var bench = try LookupBench()
         let records = bench.records(["ann"], app: "new")
         #expect(await bench.outcomes(records) == ["unknown_app"])
-        bench.processor.goOn(by: terms([app("new")], before: [:]))
+        bench.processor.apply(terms([app("new")], before: [:]))
         #expect(await bench.outcomes(records) == ["waits"])
     }
 
@@ -50,8 +50,8 @@ import Testing
         var processor = bench.processor(admission: .off)
         let record = InputRecord.raw(SampleReport.challenge(), app: "push")
         #expect(await processor.process([record]).map(\.outcome) == [.minted])
-        processor.goOn(
-            by: ProcessorTerms(
+        processor.apply(
+            ProcessorTerms(
                 apps: bench.apps, unchanged: ["shop-ios", "push", "web"], reservedTopics: [record.origin.topic],
                 maximumEventBytes: 1 << 20, admission: .off, retries: .standard))
         #expect(await processor.process([record]).map(\.outcome) == [.deadLettered(.wrongTopic)])
@@ -62,8 +62,8 @@ import Testing
         var processor = bench.processor()
         #expect(await processor.process([.raw(SampleReport.braze(), app: "shop-ios")]).map(\.outcome) == [.minted])
         processor.confirm(throughBatch: 0)
-        processor.goOn(
-            by: ProcessorTerms(
+        processor.apply(
+            ProcessorTerms(
                 apps: bench.apps, unchanged: [], maximumEventBytes: 1 << 20, admission: AdmissionRules(subjects: 0),
                 retries: .standard))
         let again = await processor.process([.raw(SampleReport.braze(), app: "shop-ios", offset: 8)])
@@ -90,7 +90,7 @@ import Testing
         let call = try #require(bench.processor.lookups().first)
         let queued = bench.records(["bob"], app: "shop")
         _ = await bench.process(queued)
-        bench.processor.goOn(by: terms([app("shop"), app("new")], unchanged: ["shop"]))
+        bench.processor.apply(terms([app("shop"), app("new")], unchanged: ["shop"]))
         bench.confirm(call)
         #expect(await bench.outcomes(asked, .resumed) == ["minted"])
         bench.pass(.milliseconds(200))
@@ -98,16 +98,16 @@ import Testing
         #expect(bench.processor.rememberedAnswers == 1)
     }
 
-    @Test func `an answer for an app that is configured otherwise is asked for anew`() async throws {
+    @Test func `an answer for an app that is configured otherwise is asked for again`() async throws {
         var bench = try LookupBench()
         let records = bench.records(["ann"])
         _ = await bench.process(records)
         bench.pass(.milliseconds(200))
         let call = try #require(bench.processor.lookups().first)
-        bench.processor.goOn(by: terms([app("shop", lifetime: 600)]))
+        bench.processor.apply(terms([app("shop", lifetime: 600)]))
         bench.confirm(call)
         #expect(bench.processor.rememberedAnswers == 0)
-        #expect(bench.processor.lookupConditions.map(\.inFlight) == [0], "the request has ended all the same")
+        #expect(bench.processor.lookupConditions.map(\.inFlight) == [0], "the request is over all the same")
         #expect(await bench.outcomes(records, .allowed) == ["waits"])
         bench.pass(.milliseconds(200))
         #expect(bench.processor.lookups().map(\.users) == [["ann"]])
@@ -119,8 +119,8 @@ import Testing
         let call = try #require(bench.processor.lookups().first)
         bench.confirm(call)
         // The first app goes, and with it the account's name.
-        bench.processor.goOn(
-            by: terms([app("other", account: "other")], [account("other", rate: 1)], before: ["other": "shop"]))
+        bench.processor.apply(
+            terms([app("other", account: "other")], [account("other", rate: 1)], before: ["other": "shop"]))
         _ = await bench.process(bench.records(["bob"], app: "other"))
         #expect(bench.processor.lookups().isEmpty, "one a second, and one was asked in this one")
         bench.pass(.seconds(1))
@@ -134,7 +134,7 @@ import Testing
         bench.pass(.milliseconds(200))
         bench.reply(try #require(bench.processor.lookups().first), 401)
         #expect(bench.processor.lookupConditions.map(\.circuit) == ["open"])
-        bench.processor.goOn(by: terms([app("shop")], fixed: isFixed ? ["shop"] : []))
+        bench.processor.apply(terms([app("shop")], fixed: isFixed ? ["shop"] : []))
         #expect(bench.processor.lookupConditions.map(\.circuit) == [isFixed ? "closed" : "open"])
     }
 
@@ -151,7 +151,7 @@ import Testing
             probe = bench.processor.lookups().first
         }
         #expect(bench.processor.lookupConditions.map(\.circuit) == ["half_open"])
-        bench.processor.goOn(by: terms([app("shop", lifetime: 600)]))
+        bench.processor.apply(terms([app("shop", lifetime: 600)]))
         bench.reply(try #require(probe), 400, "no such id")
         #expect(bench.processor.lookupConditions.map(\.circuit) == ["closed"])
     }
@@ -161,7 +161,7 @@ import Testing
         _ = await bench.process(bench.records(["ann"]))
         bench.pass(.milliseconds(200))
         bench.reply(try #require(bench.processor.lookups().first), 429, retryAfter: 3_600_000_000)
-        bench.processor.goOn(by: terms([app("shop")], fixed: ["shop"]))
+        bench.processor.apply(terms([app("shop")], fixed: ["shop"]))
         _ = await bench.process(bench.records(["bob"]))
         bench.pass(.milliseconds(200))
         #expect(!bench.processor.lookups().isEmpty)
@@ -174,7 +174,7 @@ import Testing
         bench.pass(.milliseconds(200))
         let call = try #require(bench.processor.lookups().first)
         _ = await bench.process([records[1]])
-        bench.processor.goOn(by: terms([app("shop")], [account("shop")], before: [:]))
+        bench.processor.apply(terms([app("shop")], [account("shop")], before: [:]))
         bench.confirm(call)
         #expect(bench.processor.rememberedAnswers == 0)
         #expect(bench.processor.lookupConditions.map(\.waiting) == [0])
@@ -189,11 +189,11 @@ import Testing
                 .gone, about: SubjectID(Subject(user: "\(number)"), app: name), of: name,
                 until: TestBench.now.advanced(bySeconds: 60))
         }
-        cache.goOn(capacity: 100) { $0 == "odd" }
+        cache.resize(to: 100) { $0 == "odd" }
         #expect(cache.count <= 50 && cache.count > 0)
-        cache.goOn(capacity: 10) { _ in false }
+        cache.resize(to: 10) { _ in false }
         #expect(cache.count <= 10 && cache.count > 0)
-        cache.goOn(capacity: 10) { _ in true }
+        cache.resize(to: 10) { _ in true }
         #expect(cache.count == 0)
     }
 
@@ -206,9 +206,9 @@ import Testing
             app: "push", cause: .paused, since: TestBench.now, by: "operator", why: "maintenance")
         processor.hold(suspension, of: "push")
         let rest = Array(bench.apps.filter { $0.name != "push" })
-        processor.goOn(by: terms(rest))
+        processor.apply(terms(rest))
         #expect(processor.suspensions.map(\.app) == ["push"])
-        processor.goOn(by: terms(bench.apps))
+        processor.apply(terms(bench.apps))
         let end = await processor.process([.raw(SampleReport.challenge(), app: "push")])
         #expect(end.map(\.outcome.name) == ["deferred"])
     }

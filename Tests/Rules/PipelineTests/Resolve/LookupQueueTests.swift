@@ -49,7 +49,7 @@ import Testing
         #expect(queue.count == 0)
     }
 
-    /// Whoever floods an account with users about whom its vendor fails must not push out another app's.
+    /// An app that floods an account with users that its vendor fails for must not push out another app's.
     @Test func `questions that wait for another try count for their app, and make room after the others`() {
         var queue = LookupQueue()
         for number in 0..<4 { queue.retry(question("bogus-\(number)", 0), of: loud, at: TestBench.now) }

@@ -25,7 +25,7 @@ import Testing
         let progress = await bench.process(records, .resumed)
         #expect(progress.map(\.text) == ["deferred lookup_failed 0"])
         #expect(progress[0].settlement?.output?.values("remint-attempts") == ["1"])
-        #expect(await bench.outcomes(records) == ["waits"], "the next attempt asks anew")
+        #expect(await bench.outcomes(records) == ["waits"], "the next attempt asks again")
     }
 
     @Test func `five failures in a row stop an account's requests for a while, then one request tries`() async throws {

@@ -141,7 +141,7 @@ struct PartitionStartTests {
         #expect(start.offset <= example.facts.bounds.upperBound && start.offset >= example.facts.bounds.lowerBound)
     }
 
-    /// Whatever is known, no record of the log is passed over without a reason that is told.
+    /// Whatever is known, no record of the log is passed over without a logged reason.
     @Test func `no start passes over a record in silence`() {
         let firsts = [nil, Self.mark, LogMark(offset: 0, timestamp: 6_000), LogMark(offset: 30, timestamp: nil)]
         for (low, high) in [(0, 0), (0, 5), (10, 40), (10, 60), (30, 60), (70, 90)] {

@@ -47,7 +47,7 @@ import Testing
         #expect(machine.intake(.bulk) == .records(8, except: []))
     }
 
-    @Test func `a stopping worker takes no records`() {
+    @Test func `a stopping worker consumes no records`() {
         var machine = machine()
         machine.isQuiet = true
         machine.stop()

@@ -45,7 +45,7 @@ struct SessionParkingTests {
                 .next("process 2 to the end: live/0 0 1"), .processed, .next("commit 2: live/0=2"),
             ]),
         SessionStory(
-            "looking again does not begin the wait anew",
+            "looking again does not restart the wait",
             two + [
                 .parked([0, 1], for: 900), .pass(500), .answers, .next("process 2 again: live/0 0 1"),
                 .parked([0, 1], for: 900), .next("wait until 900"), .pass(400),
@@ -77,7 +77,7 @@ struct SessionParkingTests {
                 .next("wait"), .committed, .next("wait"),
             ]),
         SessionStory(
-            "nothing is added to a transaction while what waits, or is looked at again, may stand in front of it",
+            "nothing is added to a transaction while what waits, or is looked at again, may be before it",
             [
                 .take(.live, 0...0, partition: 1), .next("process 1: live/1 0"), .processed,
                 .next("commit 1: live/1=1"),
@@ -106,7 +106,7 @@ struct SessionParkingTests {
                 .answers, .next("check"), .next("wait"), .unblocked, .next("process 2: live/0 0 1"),
             ]),
         SessionStory(
-            "a partition that is given up takes it along, and somebody else takes it anew",
+            "a partition that is given up takes it along, and another worker consumes it again",
             two + [
                 .parked([1], for: 900), .ask(.live, SessionStory.revoked()), .next("commit 1: live/0=1"), .committed,
                 .next("answer live"), .answers, .pass(1000), .next("wait"),

@@ -48,7 +48,7 @@ extension SessionStepTests {
             ]),
         SessionStory("answers that nobody waits for change nothing", taken + [.committed, .aborted, .next("wait")]),
         SessionStory(
-            "each abort in a row is followed by a longer pause, up to the longest; a commit begins anew",
+            "each abort in a row is followed by a longer pause, up to the longest; after a commit, pauses begin again",
             pause: .milliseconds(10),
             inCommit + [
                 .aborted, .next("roll back"), .next("wait until 10"), .pass(10), .next("process 2: live/0 0 1"),
@@ -139,7 +139,7 @@ extension SessionStepTests {
                 .take(.live, 0...1), .take(.bulk, 0...1), .next("process 1: live/0 0 1 bulk/0 0 1"),
             ]),
         SessionStory(
-            "the lane that came first says until when", linger: .milliseconds(20),
+            "the lane that came first decides until when", linger: .milliseconds(20),
             [
                 .take(.bulk, 0...0), .pass(15), .take(.live, 0...0), .next("wait until 20"),
             ]),

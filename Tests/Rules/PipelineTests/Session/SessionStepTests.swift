@@ -34,7 +34,7 @@ struct SessionStepTests {
                 .next("commit 2+3+4: live/0=14"), .next("process 5: live/0 14 15 16 17"),
             ]),
         SessionStory(
-            "in a backlog, what came to its end becomes part of the transaction under way",
+            "in a backlog, finished events become part of the transaction under way",
             inCommit + [
                 .take(.live, 2...8), .next("process 2: live/0 2 3 4 5"), .processed, .next("add 2: live/0=6"), .added,
                 .next("process 3: live/0 6 7 8"), .processed, .next("wait"), .committed, .next("commit 3: live/0=9"),
@@ -128,7 +128,7 @@ struct SessionStepTests {
                 .next("wait until 50"), .pass(1), .next("process 1: retries/0 3"),
             ]),
         SessionStory(
-            "quiet: what was taken comes to its end, and nothing new is asked for",
+            "quiet: what was taken is finished, and nothing new is asked for",
             both + [.processed, .committed, .next("commit 2: live/0=4"), .committed, .next("wait")]),
     ]
 
@@ -142,7 +142,7 @@ struct SessionStepTests {
             ]),
         SessionStory("what is in work ends", taken + [.rest([.live]), .processed, .next("commit 1: live/0=2")]),
         SessionStory(
-            "what an abort puts back waits, and stands in its order",
+            "what an abort puts back waits, and keeps its order",
             inCommit + [
                 .rest([.live]), .aborted, .next("roll back"), .next("wait"), .rest([]),
                 .next("process 2: live/0 0 1"),

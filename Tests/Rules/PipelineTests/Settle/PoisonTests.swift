@@ -69,7 +69,7 @@ struct Poison: CustomTestStringConvertible, Sendable {
                 .raw(SampleReport.challenge(), app: "push", [RecordHeader("remint-observed-at", late)]),
                 .challengeExpired, .admit, app: "push"),
             Poison(
-                "a challenge that says it is over", .raw(SampleReport.challenge(expiresOn: late), app: "push"),
+                "a challenge that is over by its own time", .raw(SampleReport.challenge(expiresOn: late), app: "push"),
                 .challengeExpired, .admit,
                 app: "push"),
             Poison(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Events on their way through the retry tiers")
 struct RetryHopTests {
-    private static let failing = ScriptedSigning { $0.map { _ in .failure(Rejection(.mintFailed, "the HSM said no")) } }
+    private static let failing = ScriptedSigning { $0.map { _ in .failure(Rejection(.mintFailed, "the HSM refused")) } }
 
     /// An event that fails, and fails again whenever its moment has come.
     private func fail(
@@ -31,7 +31,7 @@ struct RetryHopTests {
             SampleReport.braze(), app: "shop-ios", [RecordHeader("traceparent", "00-1"), RecordHeader("a", nil)])
         let settlement = try #require(try await fail(record, bench, times: 1).first)
         #expect(settlement.outcome == .deferred(tier: 0, .failed(.mintFailed)))
-        #expect(settlement.detail == "the HSM said no")
+        #expect(settlement.detail == "the HSM refused")
         let output = try #require(settlement.output)
         #expect(output.destination == .retries(tier: 0))
         #expect(output.key == record.key)
@@ -63,7 +63,7 @@ struct RetryHopTests {
         #expect(letter.values("remint-origin-offset") == ["7"])
         #expect(letter.values("remint-origin-timestamp") == ["1763639999500"])
         #expect(letter.values("remint-not-before").isEmpty)
-        #expect(settlements.last?.detail == "after 8 attempts; the last one: mint_failed: the HSM said no")
+        #expect(settlements.last?.detail == "after 8 attempts; the last one: mint_failed: the HSM refused")
         let history = try #require(letter.headers.text("remint-history")).split(separator: "; ")
         #expect(history.count == 8)
         #expect(history.dropLast().allSatisfy { $0.hasSuffix("Z mint mint_failed") })
@@ -170,7 +170,7 @@ struct RetryHopTests {
                 .deadLettered(.retriesExhausted), .deferred(tier: 0, .failed(.mintFailed)),
             ])
         #expect(settlements[1].output?.values("remint-attempts") == ["1"])
-        #expect(settlements[1].detail == "the HSM said no")
+        #expect(settlements[1].detail == "the HSM refused")
     }
 }
 

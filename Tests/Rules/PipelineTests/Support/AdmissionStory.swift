@@ -5,7 +5,7 @@ import Testing
 
 /// Events of one app, one after the other, and what becomes of each, written out.
 struct AdmissionStory: CustomTestStringConvertible, Sendable {
-    /// An event, so many seconds after the start.
+    /// An event at a number of seconds after the start.
     struct Event: Sendable {
         var at: Double
         var user = "ann"
@@ -28,7 +28,7 @@ struct AdmissionStory: CustomTestStringConvertible, Sendable {
         /// The outcome: `mint`, a supersession's name, `refused`, `suspended`, or `suspends` where its app is suspended after it.
         var ends: String
 
-        /// The same, so many times, with so many seconds between.
+        /// The same event `count` times, with equal pauses between, in seconds.
         static func repeated(_ count: Int, every seconds: Double, _ event: Event) -> [Event] {
             (0..<count).map { index in
                 var next = event
@@ -56,7 +56,7 @@ struct AdmissionStory: CustomTestStringConvertible, Sendable {
     }
 }
 
-/// Plays events to an admission. What it lets through is minted at once, each in a batch of its own.
+/// Plays events to an admission. What it admits is minted at once, each in a batch of its own.
 struct AdmissionTeller {
     var admission: Admission
     let loopGuard: LoopGuard

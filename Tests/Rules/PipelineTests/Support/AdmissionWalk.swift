@@ -35,7 +35,7 @@ final class CountingSigning: SigningPort {
         requests.map { _ in
             state.withLock { state in
                 state.count += 1
-                if state.isFailing { return .failure(Rejection(.mintFailed, "the HSM said no")) }
+                if state.isFailing { return .failure(Rejection(.mintFailed, "the HSM refused")) }
                 return .success(withUnsafeBytes(of: state.count.bigEndian) { Array($0) })
             }
         }
@@ -113,7 +113,7 @@ struct AdmissionWalk {
 
     // MARK: What happens
 
-    /// One of a few users says that something is wrong; a `refuser` says so of whatever it was given.
+    /// One of a few users reports that something is wrong; a `refuser` reports it of every token that it got.
     private mutating func report() {
         let number = Int.random(in: 0..<10, using: &random)
         let refuses = number < 4
@@ -219,6 +219,6 @@ struct AdmissionWalk {
         }
     }
 
-    /// Whether every report ended once.
+    /// Whether every report has one outcome.
     var isComplete: Bool { ended.count == Int(nextOffset) && ended.values.allSatisfy { $0 == 1 } }
 }

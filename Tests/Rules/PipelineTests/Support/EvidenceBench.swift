@@ -20,7 +20,7 @@ struct EvidenceBench {
     private let life: Int64
     private var batch = 0
 
-    /// - Parameter provesTokens: whether the worker tells its own tokens from others by their signature.
+    /// - Parameter provesTokens: whether the worker distinguishes its own tokens from others by their signature.
     init(
         _ adapter: any Adapter, _ rules: AdmissionRules = AdmissionRules(subjects: 1000, usersToSuspend: 3),
         provesTokens: Bool = false
@@ -58,7 +58,7 @@ struct EvidenceBench {
 
     mutating func pass(_ seconds: Int64) { clock.now = clock.now.advanced(bySeconds: seconds) }
 
-    /// A report of the user's device, whose clock is so many seconds ahead.
+    /// A report of the user's device, whose clock is the given number of seconds ahead.
     @discardableResult
     mutating func tell(_ report: String, of user: String, ahead: Int64 = 0) async throws -> Settlement {
         batch += 1

@@ -12,7 +12,7 @@ struct FleetSimulation {
     enum Kind: Sendable {
         /// It reports what the vendor refuses.
         case honest
-        /// It says of every token that the vendor refuses the key.
+        /// It reports of every token that the vendor refuses the key.
         case hostile
     }
 

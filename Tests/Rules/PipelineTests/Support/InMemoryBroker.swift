@@ -26,7 +26,7 @@ struct InMemoryBroker {
         var owner = Owner.nobody
     }
 
-    /// In a fixed order, so that a seed always tells the same story.
+    /// In a fixed order, so that a seed always gives the same run.
     let partitions: [TopicPartition]
     private(set) var logs: [TopicPartition: Log] = [:]
     private(set) var ends: [RecordPosition: Int] = [:]

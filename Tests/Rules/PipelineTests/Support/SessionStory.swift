@@ -6,13 +6,13 @@ import Testing
 /// The events of a session, and the machine's next step wherever it is asked, written out.
 struct SessionStory: CustomTestStringConvertible, Sendable {
     enum Act: Sendable {
-        /// Records with these offsets come in, of partition 0 unless said otherwise.
+        /// Records with these offsets come in, of partition 0 unless the step names another.
         case take(Lane, ClosedRange<Int64>, partition: Int32 = 0)
-        /// A record of the first retry tier comes in that may be taken so many milliseconds after the start.
+        /// A record of the first retry tier comes in that is due the given number of milliseconds after the start.
         case takeRetry(Int64, due: Int64, partition: Int32 = 0)
         case ask(Lane, SessionStateMachine.Rebalance)
         case processed
-        /// The batch in work ends but for these offsets, which wait in their places so many milliseconds.
+        /// The batch in work ends but for these offsets, which wait in their places for a number of milliseconds.
         case parked([Int64], for: Int64)
         /// Answers came that events may wait for.
         case answers
@@ -33,7 +33,7 @@ struct SessionStory: CustomTestStringConvertible, Sendable {
         case rest(Set<Lane>)
         case openOffsets(Bool)
         case stop
-        /// Milliseconds go by.
+        /// Milliseconds pass.
         case pass(Int64)
         /// The machine names this step, as `SessionTeller` puts it.
         case next(String)
@@ -66,7 +66,7 @@ struct SessionStory: CustomTestStringConvertible, Sendable {
     }
 }
 
-/// Plays a story to a machine with batches of four, and tells its steps in words.
+/// Plays a story to a machine with batches of four, and returns its steps in words.
 struct SessionTeller {
     private var machine: SessionStateMachine
     private var now = TestBench.now

@@ -235,8 +235,8 @@ extension SessionWalk {
         }
     }
 
-    /// Until when what is ready waits: a moment after the last commit ended, and, where no live event is among it, not for
-    /// long after that one began.
+    /// The times until which ready events wait: a moment after the end of the last commit, and, where no live event is
+    /// among them, not for long after its start.
     private func heldBack() throws(WalkFailure) -> [UnixTime] {
         guard committing == nil, !ready.isEmpty else { return [] }
         let isLive = ready.contains { $0.records.contains { $0.lane == .live } }

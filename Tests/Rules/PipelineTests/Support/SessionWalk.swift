@@ -4,7 +4,7 @@ import AdapterKit
 
 /// A walk through everything that can happen to a `SessionStateMachine`, in any order that its shell and a broker can bring about.
 ///
-/// It stands in for the shell: it carries out what the machine names, and checks each step by what it knows itself.
+/// It replaces the shell: it carries out what the machine names, and checks each step by what it knows itself.
 struct SessionWalk {
 
     /// The events that a walk counts: a walk that met none of a kind proves nothing about it.
@@ -94,7 +94,7 @@ struct SessionWalk {
         }
     }
 
-    /// Everything that was produced comes to its end once nothing goes wrong any more.
+    /// Everything that was produced gets an outcome once nothing goes wrong any more.
     mutating func drain() throws(WalkFailure) {
         unblock()
         machine.isQuiet = false
@@ -114,7 +114,7 @@ struct SessionWalk {
             if committing != nil { try succeed() }
             if broker.isDrained, machine.isIdle, asked.isEmpty, !isStopping { return }
         }
-        throw WalkFailure("it never comes to an end")
+        throw WalkFailure("it never finishes")
     }
 
     private mutating func anyLane() -> Lane { Lane.allCases[Int.random(in: 0..<3, using: &random)] }
@@ -134,7 +134,7 @@ struct SessionWalk {
         }
     }
 
-    /// Takes records of our partitions, each partition's in order.
+    /// Consumes records of our partitions, each partition's in order.
     private mutating func receive(_ lane: Lane, atMost demand: Int, except throttled: Set<TopicPartition> = []) {
         var left = demand
         var records: [InputRecord] = []
@@ -183,13 +183,13 @@ struct SessionWalk {
     /// The topic that could not be written can be, which shows when it is looked at.
     mutating func unblock() { isFixed = true }
 
-    /// An operator says that nothing new is to be taken, or that it may be again.
+    /// An operator pauses the intake, or resumes it.
     private mutating func quiet() {
         machine.isQuiet.toggle()
         note(.quiet)
     }
 
-    /// An operator says which lanes rest.
+    /// An operator chooses which lanes rest.
     private mutating func rest() {
         machine.pausedLanes = Set(Lane.allCases.filter { _ in Bool.random(using: &random) })
         note(.rested)

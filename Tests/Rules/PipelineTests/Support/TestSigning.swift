@@ -42,7 +42,7 @@ final class InMemorySigning: SigningPort {
     }
 }
 
-/// A signing port that has every key and answers as it is told.
+/// A signing port that has every key, with scripted answers.
 struct ScriptedSigning: SigningPort {
     var algorithm = Algorithm.rs256
     let answer: @Sendable ([SigningRequest]) -> [Result<[UInt8], Rejection>]
@@ -56,7 +56,7 @@ struct ScriptedSigning: SigningPort {
     }
 }
 
-/// A clock that moves when it is told to.
+/// A clock that a test moves.
 final class ManualClock: Sendable {
     private let time: Mutex<UnixTime>
 

@@ -31,7 +31,7 @@ import Testing
             spans: port, random: SeededGenerator(seed: 1), now: { clock.now })
     }
 
-    /// Tells that `records` came to `settlements` in a commit.
+    /// Records that `records` came to `settlements` in a commit.
     private func commit(_ records: [InputRecord], _ settlements: [Settlement], failure: String? = nil) {
         var batch = Batch(number: 1, records: records, waiting: .over)
         batch.settlements = settlements
@@ -99,7 +99,7 @@ import Testing
     @Test func `an event that is tried again stays in its trace`() async throws {
         let bench = try TestBench()
         let record = try followed(report(), bench)
-        let failing = ScriptedSigning { $0.map { _ in .failure(Rejection(.mintFailed, "the HSM said no")) } }
+        let failing = ScriptedSigning { $0.map { _ in .failure(Rejection(.mintFailed, "the HSM refused")) } }
         var processor = processor(bench, failing)
         let settlements = await processor.process([record])
         commit([record], settlements)

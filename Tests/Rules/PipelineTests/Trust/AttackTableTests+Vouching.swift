@@ -175,7 +175,7 @@ extension AttackTableTests {
             },
             proof("no token at all", .refused(.unproven)) { _ in "" },
             proof("something that is none", .refused(.unproven)) { _ in "victim" },
-            Attack("proof: the vendor's code says that there was none", .minted("proof/me")) { _ in
+            Attack("proof: by the vendor's code there was none", .minted("proof/me")) { _ in
                 [EventShape.raw.record("proof", #"{"errorCode":26,"userId":"me"}"#)]
             },
         ]

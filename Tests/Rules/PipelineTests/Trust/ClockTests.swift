@@ -87,7 +87,7 @@ struct ClockTests {
         #expect(versions[0] < versions[1])
     }
 
-    /// The floor is what the one before committed; the next goes on above it, whatever its clock says.
+    /// The floor is what the one before committed; the next goes on above it, whatever its clock shows.
     @Test(arguments: [0, 1, -1, 3600, -3600, 86_000, -86_000])
     func `versions grow over a hand-over between any two clocks`(_ skew: Int64) async throws {
         let bench = try TestBench()

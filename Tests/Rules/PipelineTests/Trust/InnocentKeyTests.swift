@@ -130,7 +130,7 @@ struct InnocentKeyTests {
 
     // MARK: Clocks
 
-    /// An SDK that says that a token expired.
+    /// An SDK that reports that a token expired.
     struct SDK: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let adapter: @Sendable () throws -> any Adapter

@@ -163,7 +163,7 @@ final class RingSigning: SigningPort {
 enum EventShape: String, CaseIterable, Sendable {
     case envelope, structured, binary, raw
 
-    /// The event of `app` with this report, and whom the edge vouches for.
+    /// The event of `app` with this report and this vouched user.
     func record(
         _ app: String, _ report: String, vouched: String? = nil, topic: String = "remint.invalidations",
         headers: [RecordHeader] = []

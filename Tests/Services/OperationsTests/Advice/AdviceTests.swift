@@ -3,8 +3,8 @@ import Keyring
 import Testing
 import WorkerConfiguration
 
-/// A refusal's advice is a command that works in that state: from every state of ring and campaign, and for every step, an operator
-/// who does what the refusals say gets on.
+/// A refusal's advice is a command that works in that state: from every state of ring and campaign, and for every step,
+/// an operator who follows the refusals gets on.
 @Suite struct AdviceTests {
     private static let steps: [AdvisedCommand] = [
         .prepare(nil), .promote, .reissue, .resume, .abort, .retire, .revoke(nil, promoting: nil), .keysPromote("b"),

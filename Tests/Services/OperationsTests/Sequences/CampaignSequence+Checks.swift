@@ -122,7 +122,7 @@ extension CampaignSequence {
         case .revoke(let version?, _):
             let isThird = ![open.from, open.to, before.listing.active?.id].contains(version)
             guard isThird, before.listing.active != nil else { break }
-            guard after.rotation == open else { throw Violation("the revocation of \(version) ended the campaign") }
+            guard after.rotation == open else { throw Violation("the revocation of \(version) closed the campaign") }
             guard before.listing.active == after.listing.active else {
                 throw Violation("the revocation of \(version) changed the version that signs")
             }
@@ -134,7 +134,7 @@ extension CampaignSequence {
         }
     }
 
-    /// A command that says that it is done is done.
+    /// A command that reports success has done its work.
     private func checkOutcome(_ command: Command, _ before: State, _ after: State, _ end: End) throws {
         guard end.failure == nil, !end.wasInterrupted else { return }
         switch command {
@@ -195,7 +195,8 @@ extension CampaignSequence {
 
     // MARK: Of one mind
 
-    /// The ring and the campaign agree; else every command that judges by both says so, and the command that it names settles it.
+    /// The ring and the campaign agree; else every command that uses both reports it, and the command that it names
+    /// settles it.
     func settle() async throws {
         for _ in 0..<3 {
             guard let refusal = try disagreement() else { return }

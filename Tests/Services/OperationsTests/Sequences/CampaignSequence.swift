@@ -49,7 +49,7 @@ final class CampaignSequence {
     private(set) var finished = 0
     /// Whether the last re-issue finished its campaign.
     var reissued = false
-    /// Whether the last command that a crash ended had logged its intent.
+    /// Whether the last command that a crash interrupted had logged its intent.
     private(set) var wasBegun = false
     var random: SeededGenerator
     let folder: String

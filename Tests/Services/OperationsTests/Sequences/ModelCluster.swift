@@ -42,9 +42,9 @@ final class ModelCluster: CampaignTopics {
     var mood = Mood.answers
     /// The apps whose tokens the vendor refuses whatever the mood is.
     var refusing: Set<String> = []
-    /// Users whose devices tell of nothing.
+    /// Users whose devices report nothing.
     var dormant: Set<[UInt8]> = []
-    /// Users whom the vendor does not know any more.
+    /// Users that the vendor does not know any more.
     var gone: Set<[UInt8]> = []
     /// The topics that lost reports.
     var lost: [String] = []
@@ -246,7 +246,7 @@ final class ModelCluster: CampaignTopics {
             if let first = delivered.updateValue(user, forKey: id) {
                 if first != user { violation = "two users have the event id \(id)" }
                 if record.body.text("remint-resent") == nil {
-                    violation = "the event \(id) was sent twice and does not say so"
+                    violation = "the event \(id) was sent twice and is not marked as resent"
                 }
             }
             events += 1

@@ -148,7 +148,7 @@ private typealias Certificates = CertificateTestSupport.Certificates
             try await worker.produce(5..<10)
             try await eventually("the other ends") { worker.ends.events.count == 10 }
             try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
-            #expect(worker.ends.count == 10, "nothing ended twice")
+            #expect(worker.ends.count == 10, "nothing finished twice")
             try await worker.stop()
             let alarms = worker.log.lines.filter { $0.level >= .error }
             #expect(alarms.isEmpty, "\(alarms)")

@@ -25,17 +25,17 @@ import WorkerTestSupport
 
     private func with(
         kafka: [String] = [],
-        _ body: (CommitBench, AtLeastOnceCommitter, CommitPatience, Blockages) async throws -> Void
+        _ body: (CommitBench, AtLeastOnceCommitter, CommitWindow, Blockages) async throws -> Void
     ) async throws {
         try await CommitBench.with(joining: Lane.allCases, kafka: kafka) { bench in
             let producer = try KafkaProducer(bench.properties.producer, logger: silent)
-            let patience = CommitPatience()
+            let window = CommitWindow()
             let blockages = Blockages()
             let committer = AtLeastOnceCommitter(
                 producer: producer, consumers: bench.consumers, configuration: bench.configuration,
-                now: { Events.now }, patience: patience, isBlocked: { blockages.note($0) }, isRefused: { _, _ in })
+                now: { Events.now }, window: window, isBlocked: { blockages.note($0) }, isRefused: { _, _ in })
             do {
-                try await body(bench, committer, patience, blockages)
+                try await body(bench, committer, window, blockages)
                 await producer.close(within: .zero)
             } catch {
                 await producer.close(within: .zero)
@@ -104,14 +104,14 @@ import WorkerTestSupport
     }
 
     @Test func `a committer whose wait is over gives up, and commits nothing`() async throws {
-        try await with(kafka: ["message.timeout.ms: 3000"]) { bench, committer, patience, blockages in
+        try await with(kafka: ["message.timeout.ms: 3000"]) { bench, committer, window, blockages in
             var events = Events(bench.configuration)
             let unit = try await events.unit([events.garbage()])
             let topic = bench.configuration.topics.deadLetters
             try await bench.broker.inject(.topic(topic, .topicAuthorizationFailed))
             async let result = commit(unit, by: committer)
             #expect(await blockages.next() == topic)
-            patience.isOver = true
+            window.isOver = true
             #expect(await result == .aborted("_MSG_TIMED_OUT"))
             #expect(try await committed(bench, .live) == nil)
         }

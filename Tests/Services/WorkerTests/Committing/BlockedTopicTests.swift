@@ -34,8 +34,8 @@ import WorkerConfiguration
         }
     }
 
-    /// librdkafka does not say which topic of a transaction it was. A check of the wrong one would say that all is
-    /// well, and everything would be signed and refused again.
+    /// librdkafka does not report which topic of a transaction it was. A check of the wrong one would find no fault,
+    /// and everything would be signed and refused again.
     @Test(arguments: [EmbeddedBroker.ResponseError.topicAuthorizationFailed, .unknownTopicOrPartition])
     func `the blocked one of several topics is waited for`(error: EmbeddedBroker.ResponseError) async throws {
         try await CommitBench.with { bench in

@@ -151,7 +151,7 @@ import WorkerTestSupport
 }
 
 extension Events {
-    /// An event of a user whose name is long, and as long again by what else stands in it.
+    /// An event of a user whose name is long, and as long again by its other contents.
     fileprivate mutating func longChallenge(user: Int, padding: Int = 0) -> InputRecord {
         let name = String(repeating: "u", count: user)
         let rest = String(repeating: "r", count: padding)

@@ -5,7 +5,7 @@ import Testing
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(10))) struct OffsetCommitsTests {
-    /// Takes requests, and answers each when it is told to.
+    /// Takes requests, and answers each when a test asks it to.
     private struct Coordinator: Sendable {
         let requests: AsyncStream<OffsetCommits.Offsets>
         private let answers: AsyncStream<Bool>

@@ -104,7 +104,7 @@ import Testing
             #expect(!files.isEmpty)
             for file in files {
                 let text = try String(contentsOf: file, encoding: .utf8)
-                #expect(text.firstMatch(of: writing) == nil, "\(file.path): tell SessionObserver")
+                #expect(text.firstMatch(of: writing) == nil, "\(file.path): use SessionObserver")
             }
         }
     }

@@ -7,7 +7,7 @@ import Wiring
 
 /// A worker whose place in a group another live worker took.
 @Suite(.timeLimit(.minutes(10))) struct FencedMemberTests {
-    @Test func `a worker that is fenced from its group stops and says how to fix it`() async throws {
+    @Test func `a worker that is fenced from its group stops and logs how to fix it`() async throws {
         try await RunningWorker.with { worker in
             await worker.assigned()
             try await worker.broker.inject(.memberFenced)

@@ -126,7 +126,7 @@ struct RunningWorker {
         _ = await task.result
     }
 
-    /// Waits until the live lane has partitions, as far as the log says.
+    /// Waits until the live lane has partitions, by the log.
     func assigned() async {
         _ = await log.line { $0.message == "partitions were assigned" && $0.metadata["remint.lane"] == "live" }
     }

@@ -24,7 +24,7 @@ import WorkerTestSupport
             #expect(try await worker.admin.ask("/health/live").status == 200)
             try await worker.stop()
             await worker.log.line("the worker stopped")
-            #expect(worker.ends.count == 51, "nothing ended twice")
+            #expect(worker.ends.count == 51, "nothing finished twice")
             let alarms = worker.log.lines.filter { $0.level >= .error }
             #expect(alarms.isEmpty, "\(alarms)")
         }

@@ -7,7 +7,7 @@ import Testing
 struct StatusHistoryTests {
     private let start = ContinuousClock.now
 
-    /// A sample after `seconds`, with so many events of the live lane that ended.
+    /// A sample after `seconds`, with a number of finished events of the live lane.
     private func sample(_ seconds: Int, ended: Int, latency: [Int] = []) -> StatusHistory.Sample {
         .init(
             at: start + .seconds(seconds), taken: PerLane { $0 == .live ? ended : 0 }, ended: ended, minted: ended / 2,
@@ -41,7 +41,7 @@ struct StatusHistoryTests {
         let bounds = [1.0, 2.0, 4.0]
         history.add(sample(0, ended: 0, latency: [50, 0, 0, 0]))
         history.add(sample(1, ended: 0, latency: [50, 0, 0, 0]))
-        #expect(history.latency(.live, bounds: bounds) == nil, "nothing ended in it")
+        #expect(history.latency(.live, bounds: bounds) == nil, "nothing finished in it")
         history.add(sample(2, ended: 0, latency: [50, 100, 0, 0]))
         let latency = try #require(history.latency(.live, bounds: bounds))
         #expect(latency == .init(median: 1.5, p99: 1.99, count: 100))

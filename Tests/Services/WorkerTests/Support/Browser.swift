@@ -4,8 +4,8 @@ import ProgramTestSupport
 import Synchronization
 import WorkerTestSupport
 
-/// Chromium without a window, told what to do over its debugging pipe (Chrome DevTools Protocol): JSON texts with a zero byte behind
-/// each.
+/// Chromium without a window, controlled over its debugging pipe (Chrome DevTools Protocol): JSON texts with a zero
+/// byte behind each.
 final class Browser: Sendable {
     /// Something that happened in the browser.
     struct Event: Sendable {
@@ -146,7 +146,7 @@ final class Browser: Sendable {
         }
     }
 
-    private var over: Failure { Failure(description: "the browser ended: \(program.errorText.suffix(2000))") }
+    private var over: Failure { Failure(description: "the browser exited: \(program.errorText.suffix(2000))") }
 
     private func end() {
         let (calls, watchers) = state.withLock { state in

@@ -6,7 +6,7 @@ struct BrowserPage: Sendable {
     private let target: String
     private let session: String
 
-    /// Opens an empty page, so many pixels wide, for a reader who likes it dark or not.
+    /// Opens an empty page of a width in pixels, for a reader who likes it dark or not.
     init(in browser: Browser, width: Int = 1280, isDark: Bool = false) async throws {
         self.browser = browser
         target = try await browser.call("Target.createTarget", #"{"url":"about:blank"}"#)["targetId"]?.string ?? ""

@@ -67,7 +67,7 @@ struct PlainClient {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A whole answer with its length told.
+    /// A whole answer with its length.
     mutating func readAnswer() async throws -> (head: String, body: String) {
         let head = try await read(through: "\r\n\r\n")
         let length = head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length: ") }

@@ -2,8 +2,8 @@ import AdapterKit
 import YAMLReading
 import Yams
 
-/// Reads the credentials of a look-up: those the vendor takes, in one place each, and no others. Nothing that is said
-/// about them repeats any of them.
+/// Reads the credentials of a look-up: those the vendor takes, in one place each, and no others. No message about them
+/// repeats any of them.
 struct CredentialsReader {
     /// Credentials, and the file a secret of theirs came from.
     typealias Found = (credentials: LookupCredentials, file: Configuration.Lookup.File?)

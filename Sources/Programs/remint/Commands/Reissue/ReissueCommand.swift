@@ -81,7 +81,7 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
             )
         }
         if ledger, progress.isFinished {
-            // Whom that run asked for may hold a live token again, or still.
+            // The users of that run may hold a live token again, or still.
             Terminal.error("remint: the last run of this job is done; reading the ledger again")
             progress = setup.begin()
         }
@@ -100,7 +100,7 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
                         configuration, brokers: setup.brokers, logger: Logger.quiet(configuration.log))
                 }, display: ProgressLines.display(asLines: watch), now: UnixTime.system)
             _ = try await job.run(&progress, next: source)
-            // It holds the ids of all users, and another run of the job reads the ledger anew.
+            // It holds the ids of all users, and another run of the job reads the ledger again.
             if ledger, progress.isFinished { _ = unlink(setup.files.subjects) }
         }
         report(progress, sentBefore: before, setup)

@@ -8,7 +8,7 @@ struct StatusHistory: Sendable {
         var at: ContinuousClock.Instant
         /// Events taken.
         var taken: PerLane<Int>
-        /// Events that ended.
+        /// Finished events.
         var ended: Int
         /// Tokens published.
         var minted: Int

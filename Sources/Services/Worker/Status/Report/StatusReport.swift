@@ -4,7 +4,7 @@ import Pipeline
 
 /// The state of a worker at one moment: the answer to `/status`, from which the page and `remint status` are made.
 ///
-/// It holds names, counts, times and stable codes; never a user, a token, a key or a text from a report.
+/// It holds names, counts, times and stable codes; never a user, a token, a key or a string from a report.
 struct StatusReport: Sendable {
     /// The version of the shape. Members may be added to it; one that is taken away or comes to mean something else makes it the next.
     static let shape: Int64 = 1
@@ -17,7 +17,7 @@ struct StatusReport: Sendable {
     var rates: Rates
     /// The lanes, the most urgent first.
     var lanes: [LaneFlow]
-    /// Events that ended since the start, by outcome.
+    /// Events that finished since the start, by outcome.
     var outcomes: Outcomes
     /// The events among them that belong to no configured app.
     var unattributed: Outcomes
@@ -51,11 +51,11 @@ struct StatusReport: Sendable {
     struct Rates: Sendable, Equatable {
         /// The period of the rates, in seconds; 0 if nothing is known yet.
         var seconds = 0.0
-        /// Events that ended, a second.
+        /// Events that finished, a second.
         var ended = 0.0
         /// Tokens published, a second.
         var minted = 0.0
-        /// Events that ended in each of the last seconds, the oldest first.
+        /// Events that finished in each of the last seconds, the oldest first.
         var endedBySecond: [Int] = []
         /// Tokens published, likewise.
         var mintedBySecond: [Int] = []
@@ -71,11 +71,11 @@ struct StatusReport: Sendable {
         var takenPerSecond: Double
         /// Events taken and not in work.
         var queued: Int
-        /// Records that have not ended in the partitions that are known to this worker.
+        /// Records without an outcome in the partitions that are known to this worker.
         var lag: Int
         /// The number of partitions in the lag.
         var partitions: Int
-        /// The age of the oldest event that was taken and has not ended, in seconds.
+        /// The age of the oldest event that was consumed and has no outcome yet, in seconds.
         var oldest: Double
         /// The time from production to visible outcome, over the last minute; nil where no event had an outcome in it.
         var latency: Latency?
@@ -115,7 +115,7 @@ struct StatusReport: Sendable {
         var inFlight: Int
     }
 
-    /// Events that ended, by outcome.
+    /// Finished events, by outcome.
     struct Outcomes: Sendable, Equatable {
         /// Every outcome's name, in the order they are shown.
         static let names = ["minted", "superseded", "skipped", "deferred", "dead_lettered"]

@@ -13,7 +13,7 @@ final class StatusReporter: Sendable {
 
     private let status: WorkerStatus
     private let metrics: WorkerMetrics
-    private let rings: RingShelf
+    private let rings: RingReader
     private let group: String
     private let now: @Sendable () -> UnixTime
     private let started: UnixTime
@@ -31,7 +31,7 @@ final class StatusReporter: Sendable {
         self.metrics = metrics
         self.now = now
         let places = configuration.ringPlaces
-        rings = RingShelf { keys?().map { RingShelf.Place(name: $0.name, path: $0.path) } ?? places }
+        rings = RingReader { keys?().map { RingReader.Place(name: $0.name, path: $0.path) } ?? places }
         group = configuration.kafka.group
         started = now()
     }

@@ -4,7 +4,7 @@ import Telemetry
 // What a report reads back of the metrics. Each figure is copied under its family's own lock, for a moment.
 
 extension WorkerMetrics {
-    /// Events that ended, by app, outcome and code; a line may stand there several times, for several reasons.
+    /// Finished events, by app, outcome and code. Several reasons may make several lines of the same three.
     var outcomeCounts: [(app: String, outcome: String, code: String, count: Int)] {
         ends.counted.compactMap { labels, count in
             guard labels.count >= 3 else { return nil }
@@ -18,7 +18,7 @@ extension WorkerMetrics {
     /// Returns the number of events that were taken from `lane` and are not in work.
     func queued(_ lane: Lane) -> Int { Int(queued.all[[lane.rawValue]] ?? 0) }
 
-    /// Returns the age of the oldest event of `lane` that was taken and has not ended, in seconds.
+    /// Returns the age of the oldest event of `lane` that was consumed and has no outcome yet, in seconds.
     func oldest(_ lane: Lane) -> Double { oldest.all[[lane.rawValue]] ?? 0 }
 
     /// Returns the number of records of `lane` that have not finished, and of their partitions.

@@ -3,7 +3,7 @@ import Kafka
 
 /// The partitions of the token topic that are followed live, and the time since which no broker answers.
 ///
-/// Readiness depends on the live tail alone: an unknown token is minted anew, and arrives on the tail.
+/// Readiness depends on the live tail alone: an unknown token is minted again, and arrives on the tail.
 struct TailState: Sendable, Equatable {
     /// The number of partitions of the token topic; nil before a broker has named it.
     var partitions: Int?

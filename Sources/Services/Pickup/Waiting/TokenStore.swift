@@ -4,7 +4,7 @@ import Pipeline
 import Synchronization
 
 /// The gateway's knowledge of tokens and suspended apps, and the callers that wait for tokens.
-final class TokenDesk: Sendable {
+final class TokenStore: Sendable {
     /// The streams of a subject, which get each of its tokens.
     private struct Listeners {
         let subject: Subject
@@ -35,7 +35,7 @@ final class TokenDesk: Sendable {
 
     private let state: Mutex<State>
     let now: @Sendable () -> UnixTime
-    let room = WaitingRoom()
+    let waiters = TokenWaiters()
     let asks = Mutex(AsksUnderWay())
     let probes = Mutex(ProbeAsks())
     let progress = Mutex(AskProgress())
@@ -53,7 +53,7 @@ final class TokenDesk: Sendable {
         }
     }
 
-    // MARK: What workers say
+    // MARK: Records of workers
 
     /// Adds a token that was published now.
     func published(_ token: HeldToken, for key: [UInt8]) {
@@ -76,7 +76,7 @@ final class TokenDesk: Sendable {
         }
         guard let before else { return }
         // Callers that begin to wait from here on see the tokens that count now.
-        let waiting = room.keys
+        let waiting = waiters.keys
         let told = state.withLock { state in
             waiting.union(state.listeners.keys).compactMap { key -> Told? in
                 guard state.cache.hasBecomeCertain(key, since: before), let token = state.cache[key] else { return nil }
@@ -99,7 +99,7 @@ final class TokenDesk: Sendable {
 
     private func tell(_ told: Told, isPast: Bool) {
         for stream in told.streams { stream.yield(told.token) }
-        room.came(told.token, for: told.key, isPast: isPast)
+        waiters.came(told.token, for: told.key, isPast: isPast)
     }
 
     func erased(_ key: [UInt8]) { state.withLock { $0.cache.remove(key) } }
@@ -111,7 +111,7 @@ final class TokenDesk: Sendable {
         state.withLock { $0.cache.recallErasure(of: key, upTo: version) }
     }
 
-    func died(_ letter: DeadLetterEntry, key: [UInt8]?) { room.died(letter, key: key) }
+    func died(_ letter: DeadLetterEntry, key: [UInt8]?) { waiters.died(letter, key: key) }
 
     func held(_ app: String, _ suspension: Suspension?) { state.withLock { $0.suspensions[app] = suspension } }
 
@@ -125,11 +125,11 @@ final class TokenDesk: Sendable {
             if let place { waits(for: place, of: ask.record.topic) }
         case .refused(let problem):
             asks.withLock { $0.ended(ask.name, event: ask.ask.event) }
-            room.unsent(ask.ask.event, problem)
+            waiters.unsent(ask.ask.event, problem)
         }
     }
 
-    /// Records that an operator paused the live lane, or ended its pause.
+    /// Records that an operator paused the live lane, or resumed it.
     func heldLane(_ pause: LanePause?) {
         state.withLock { $0.lanePause = pause }
         if pause == nil { resumeWorkers() }
@@ -190,7 +190,7 @@ final class TokenDesk: Sendable {
         state.withLock { $0.suspensions[app] }.flatMap { $0.isOver(at: now()) ? nil : $0 }
     }
 
-    /// Forgets tokens that ended, and asks that nobody joins any more.
+    /// Forgets expired tokens, and asks that no caller joins any more.
     func trim() {
         let now = now()
         state.withLock { $0.cache.trim(at: now) }

@@ -7,7 +7,7 @@ import Logging
 import Synchronization
 import Testing
 
-/// A source that is told what to say.
+/// A source with scripted answers.
 private final class Scripted: TokenSource {
     private struct State {
         var answers: [Result<Int64, TokenFailure>]
@@ -31,22 +31,22 @@ private final class Scripted: TokenSource {
     }
 }
 
-@Suite(.timeLimit(.minutes(10))) struct TokenKeeperTests {
+@Suite(.timeLimit(.minutes(10))) struct TokenSupplierTests {
     private static let clock: @Sendable () -> UnixTime = {
         UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1_000_000))
     }
 
-    /// - Parameter ended: called when nobody keeps the desk any more.
+    /// - Parameter ended: called when nothing supplies the provider any more.
     private func properties(
         _ source: any TokenSource, _ tally: TokenTally, ended: @escaping @Sendable () -> Void = {}
     ) -> ClientProperties {
-        let keeper = TokenKeeper(source: source, tally: tally, now: Self.clock, draw: { 0.5 })
+        let supplier = TokenSupplier(source: source, tally: tally, now: Self.clock, draw: { 0.5 })
         var properties: ClientProperties = [
             "bootstrap.servers": "127.0.0.1:1", "security.protocol": "sasl_plaintext", "sasl.mechanism": "OAUTHBEARER",
             "group.id": "g",
         ]
-        properties.tokens = BearerDesk {
-            await keeper.run($0, $1)
+        properties.tokens = BearerTokenProvider {
+            await supplier.run($0, $1)
             ended()
         }
         return properties
@@ -59,19 +59,19 @@ private final class Scripted: TokenSource {
         )
         let (ends, end) = AsyncStream<Void>.makeStream()
         let properties = properties(source, tally) { end.finish() }
-        let desk = try #require(properties.tokens)
+        let provider = try #require(properties.tokens)
         let log = RecordingLog()
         let producer = try KafkaProducer(properties, logger: log.logger())
         let consumer = try KafkaConsumer(properties, topics: ["t"], logger: log.logger())
         try await eventually("four tokens") { tally.counts.obtained >= 4 }
-        let token = try #require(desk.token)
-        #expect(desk.hand(token) == 2, "both clients take what is handed out")
+        let token = try #require(provider.token)
+        #expect(provider.hand(token) == 2, "both clients take what is handed out")
         #expect(tally.counts.failed == 0)
         await producer.close(within: .zero)
-        #expect(desk.hand(token) == 1)
+        #expect(provider.hand(token) == 1)
         await consumer.close(within: .seconds(20))
-        #expect(desk.hand(token) == 0)
-        // Nobody is left, so that nobody keeps the desk.
+        #expect(provider.hand(token) == 0)
+        // No client is left, so that nothing supplies the provider.
         for await _ in ends {}
         #expect(!log.lines.contains { "\($0)".contains("s3cr3t") })
     }

@@ -76,8 +76,8 @@ struct AsksUnderWay: Sendable {
         asks[name]?.place = place
     }
 
-    /// Notes that the event `event` of an ask could not be sent, or ended without a token; the next ask may follow at
-    /// once.
+    /// Notes that the event `event` of an ask could not be sent, or finished without a token; the next ask may follow
+    /// at once.
     mutating func ended(_ name: [UInt8], event: String) {
         if asks[name]?.event == event { remove(name) }
     }

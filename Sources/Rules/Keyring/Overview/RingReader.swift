@@ -1,9 +1,9 @@
 import JOSE
 import Synchronization
 
-/// The key rings' folders as an onlooker reads them: versions, states, campaigns; never a key. A folder is read again only where its
+/// Reads key rings' folders without their keys: versions, states and campaigns. It reads a folder again only where its
 /// listing or its campaign changed.
-package final class RingShelf: Sendable {
+package final class RingReader: Sendable {
     private struct Entry {
         let listing: FileRevision?
         let campaign: FileRevision?

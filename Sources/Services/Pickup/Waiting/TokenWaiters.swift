@@ -22,7 +22,7 @@ enum Arrival: Sendable {
 /// The callers that wait for a subject's next token, or for an event's outcome.
 ///
 /// One ticker ends all waits that are over: ten thousand devices need no timer each.
-final class WaitingRoom: Sendable {
+final class TokenWaiters: Sendable {
     private struct Waiter {
         let key: [UInt8]
         let after: Int64

@@ -2,7 +2,7 @@ import NIOCore
 import Synchronization
 
 /// Applies the decisions of `ConnectionTable` to a signer's connections.
-final class ConnectionKeeper: Sendable {
+final class SignerConnections: Sendable {
     private struct State {
         var table: ConnectionTable
         var channels: [Int: any Channel] = [:]
@@ -53,7 +53,7 @@ final class ConnectionKeeper: Sendable {
     /// Notes that the peer took an answer.
     func delivered(_ number: Int) { change { $0.delivered(number, at: $1) } }
 
-    /// Notes that the connection has ended.
+    /// Notes that the connection is closed.
     func left(_ number: Int) {
         state.withLock { state in
             state.table.left(number)

@@ -21,7 +21,7 @@ final class Delivery: Sendable {
     private struct State {
         var word: Word?
         var waiting: [Int: CheckedContinuation<Word?, Never>] = [:]
-        /// The waits that ended before they began.
+        /// The waits that were over before they began.
         var over: Set<Int> = []
         var next = 0
     }

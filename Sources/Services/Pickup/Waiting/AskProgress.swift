@@ -87,7 +87,7 @@ struct AskProgress: Sendable {
             let kept = found.filter { $0.last >= min(before ?? 0, next) }
             groups[partition] = kept.isEmpty ? nil : kept
         }
-        // What is not asked for any more says nothing later.
+        // A partition that is not asked for any more proves nothing later.
         for partition in offsets.keys where groups[partition] == nil { offsets[partition] = nil }
     }
 

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The permission of a commit to wait for a topic that cannot be written. The loop withdraws it when partitions are
-/// revoked or the worker stops.
-final class CommitPatience: Sendable {
+/// The time in which a commit may wait for a topic that cannot be written. The loop ends it when partitions are revoked
+/// or the worker stops.
+final class CommitWindow: Sendable {
     private let over = Atomic(false)
 
     var isOver: Bool {

@@ -2,7 +2,7 @@ import AdapterKit
 import Kafka
 import Synchronization
 
-extension TokenDesk {
+extension TokenStore {
     /// Notes that the outcome of an event of `topic` is awaited.
     func waits(for place: DeliveredPlace, of topic: String) {
         let (now, partition) = (now(), TopicPartition(topic: topic, partition: place.partition))
@@ -25,10 +25,10 @@ extension TokenDesk {
             progress.committed(offsets, of: partitions, isRead: isRead, at: now)
             return progress.handled
         }
-        if !handled.isEmpty { room.handled(handled) }
+        if !handled.isEmpty { waiters.handled(handled) }
     }
 
-    /// Notes that workers begin now with the events that were sent before: a pause ended, or a worker is back.
+    /// Notes that workers begin now with the events that were sent before: a pause is over, or a worker is back.
     func resumeWorkers() {
         let now = now()
         progress.withLock { $0.resume(at: now) }

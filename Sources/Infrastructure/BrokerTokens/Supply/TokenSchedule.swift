@@ -30,7 +30,7 @@ public struct TokenSchedule: Sendable {
     /// A schedule without a token.
     public init() {}
 
-    /// A schedule that continues with a token of an earlier keeper, which ends at `expiry`.
+    /// A schedule that continues with a token of an earlier run, which expires at `expiry`.
     ///
     /// - Parameter draw: a random number from 0 to 1.
     public init(holding expiry: UnixTime, at now: UnixTime, draw: Double) {
@@ -44,7 +44,7 @@ public struct TokenSchedule: Sendable {
         return .wait(until: due)
     }
 
-    /// Returns whether there is a token that has not ended.
+    /// Returns whether there is a token that has not expired.
     public func hasToken(at now: UnixTime) -> Bool { expiry.map { $0 > now } ?? false }
 
     /// Records a new token, which ends at `expiry`.

@@ -2,12 +2,12 @@ import CRdKafka
 import Glibc
 import Synchronization
 
-/// A client's place at the desk where tokens are handed out.
+/// A client as its provider of tokens sees it.
 ///
-/// `@unchecked Sendable`: the pointer is never changed. It is used under the lock alone, and no more once the seat was left,
-/// which the client does before it is destroyed.
+/// `@unchecked Sendable`: the pointer is never changed. It is used under the lock alone, and not after `leave`, which
+/// the client calls before it is destroyed.
 @safe
-final class BearerSeat: @unchecked Sendable {
+final class BearerClient: @unchecked Sendable {
     private struct State {
         var isLeft = false
         /// True if the library asked for a token and got no answer yet.
@@ -63,7 +63,7 @@ final class BearerSeat: @unchecked Sendable {
         }
     }
 
-    /// Ends the seat of a client that is about to close.
+    /// Stops the supply of a client that is about to close.
     func leave() {
         state.withLock { state in
             guard !state.isLeft else { return }

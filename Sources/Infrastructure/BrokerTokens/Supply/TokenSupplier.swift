@@ -5,8 +5,8 @@ package import Logging
 import Synchronization
 import Telemetry
 
-/// Keeps a desk supplied: gets tokens from their source by the schedule, and hands them out.
-package struct TokenKeeper: Sendable {
+/// Keeps a provider supplied: gets tokens from their source by the schedule, and hands them out.
+package struct TokenSupplier: Sendable {
     let source: any TokenSource
     let tally: TokenTally
     let now: @Sendable () -> UnixTime
@@ -28,38 +28,38 @@ package struct TokenKeeper: Sendable {
         self.draw = draw
     }
 
-    /// Supplies `desk` until the task is canceled.
+    /// Supplies `provider` until the task is canceled.
     @concurrent
-    package func run(_ desk: BearerDesk, _ logger: Logger) async {
+    package func run(_ provider: BearerTokenProvider, _ logger: Logger) async {
         var schedule =
-            desk.token.map { token in
+            provider.token.map { token in
                 TokenSchedule(holding: UnixTime(milliseconds: token.expiry), at: now(), draw: draw())
             } ?? TokenSchedule()
         // A token that is here already is not read again until its file changes.
-        var revision = desk.token == nil ? nil : source.revision
+        var revision = provider.token == nil ? nil : source.revision
         var outage = Outage()
         while !Task.isCancelled {
-            desk.readQuestions()
+            provider.readQuestions()
             if let found = source.revision, found != revision {
                 revision = found
                 schedule.changed()
             }
             switch schedule.next(at: now()) {
-            case .fetch: await fetch(for: desk, &schedule, &outage, logger)
+            case .fetch: await fetch(for: provider, &schedule, &outage, logger)
             case .wait(let moment):
-                if let trouble = tally.trouble, !schedule.hasToken(at: now()) { desk.refuse(trouble) }
+                if let trouble = tally.trouble, !schedule.hasToken(at: now()) { provider.refuse(trouble) }
                 let rest = Duration.microseconds(max(1000, moment.microseconds(since: now())))
                 let limit = source.revision == nil ? Self.longestWait : Self.interval
-                await desk.wakeup.wait(atMost: min(rest, limit))
+                await provider.wakeup.wait(atMost: min(rest, limit))
             }
         }
     }
 
-    /// The time, as outages are told it.
+    /// The time, in the form that outages expect.
     private var moment: Duration { .microseconds(now().microseconds) }
 
     private func fetch(
-        for desk: BearerDesk, _ schedule: inout TokenSchedule, _ outage: inout Outage, _ logger: Logger
+        for provider: BearerTokenProvider, _ schedule: inout TokenSchedule, _ outage: inout Outage, _ logger: Logger
     ) async {
         do throws(TokenFailure) {
             let token = try await source.token(at: now())
@@ -69,7 +69,7 @@ package struct TokenKeeper: Sendable {
             schedule.obtained(expiry: expiry, at: now(), draw: draw())
             tally.obtained(expiry: expiry)
             // A token that was read again unchanged changes nothing for the clients.
-            if token.text != desk.token?.text || outage.isOngoing { desk.hand(token) }
+            if token.text != provider.token?.text || outage.isOngoing { provider.hand(token) }
             if case .recovered(let length) = outage.succeeded(at: moment) {
                 logger.notice(
                     "tokens for the brokers can be got again",
@@ -84,7 +84,7 @@ package struct TokenKeeper: Sendable {
                     "no token for the brokers can be got; connections live until the last one's end, and it is tried again",
                     metadata: [LogKey.detail: "\(reason)"])
             }
-            if !schedule.hasToken(at: now()) { desk.refuse(error.message) }
+            if !schedule.hasToken(at: now()) { provider.refuse(error.message) }
         }
     }
 }

@@ -6,20 +6,20 @@ import Synchronization
 ///
 /// A task runs from the arrival of the first client to the departure of the last one. It gets tokens in good time and
 /// hands them out. librdkafka asks through a queue of its own, never by a callback.
-public final class BearerDesk: Sendable {
+public final class BearerTokenProvider: Sendable {
     private struct State {
-        var seats: [ObjectIdentifier: BearerSeat] = [:]
+        var clients: [ObjectIdentifier: BearerClient] = [:]
         var token: BearerToken?
-        var keeper: Task<Void, Never>?
+        var supplier: Task<Void, Never>?
     }
 
-    /// Signalled when a client asks for a token.
+    /// Signaled when a client asks for a token.
     public let wakeup = Wakeup()
-    private let keep: @Sendable (BearerDesk, Logger) async -> Void
+    private let supply: @Sendable (BearerTokenProvider, Logger) async -> Void
     private let state = Mutex(State())
 
-    /// - Parameter keep: keeps the desk until its task is canceled; the logger is the first client's.
-    public init(keep: @escaping @Sendable (BearerDesk, Logger) async -> Void) { self.keep = keep }
+    /// - Parameter supply: supplies the provider until its task is canceled; the logger is the first client's.
+    public init(supply: @escaping @Sendable (BearerTokenProvider, Logger) async -> Void) { self.supply = supply }
 
     /// The token that was handed out last; nil before the first.
     public var token: BearerToken? { state.withLock { $0.token } }
@@ -29,45 +29,45 @@ public final class BearerDesk: Sendable {
     /// - Returns: The number of clients that accepted it; none accepts an expired one.
     @discardableResult
     public func hand(_ token: BearerToken) -> Int {
-        let seats = state.withLock { state in
+        let clients = state.withLock { state in
             state.token = token
-            return Array(state.seats.values)
+            return Array(state.clients.values)
         }
-        return seats.count { $0.hand(token) }
+        return clients.count { $0.hand(token) }
     }
 
     /// Answers the waiting clients that there is no token, for a reason without a secret in it. Each reports it as an
     /// error, and asks again after ten seconds.
-    public func refuse(_ reason: String) { for seat in seats { seat.refuse(reason) } }
+    public func refuse(_ reason: String) { for client in clients { client.refuse(reason) } }
 
     /// Takes the clients' requests off their queues, so that the next one signals `wakeup`. `hand` and `refuse` answer
     /// them.
-    public func readQuestions() { for seat in seats { seat.readQuestions() } }
+    public func readQuestions() { for client in clients { client.readQuestions() } }
 
-    private var seats: [BearerSeat] { state.withLock { Array($0.seats.values) } }
+    private var clients: [BearerClient] { state.withLock { Array($0.clients.values) } }
 
     // MARK: Clients
 
     /// Adds a client, and gives it the token at once, where there is one.
-    func join(_ seat: BearerSeat, _ logger: Logger) {
+    func join(_ client: BearerClient, _ logger: Logger) {
         let token = state.withLock { state in
-            state.seats[ObjectIdentifier(seat)] = seat
+            state.clients[ObjectIdentifier(client)] = client
             // Unstructured, for clients come and go on many tasks; the last one that goes ends it.
-            if state.keeper == nil { state.keeper = Task { [self] in await keep(self, logger) } }
+            if state.supplier == nil { state.supplier = Task { [self] in await supply(self, logger) } }
             return state.token
         }
-        if let token { seat.hand(token) }
+        if let token { client.hand(token) }
     }
 
     /// Removes a client that is about to close.
-    func leave(_ seat: BearerSeat) {
-        seat.leave()
-        let keeper = state.withLock { state -> Task<Void, Never>? in
-            state.seats[ObjectIdentifier(seat)] = nil
-            guard state.seats.isEmpty else { return nil }
-            defer { state.keeper = nil }
-            return state.keeper
+    func leave(_ client: BearerClient) {
+        client.leave()
+        let supplier = state.withLock { state -> Task<Void, Never>? in
+            state.clients[ObjectIdentifier(client)] = nil
+            guard state.clients.isEmpty else { return nil }
+            defer { state.supplier = nil }
+            return state.supplier
         }
-        keeper?.cancel()
+        supplier?.cancel()
     }
 }
