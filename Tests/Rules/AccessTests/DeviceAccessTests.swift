@@ -155,7 +155,8 @@ struct DeviceAccessTests {
             try SampleIssuer.session(key, ["sub": #""17""#, "customer": #""c-17""#, "agent": #""17""#]))
         let agent = try await session(
             try SampleIssuer.session(
-                agents, ["iss": #""https://support.example""#, "aud": #"["support","shop","club"]"#, "agent": #""17""#]))
+                agents, ["iss": #""https://support.example""#, "aud": #"["support","shop","club"]"#, "agent": #""17""#])
+        )
         func way(_ kind: String, _ issuer: String, _ audience: String?, _ claim: String) -> [SessionWay] {
             [SessionWay(kind: kind, issuer: issuer, audience: audience, claim: claim)]
         }

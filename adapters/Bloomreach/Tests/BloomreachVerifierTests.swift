@@ -114,7 +114,9 @@ import Testing
         String(repeating: ".", count: 1 << 20),
     ].map { TokenSample($0, "") }
 
-    @Test(arguments: garbage) func `a string that is no token is rejected as Bloomreach rejects it`(_ sample: TokenSample)
+    @Test(arguments: garbage) func `a string that is no token is rejected as Bloomreach rejects it`(
+        _ sample: TokenSample
+    )
         throws
     {
         let text = sample.json

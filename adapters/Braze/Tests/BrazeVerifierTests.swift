@@ -105,7 +105,8 @@ import Testing
         String(repeating: ".", count: 1 << 20),
     ].map { TokenSample($0, "") }
 
-    @Test(arguments: garbage) func `a string that is no token is rejected with Braze's code`(_ sample: TokenSample) throws
+    @Test(arguments: garbage) func `a string that is no token is rejected with Braze's code`(_ sample: TokenSample)
+        throws
     {
         let text = sample.json
         let expected = text.isEmpty ? "26 MISSING_TOKEN" : "20 DECODING_ERROR"

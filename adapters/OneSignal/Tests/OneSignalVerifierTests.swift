@@ -52,7 +52,9 @@ import Testing
         String(repeating: ".", count: 1 << 20),
     ].map { TokenSample($0, "") }
 
-    @Test(arguments: garbage) func `a string that is no token is rejected by OneSignal's verifier`(_ sample: TokenSample)
+    @Test(arguments: garbage) func `a string that is no token is rejected by OneSignal's verifier`(
+        _ sample: TokenSample
+    )
         throws
     {
         let text = sample.json

@@ -84,7 +84,8 @@ extension AttackKeys {
         rows.append(
             row(
                 "the agents' issuer with the customers' key",
-                try session("17", ["iss": #""https://support.example""#, "aud": #""support""#, "agent": #""17""#]), again,
+                try session("17", ["iss": #""https://support.example""#, "aud": #""support""#, "agent": #""17""#]),
+                again,
                 "onesignal-shop"))
         rows.append(row("the customers' issuer with the agents' key", try session("17", by: agents), again))
         rows.append(row("an app that is not open to devices", good, [404], "dotdigital-push"))

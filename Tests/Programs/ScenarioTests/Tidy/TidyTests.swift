@@ -41,7 +41,8 @@ extension Scenarios {
             let findings = prose.flatMap { rules.findings(in: $0) }.filter { !Self.isExcepted($0) }
             for found in Dictionary(grouping: findings, by: { "\($0.scope.rawValue) \($0.rule)" }).values {
                 Issue.record(
-                    "\(found.count) in \(found[0].scope): \(found[0].rule)\n\(found.map(\.text).joined(separator: "\n"))")
+                    "\(found.count) in \(found[0].scope): \(found[0].rule)\n\(found.map(\.text).joined(separator: "\n"))"
+                )
             }
         }
 
