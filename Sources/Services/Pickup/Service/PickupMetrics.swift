@@ -62,7 +62,7 @@ final class PickupMetrics: Sendable {
         bytes = registry.gauge("remint_pickup_cache_bytes", "Memory for the tokens that the gateway knows, in bytes.")
         renewals = registry.counter(
             "remint_pickup_renewals_total",
-            "Tokens that the gateway asked for because the token of a connected device is about to expire.",
+            "Tokens that the gateway asked for to replace the token of an open stream before it expires.",
             labels: ["app"])
         ready = registry.gauge(
             "remint_pickup_ready",

@@ -62,7 +62,7 @@ final class WorkerMetrics: Sendable {
         sessions = registry.counter("remint_sessions_total", "Times that the worker created its Kafka clients.")
         offsetRegressions = registry.counter(
             "remint_offset_setbacks_total",
-            "Partitions that the group returned at an offset before this worker's last commit.",
+            "Times that the worker got a partition back at an offset before its own last commit of that partition.",
             labels: ["topic", "partition"])
         unreadable = UnreadableRecords.counter(in: registry)
         lostRecords = registry.counter(
@@ -123,7 +123,7 @@ final class WorkerMetrics: Sendable {
             "Time at which the certificate of admin.tls expires, in seconds since 1970; absent without admin.tls.")
         keyEnds = registry.gauge(
             "remint_key_retire_timestamp_seconds",
-            "Time of retire_after of the version that signs, or that an open campaign makes sign, in seconds since 1970; absent without retire_after.",
+            "Retirement time (retire_after) of the signing version, and of its successor in an open campaign, in seconds since 1970; absent without retire_after.",
             labels: ["ring", "version"])
         export = ExportMetrics(registry)
         reloads = ReloadMetrics(registry)
