@@ -16,7 +16,7 @@ struct KeyMetrics: Sendable {
     init(_ registry: MetricsRegistry) {
         ends = registry.gauge(
             "remint_key_retire_timestamp_seconds",
-            "The retire_after of the version that signs, or that an open campaign makes sign, in seconds since 1970; absent without one.",
+            "Time of retire_after of the version that signs, or that an open campaign makes sign, in seconds since 1970; absent without retire_after.",
             labels: ["ring", "version"])
         created = registry.gauge(
             "remint_key_created_timestamp_seconds",
