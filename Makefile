@@ -13,7 +13,7 @@ BUILD_FLAGS := --explicit-target-dependency-import-check error
 # What `make dist` leaves, and `make deb` packs.
 DIST := .build/dist
 # What `remint --version` names, in builds for production.
-COMMIT = REMINT_COMMIT=$(shell git rev-parse HEAD 2>/dev/null)
+COMMIT = REMINT_COMMIT=$(or $(REMINT_COMMIT),$(shell git rev-parse HEAD 2>/dev/null))
 DIST_FLAGS := --configuration release --static-swift-stdlib \
 	-Xlinker --build-id=sha1 -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs
 STATIC_ICU = $(dir $(realpath $(shell which $(lastword $(SWIFT)))))../lib/swift_static/linux/lib_FoundationICU.a
