@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: ["", ")", "1 (x) S", "1 x S 1 2 3", "1 (x) " + String(repeating: "a ", count: 50)])
-    func `a text that is no process's figures gives none`(_ text: String) {
+    func `contents that are no figures of a process give none`(_ text: String) {
         #expect(ProcessFigures(stat: text, system: "", ticks: 100, page: 4096) == nil)
     }
 

@@ -58,7 +58,7 @@ extension Scenarios {
                 #expect(section.contains("\nFirst: `"), "\(alert.name)")
                 #expect(section.contains("\n- "), "\(alert.name)")
             }
-            // One address to replace, as the page tells.
+            // One address to replace, as the page describes.
             let base = try #require(bases.first)
             #expect(bases.count == 1)
             let written = page.split(separator: "sed -i 's#").dropFirst().first?.prefix { $0 != "#" }

@@ -37,7 +37,7 @@ import Testing
             (#"{"campaign":"c-1","rows":31,"total":30}"#, 31, 0),
             (#"{"campaign":"c-1","rows":31,"finished":true}"#, 31, 0),
         ] as [(String, Int, Int?)])
-    func `a checkpoint tells the users who are done and left`(_ text: String, _ done: Int, _ left: Int?) throws {
+    func `a checkpoint has the numbers of users who are done and left`(_ text: String, _ done: Int, _ left: Int?) throws {
         let progress = try #require(CampaignProgress(Array(text.utf8), of: "c-1"))
         #expect(progress.done == done)
         #expect(progress.left == left)
@@ -47,7 +47,7 @@ import Testing
         "", "[]", #"{"rows":1}"#, #"{"campaign":"c-2","rows":1}"#, #"{"campaign":"c-1"}"#,
         #"{"campaign":"c-1","rows":-1}"#, #"{"campaign":"c-1","rows":"1"}"#,
     ])
-    func `a text that is no checkpoint of the campaign gives no progress`(_ text: String) {
+    func `contents that are no checkpoint of the campaign give no progress`(_ text: String) {
         #expect(CampaignProgress(Array(text.utf8), of: "c-1") == nil)
     }
 
@@ -55,21 +55,21 @@ import Testing
         let ring = try RingFolder()
         var editor = try KeyRingEditor(ring.directory)
         try editor.add(SigningKey.generate(.hs256), id: "a", at: Self.time)
-        let shelf = RingShelf { [.init(name: "shop", path: ring.directory.path)] }
-        #expect(shelf.read().first?.progress == nil)
+        let rings = RingShelf { [.init(name: "shop", path: ring.directory.path)] }
+        #expect(rings.read().first?.progress == nil)
         var rotation = Self.rotation()
         let file = RotationFile(ring.directory)
         try file.save(rotation)
-        #expect(shelf.read().first?.progress == nil)
+        #expect(rings.read().first?.progress == nil)
         let path = ring.directory.checkpoint(of: "c-1")
         for rows in [3, 10] {
             let text = Array(#"{"campaign":"c-1","rows":\#(rows),"total":10}"#.utf8)
             try KeyFile.write(SecretBytes(copying: text), to: path)
-            let progress = shelf.read().first?.progress
+            let progress = rings.read().first?.progress
             #expect(progress?.done == rows && progress?.left == 10 - rows)
         }
         try rotation.pause(because: "OPS-7")
         try file.save(rotation)
-        #expect(shelf.read().first?.campaign?.pause == "OPS-7")
+        #expect(rings.read().first?.campaign?.pause == "OPS-7")
     }
 }

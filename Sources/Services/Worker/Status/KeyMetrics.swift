@@ -1,3 +1,4 @@
+import AdapterKit
 import Keyring
 import Telemetry
 
