@@ -12,6 +12,8 @@ TEST_MODULES := opentelemetry-proto
 BUILD_FLAGS := --explicit-target-dependency-import-check error
 # What `make dist` leaves, and `make deb` packs.
 DIST := .build/dist
+# What `remint --version` names, in builds for production.
+COMMIT = REMINT_COMMIT=$(or $(REMINT_COMMIT),$(shell git rev-parse HEAD 2>/dev/null))
 DIST_FLAGS := --configuration release --static-swift-stdlib \
 	-Xlinker --build-id=sha1 -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs
 STATIC_ICU = $(dir $(realpath $(shell which $(lastword $(SWIFT)))))../lib/swift_static/linux/lib_FoundationICU.a
@@ -62,7 +64,7 @@ dist: setup ## Build one stripped program with the Swift runtime in it, its debu
 	@mkdir -p .build
 	config/icudata.py $(STATIC_ICU) .build/icudata.s
 	$(CC) -c .build/icudata.s -o .build/icudata.o
-	REMINT_ICU_DATA=$(CURDIR)/.build/icudata.o $(SWIFT) build $(BUILD_FLAGS) $(DIST_FLAGS) --product remint
+	$(COMMIT) REMINT_ICU_DATA=$(CURDIR)/.build/icudata.o $(SWIFT) build $(BUILD_FLAGS) $(DIST_FLAGS) --product remint
 	@config/dist .build/release $(DIST)
 
 deb: dist ## Make Debian packages of it, in .build.
@@ -79,7 +81,7 @@ build: setup ## Build everything, tests included; a warning is an error.
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests
 
 release: setup ## Build the program for production, in .build/release.
-	$(SWIFT) build $(BUILD_FLAGS) --configuration release --product remint
+	$(COMMIT) $(SWIFT) build $(BUILD_FLAGS) --configuration release --product remint
 
 lint: ## Check the format.
 	$(SWIFT) format lint --strict --recursive $(SOURCES)

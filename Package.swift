@@ -36,7 +36,9 @@ let layers: KeyValuePairs = [
     ],
     "Services": ["Operations", "Pickup", "Preflight", "Worker"],
     "Testing": ["AdapterTestKit", "DeclaredTesting", "StubServer", "WorkerTesting"],
-    "Programs": ["Bench", "CommandKit", "Demonstration", "Instructions", "Vendors", "remint", "remint-bench"],
+    "Programs": [
+        "Bench", "CBuild", "CommandKit", "Demonstration", "Instructions", "Vendors", "remint", "remint-bench",
+    ],
 ]
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -94,6 +96,11 @@ let someAdapters: [Target.Dependency] = ["BrazeAdapter", "DotdigitalAdapter", "B
 /// data for every language (config/icudata.py).
 let distribution: [LinkerSetting] =
     Context.environment["REMINT_ICU_DATA"].map { [.unsafeFlags(["-use-ld=lld", $0])] } ?? []
+/// The commit in the environment of the build, for `remint --version` and `remint_build_info`; none if it is no commit's name.
+let commit: [CSetting] =
+    Context.environment["REMINT_COMMIT"].flatMap { name in
+        7...64 ~= name.count && name.allSatisfy(\.isHexDigit) ? [.define("REMINT_COMMIT", to: name)] : nil
+    } ?? []
 let adapterDependencies = vendors.map { Target.Dependency.target(name: "\($0)Adapter") }
 
 let package = Package(
@@ -230,11 +237,13 @@ let package = Package(
                 "AdapterTestKit", "Kafka",
                 "Keyring", "JOSE", "WorkerConfiguration", "StubServer", "Vendors", logging,
             ]),
+        // In C, because its value is a definition of the build.
+        .target(name: "CBuild", cSettings: commit),
         .executableTarget(
             name: "remint",
             dependencies: [
-                "Worker", "Preflight", "Wiring", "Serving", "Pickup", "Access", "Formats", "HTTPTransport", "Signing",
-                "Operations", "Pipeline",
+                "CBuild", "Worker", "Preflight", "Wiring", "Serving", "Pickup", "Access", "Formats", "HTTPTransport",
+                "Signing", "Operations", "Pipeline",
                 "AdapterKit", "AdapterTestKit",
                 "Kafka",
                 "Keyring",
@@ -319,8 +328,8 @@ let package = Package(
         tests(
             "SigningTests",
             [
-                "Signing", "Pipeline", "AdapterKit", "Keyring", "JOSE", "WorkerTestSupport", "AsyncTestSupport",
-                logging,
+                "Signing", "Pipeline", "AdapterKit", "Keyring", "JOSE", "Telemetry", "WorkerTestSupport",
+                "AsyncTestSupport", logging,
                 lifecycle, nio, sockets, embedded,
             ]),
         tests(

@@ -13,7 +13,7 @@ struct Remint: AsyncParsableCommand {
                 remint demo
                 remint check --config remint.yaml --connect
                 """),
-        version: Build.version,
+        version: Build.report,
         groupedSubcommands: [
             CommandGroup(name: "Services", subcommands: [RunCommand.self, PickupCommand.self, SignerCommand.self]),
             CommandGroup(

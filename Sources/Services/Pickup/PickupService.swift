@@ -27,6 +27,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
     /// reloaded.
     private let origin: (ConfigurationOrigin, files: [String: FileRevision?])?
     private let logLevel: LogLevel?
+    private let build: BuildInfo
     private let requests = ReloadRequests()
     /// The collector of spans and metrics, the interval of sending, and the queue of spans; nil where nothing is sent.
     private let telemetry: (collector: Collector, interval: Duration, spans: SpanQueue)?
@@ -36,6 +37,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
     ///   - origin: the configuration's origin, read again when its files change and when `reload` is called; nil where
     ///     the configuration never changes.
     ///   - logLevel: the level of the process's log, where it may change with the configuration.
+    ///   - build: the versions that the metrics show.
     ///   - files: the limit of open files.
     ///   - isReady: called with the address once the gateway listens.
     /// - Throws: `PickupError` where the configuration has no gateway, telemetry that cannot be used, or more
@@ -43,7 +45,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
     public init(
         _ configuration: Configuration, brokers: String, logger: Logger, now: @escaping @Sendable () -> UnixTime,
         origin: (ConfigurationOrigin, files: [String: FileRevision?])? = nil, logLevel: LogLevel? = nil,
-        files: OpenFiles = .raised(), isReady: @escaping @Sendable (String) -> Void = { _ in }
+        build: BuildInfo = BuildInfo(), files: OpenFiles = .raised(),
+        isReady: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(PickupError) {
         guard let pickup = configuration.pickup else {
             throw PickupError("the configuration has no section pickup; remint config sample shows one")
@@ -62,6 +65,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         self.now = now
         self.origin = origin
         self.logLevel = logLevel
+        self.build = build
         self.isReady = isReady
     }
 
@@ -76,7 +80,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     public func run() async throws {
-        let metrics = PickupMetrics()
+        let metrics = PickupMetrics(build: build)
+        metrics.begin(configuration.apps.map(\.name))
         let export = startExport(metrics)
         do { try await run(metrics) } catch {
             await Self.end(export)
@@ -130,6 +135,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         fetching.follow(terms.current.sources)
         defer { fetching.follow([]) }
         let reloader = reloader(terms, maker, certificate, metrics) { terms in
+            metrics.begin(terms.apps.keys)
             fetching.follow(terms.sources)
             health.replace(sessions: terms.sources.map(\.keys), certificateEnd: certificate?.end)
         }

@@ -38,8 +38,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     /// The collector of spans and metrics, and the queue of spans for it; nil for no export.
     let telemetry: (collector: Collector, spans: SpanQueue)?
     let logger: Logger
-    private let signingLanes: Int
+    let signingLanes: Int
     let now: @Sendable () -> UnixTime
+    private let build: BuildInfo
     private let observe: (@Sendable ([Settlement]) -> Void)?
     private let isReady: @Sendable (String) -> Void
 
@@ -49,12 +50,13 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     ///   - origin: The source for reloads, which happen when its files change and when `reload` is called. It is nil
     ///     for a worker that keeps its first configuration.
     ///   - logLevel: The level of the process' log, if it may change with the configuration.
+    ///   - build: The versions that the metrics show.
     ///   - observe: A function that gets the outcomes of every transaction once they are visible.
     ///   - isReady: A function that gets the brokers' address each time the worker has its first live partitions.
     /// - Throws: `WorkerError` where the configuration is not ready.
     public init(
         _ preflight: Preflight, logger: Logger, signingLanes: Int, now: @escaping @Sendable () -> UnixTime,
-        origin: ConfigurationOrigin? = nil, logLevel: LogLevel? = nil,
+        origin: ConfigurationOrigin? = nil, logLevel: LogLevel? = nil, build: BuildInfo = BuildInfo(),
         observe: (@Sendable ([Settlement]) -> Void)? = nil,
         isReady: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(WorkerError) {
@@ -78,6 +80,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         self.logger = logger
         self.signingLanes = signingLanes
         self.now = now
+        self.build = build
         self.observe = observe
         self.isReady = isReady
     }
@@ -94,7 +97,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     public func reload() { requests.ask() }
 
     public func run() async throws {
-        let metrics = WorkerMetrics()
+        let metrics = WorkerMetrics(build: build)
+        metrics.begin(configuration.apps)
         let export = startExport(metrics)
         do { try await run(metrics) } catch {
             await Self.end(export)
@@ -111,7 +115,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         defer { withExtendedLifetime(tokens) {} }
         if let tokens { metrics.follow(tokens.tally, now: now) }
         let local = makeSigner()
-        let signers = signers()
+        let signers = signers(metrics)
         let signer = route(local, signers)
         let lookups = try LookupClient(
             VendorLookups.endpoints(configuration), signer: signer, logger: logger, now: now)
@@ -200,28 +204,6 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             }
             group.addTask { [files] in await file.run(since: files) }
         }
-    }
-
-    // MARK: Signers
-
-    /// The time that a signer gets before the first event is taken, if it starts together with the worker. Without
-    /// keys, events only wait and use up attempts.
-    private static let keyTimeout = Duration.seconds(5)
-
-    /// Returns one client for each signer's socket.
-    private func signers() -> [SignerProcess] {
-        configuration.signers.sorted { $0.key < $1.key }.map { socket, wanted in
-            SignerProcess(
-                socket: socket, wanted: wanted, problems: keyProblems, lanes: signingLanes, logger: logger)
-        }
-    }
-
-    private var keyProblems: KeyProblems { { [status] in status.setKeys($0, of: $1) } }
-
-    private func route(_ local: LocalSigner, _ signers: [SignerProcess]) -> any SigningPort {
-        guard !signers.isEmpty else { return local }
-        let routes = signers.flatMap { signer in signer.wanted.keys.map { ($0, signer) } }
-        return RoutedSigner(local: local, others: Dictionary(routes) { first, _ in first })
     }
 
     private func work(_ context: SessionContext) async throws {

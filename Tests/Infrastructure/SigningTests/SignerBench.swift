@@ -8,6 +8,7 @@ import NIOCore
 import NIOPosix
 import Pipeline
 import Synchronization
+import Telemetry
 import Testing
 import WorkerTestSupport
 
@@ -141,6 +142,13 @@ struct ClientBench {
     let signer: SignerProcess
     let problems = RecordedProblems()
     let log = RecordingLog()
+    private let registry = MetricsRegistry()
+
+    /// Returns the value of the metric `sample`; nil where there is none.
+    func metric(_ sample: String) -> Double? {
+        let lines = registry.exposition().split(separator: "\n")
+        return lines.first { $0.hasPrefix("\(sample) ") }.flatMap { Double($0.dropFirst(sample.count + 1)) }
+    }
 
     var problem: String? { problems.text }
     var errors: [String] { log.lines.filter { $0.level == .error }.compactMap { $0.metadata["remint.detail"] } }
@@ -160,7 +168,7 @@ struct ClientBench {
 
     private init(_ socket: String, _ wanted: [String: Set<Algorithm>], _ timeout: Duration) {
         signer = SignerProcess(
-            socket: socket, wanted: wanted, problems: problems.report, lanes: 2,
+            socket: socket, wanted: wanted, problems: problems.report, metrics: SignerMetrics(registry), lanes: 2,
             times: .init(timeout: timeout, keyTimeout: WorkerTestSupport.patience, interval: .milliseconds(20)),
             logger: log.logger())
     }

@@ -18,6 +18,16 @@ import WorkerTestSupport
 
         var ring: String { self == .shortSecret ? "HS512" : "RS256" }
 
+        /// The result of the request in the metrics.
+        var result: String {
+            switch self {
+            case .silent: "overdue"
+            case .hangsUp: "unreachable"
+            case .garbage, .hugeLength, .otherVersion, .otherQuestion, .unasked: "malformed"
+            default: "refused"
+            }
+        }
+
         var code: ErrorCode {
             switch self {
             case .unavailable, .hangsUp, .silent: .keyUnavailable
@@ -109,6 +119,11 @@ import WorkerTestSupport
                     return
                 }
                 #expect(rejection.code == fault.code, "\(rejection)")
+                func count(_ result: String) -> Double? {
+                    client.metric(#"remint_signer_requests_total{socket="\#(bench.socket)",result="\#(result)"}"#)
+                }
+                #expect(count(fault.result) == 1)
+                #expect(count("signed") == 0)
                 // On a busy machine the client may give up before the request arrives.
                 try await eventually("the request") { signer.signRequests >= 1 }
                 #expect(signer.signRequests == 1, "nothing is sent twice")
@@ -119,6 +134,8 @@ import WorkerTestSupport
                 signer.answer { keys.honest($0) }
                 try await eventually("a right signature") { (try? await client.signOne(fault.ring).get()) != nil }
                 try await eventually("the problem's end") { client.problem == nil }
+                #expect(count("signed") == 1)
+                #expect(client.metric(#"remint_signer_reachable{socket="\#(bench.socket)"}"#) == 1)
             }
         }
     }

@@ -15,7 +15,7 @@ extension Scenarios {
             "Kafka": ["Dispatch", "Glibc", "Synchronization"],
             "DeclaredTesting": ["Foundation"],
             "WorkerConfiguration": ["Glibc", "Synchronization"],
-            "Telemetry": ["Foundation", "Synchronization"],
+            "Telemetry": ["Foundation", "Glibc", "Synchronization"],
             "Signing": ["Dispatch", "Glibc", "Synchronization"],
             "HTTPTransport": ["Glibc", "Synchronization"],
             "VendorLookup": ["Synchronization"],

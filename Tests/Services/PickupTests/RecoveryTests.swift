@@ -45,6 +45,25 @@ import Testing
         #expect(late.recovery?.end(at: Self.reported.advanced(bySeconds: 7201)) == 7201)
     }
 
+    @Test func `each counter and histogram by app has a series with 0 before the first call`() {
+        let metrics = PickupMetrics()
+        metrics.begin(["shop", "push"])
+        var count = 0
+        for reading in metrics.registry.read() {
+            guard let place = reading.labels.firstIndex(of: "app") else { continue }
+            let labels: [[String]]
+            switch reading.values {
+            case .counter(let points), .gauge(let points): labels = points.map(\.labels)
+            case .histogram(_, let distributions):
+                labels = distributions.map(\.labels)
+                #expect(distributions.allSatisfy { $0.sum == 0 })
+            }
+            count += 1
+            #expect(Set(labels.map { $0[place] }) == ["shop", "push"], "\(reading.name)")
+        }
+        #expect(count >= 3)
+    }
+
     @Test func `the metrics count a recovery for its app, once`() {
         let metrics = PickupMetrics()
         let token = token()

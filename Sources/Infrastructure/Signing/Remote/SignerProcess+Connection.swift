@@ -29,6 +29,7 @@ extension SignerProcess {
         var wasUseful = false
         defer {
             state.withLock { $0.connection = nil }
+            metrics?.set(isReachable: false, socket)
             connection.close(.broken("it was given up"))
         }
         while !Task.isCancelled {
@@ -37,6 +38,7 @@ extension SignerProcess {
                 take(rings)
                 wasUseful = true
                 clear([.keys])
+                metrics?.set(isReachable: true, socket)
                 state.withLock { $0.connection = connection }
                 keysAreKnown()
             case .success: return ("answered another question than was asked", wasUseful)

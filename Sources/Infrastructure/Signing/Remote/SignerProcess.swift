@@ -1,5 +1,5 @@
 public import AdapterKit
-public import Logging
+package import Logging
 public import Pipeline
 import Synchronization
 import Telemetry
@@ -41,6 +41,7 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
     let times: Times
     let state = Mutex(State())
     let problems: KeyProblems
+    let metrics: SignerMetrics?
     let logger: Logger
     private let checks: [SignatureCheck]
     private let known: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
@@ -51,24 +52,30 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
     ///   - socket: the path of the signer's socket.
     ///   - wanted: the rings that it is asked for, with the algorithms of the apps that use them.
     ///   - problems: called with the problems that keep it from signing.
+    ///   - metrics: the metrics of all signers; nil for none.
     ///   - lanes: threads that verify signatures.
-    public convenience init(
-        socket: String, wanted: [String: Set<Algorithm>], problems: @escaping KeyProblems, lanes: Int, logger: Logger
+    package convenience init(
+        socket: String, wanted: [String: Set<Algorithm>], problems: @escaping KeyProblems, metrics: SignerMetrics?,
+        lanes: Int, logger: Logger
     ) {
-        self.init(socket: socket, wanted: wanted, problems: problems, lanes: lanes, times: Times(), logger: logger)
+        self.init(
+            socket: socket, wanted: wanted, problems: problems, metrics: metrics, lanes: lanes, times: Times(),
+            logger: logger)
     }
 
     init(
-        socket: String, wanted: [String: Set<Algorithm>], problems: @escaping KeyProblems, lanes: Int, times: Times,
-        logger: Logger
+        socket: String, wanted: [String: Set<Algorithm>], problems: @escaping KeyProblems,
+        metrics: SignerMetrics? = nil, lanes: Int, times: Times, logger: Logger
     ) {
         self.socket = socket
         self.wanted = wanted
         self.problems = problems
+        self.metrics = metrics
         self.times = times
         self.logger = logger
         checks = (0..<max(1, lanes)).map { SignatureCheck("\($0)") }
         known = AsyncStream.makeStream()
+        metrics?.begin(socket)
     }
 
     public var description: String { "the signer at \(socket)" }
@@ -123,44 +130,59 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
     private func sign(
         _ piece: ArraySlice<SigningRequest>, _ urgency: SigningUrgency, _ check: SignatureCheck
     ) async -> [Result<[UInt8], Rejection>] {
-        func failed(_ code: ErrorCode, _ text: String) -> [Result<[UInt8], Rejection>] {
-            piece.map { _ in .failure(Rejection(code, text)) }
-        }
         let (open, before) = state.withLock { ($0.connection, $0.rings) }
         guard let connection = open else {
-            return failed(.keyUnavailable, "the signer cannot be reached")
+            metrics?.count(.unreachable, at: socket, after: nil)
+            let rejection = Rejection(.keyUnavailable, "the signer cannot be reached")
+            return piece.map { _ in .failure(rejection) }
         }
         let items = piece.map { request in
             SignerFrame.Item(
                 ring: request.key.ring, version: request.key.version, algorithm: request.key.algorithm.rawValue,
                 input: request.input.bytes)
         }
-        switch await connection.ask(within: times.timeout, { .signRequest(id: $0, urgency, items) }) {
+        let start = ContinuousClock.now
+        let answer = await connection.ask(within: times.timeout, { .signRequest(id: $0, urgency, items) })
+        let time = ContinuousClock.now - start
+        let (result, signatures) = await take(answer, piece, before, connection, check)
+        metrics?.count(result, at: socket, after: time)
+        return signatures
+    }
+
+    /// Returns the signatures of `answer`, or the reasons why there are none, and notes the signer's faults.
+    private func take(
+        _ answer: Result<SignerFrame, SignerFailure>, _ piece: ArraySlice<SigningRequest>,
+        _ before: [String: TrustedRing], _ connection: SignerConnection, _ check: SignatureCheck
+    ) async -> (SignerMetrics.Result, [Result<[UInt8], Rejection>]) {
+        func failed(_ code: ErrorCode, _ text: String) -> [Result<[UInt8], Rejection>] {
+            piece.map { _ in .failure(Rejection(code, text)) }
+        }
+        switch answer {
         case .success(.signatures(_, let answers)):
             // A key that was replaced meanwhile was the right one when the question was asked.
             let now = state.withLock { $0.rings }
             let (results, troubles) = await check.results(of: piece, answers, [now, before])
             note(troubles)
-            if results.allSatisfy({ (try? $0.get()) != nil }) {
-                clear([.overdue, .malformed, .count, .signature, .failed, .policy])
-            }
-            return results
+            guard results.allSatisfy({ (try? $0.get()) != nil }) else { return (.refused, results) }
+            clear([.overdue, .malformed, .count, .signature, .failed, .policy])
+            return (.signed, results)
         case .success:
             let text = "answered another question than was asked"
             note([.malformed: text])
             connection.close(.malformed(text))
-            return failed(.mintFailed, "the signer \(text)")
+            return (.malformed, failed(.mintFailed, "the signer \(text)"))
         case .failure(.malformed(let text)):
             note([.malformed: "gave an answer that is not of the protocol: \(text)"])
-            return failed(.mintFailed, "the signer's answer is not of the protocol: \(text)")
+            return (.malformed, failed(.mintFailed, "the signer's answer is not of the protocol: \(text)"))
         case .failure(.overdue(let timeout)):
             note([.overdue: "did not sign within \(timeout)"])
-            return failed(.keyUnavailable, "the signer did not answer within \(timeout)")
+            return (.overdue, failed(.keyUnavailable, "the signer did not answer within \(timeout)"))
         case .failure(.broken(let text)):
-            return failed(.keyUnavailable, "the connection to the signer broke: \(text)")
+            return (.unreachable, failed(.keyUnavailable, "the connection to the signer broke: \(text)"))
         case .failure(.closed(let reason)):
-            return failed(.keyUnavailable, "the signer closed the connection: \(reason)")
-        case .failure(.tooLarge(let text)): return failed(.mintFailed, "the token is too large for the signer: \(text)")
+            return (.unreachable, failed(.keyUnavailable, "the signer closed the connection: \(reason)"))
+        case .failure(.tooLarge(let text)):
+            return (.refused, failed(.mintFailed, "the token is too large for the signer: \(text)"))
         }
     }
 

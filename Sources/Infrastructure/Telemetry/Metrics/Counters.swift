@@ -30,6 +30,11 @@ public final class CounterFamily: MetricFamily {
         }
     }
 
+    /// Sets the value to `total`, which is counted elsewhere and only grows.
+    func raise(to total: Double, _ labels: String...) {
+        values.withLock { $0.told[labels] = max(total, $0.told[labels] ?? 0) }
+    }
+
     /// Stops exposing the values whose labels `isKept` rejects. If they are counted again, they begin at zero.
     func keep(where isKept: ([String]) -> Bool) {
         values.withLock { values in

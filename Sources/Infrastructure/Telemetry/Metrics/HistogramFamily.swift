@@ -18,6 +18,11 @@ public final class HistogramFamily: MetricFamily {
         self.bounds = bounds
     }
 
+    private var empty: Distribution { Distribution(counts: Array(repeating: 0, count: bounds.count + 1)) }
+
+    /// Exposes the distribution with these label values from now on, even before its first observation.
+    public func begin(_ labels: String...) { values.withLock { $0[labels] = $0[labels] ?? empty } }
+
     /// Adds one observation.
     public func observe(_ observation: Double, _ labels: String...) { observe([observation], labels) }
 
@@ -25,7 +30,7 @@ public final class HistogramFamily: MetricFamily {
     public func observe(_ observations: [Double], _ labels: [String]) {
         guard !observations.isEmpty else { return }
         values.withLock { values in
-            var distribution = values[labels] ?? Distribution(counts: Array(repeating: 0, count: bounds.count + 1))
+            var distribution = values[labels] ?? empty
             // Taken out meanwhile, so that it is changed in place.
             values[labels] = nil
             for observation in observations {

@@ -42,10 +42,15 @@ package final class UnreadableRecords: Sendable {
 
     /// Returns the counter, which worker and gateway share.
     package static func counter(in registry: MetricsRegistry) -> CounterFamily {
-        registry.counter(
+        let family = registry.counter(
             "remint_unreadable_records_total",
             "Records that the process read back from a topic and skipped, by topic_kind (\(Kind.allCases.map(\.rawValue).joined(separator: ", "))) and reason (\(RecordFault.allCases.map(\.rawValue).joined(separator: ", "))).",
             labels: ["topic_kind", "reason"])
+        // The first such record is an increase then, which an alert sees.
+        for kind in Kind.allCases {
+            for fault in RecordFault.allCases { family.add(0, kind.rawValue, fault.rawValue) }
+        }
+        return family
     }
 
     /// Counts a record of `kind` that is skipped because of `fault`.

@@ -17,7 +17,13 @@ struct AppsReader {
         }
         // With errors so far, the values may be larger than any machine can hold, and are not compared with anything.
         let isRight = !section.diagnostics.all.contains { $0.severity == .error }
-        let members = section.all.compactMap { _, name, value -> LookupAccounts.Member? in
+        let members = section.all.compactMap { key, name, value -> LookupAccounts.Member? in
+            if name == Configuration.App.unknown {
+                section.diagnostics.error(
+                    key,
+                    "no app can be called \(name): the metrics count events of apps that are not configured under this name; rename the app"
+                )
+            }
             let app = Section(value, name: section.path(name), section.diagnostics)
             defer { app.finish() }
             let own = FileNotes()

@@ -43,7 +43,7 @@ extension Configuration {
 
 extension Configuration.App {
     static let section = SectionDescription(
-        "apps", "One app per integration: two Braze workspaces are two apps. The name is what events call it.",
+        "apps", "One app per integration: two Braze workspaces are two apps. The name is what events call it; unknown is reserved.",
         sections: [
             SectionDescription(
                 "*", "",
@@ -51,6 +51,9 @@ extension Configuration.App {
                     + [settingsKey.description],
                 sections: [Configuration.Lookup.section])
         ], ifAbsent: .refused)
+
+    /// The name in metrics of events whose app is not configured. No app can have it.
+    public static let unknown = "unknown"
 
     /// Returns the full name of the app `name`.
     static func fullName(of name: String) -> String { "\(section.name).\(name)" }

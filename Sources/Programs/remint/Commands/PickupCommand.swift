@@ -48,7 +48,7 @@ struct PickupCommand: AsyncParsableCommand {
                 now: UnixTime.system,
                 origin: (
                     ConfigurationOrigin(file: options.config, registry: .remint, source: .system), files: files
-                ), logLevel: level)
+                ), logLevel: level, build: Build.info)
         } catch {
             Terminal.error("remint: \(error)")
             throw ExitCode.failure

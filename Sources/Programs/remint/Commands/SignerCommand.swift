@@ -42,6 +42,7 @@ struct SignerCommand: AsyncParsableCommand {
         let preflight = try options.load()
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
         let logger = Logger.remint(configuration.log)
+        logger.notice("the signer starts", metadata: Build.details(configuration.signerLimits))
         protection.report(to: logger)
         let server: SignerServer
         do {

@@ -1,4 +1,6 @@
+import CBuild
 import Foundation
+import JOSE
 import Kafka
 import Logging
 import Serving
@@ -10,14 +12,42 @@ enum Build {
     /// The version.
     static let version = "0.1.0"
 
-    /// The kind of build, and the versions of the libraries that matter to an operator.
+    /// The versions of the program and of its libraries.
+    static var info: BuildInfo {
+        BuildInfo(
+            version: version, commit: String(cString: remint_commit()), swift: compiler,
+            librdkafka: KafkaLibrary.version, openssl: CryptoLibrary.version)
+    }
+
+    /// The kind of build, the commit, and the versions of the libraries that matter to an operator.
     static var description: String {
         #if DEBUG
             let kind = "debug"
         #else
             let kind = "release"
         #endif
-        return "\(kind), librdkafka \(KafkaLibrary.version)"
+        let info = info
+        return """
+            \(kind), commit \(info.commit), Swift \(info.swift), librdkafka \(info.librdkafka), OpenSSL \(info.openssl)
+            """
+    }
+
+    /// The answer to `--version`: the version alone on the first line, for scripts, and the build on the second one.
+    static var report: String { "\(version)\n\(description)" }
+
+    /// The version of the compiler; a program can only ask it for comparisons.
+    private static var compiler: String {
+        #if compiler(>=6.6)
+            return "6.6 or later"
+        #elseif compiler(>=6.5)
+            return "6.5"
+        #elseif compiler(>=6.4)
+            return "6.4"
+        #elseif compiler(>=6.3)
+            return "6.3"
+        #else
+            return "6.2"
+        #endif
     }
 
     /// The details of a first line.
@@ -41,6 +71,16 @@ extension Configuration {
             "worker.batch.events": "\(worker.readAheadEvents)", "worker.memory": Build.text(bytes: worker.memory),
             "worker.max_event_bytes": Build.text(bytes: worker.maximumEventBytes),
             "worker.admission.subjects": "\(worker.admission.subjects)",
+            "worker.shutdown_deadline": "\(worker.shutdownDeadline.components.seconds)s",
+            "cores": "\(ProcessInfo.processInfo.activeProcessorCount)", "open files": "\(OpenFiles.raised().limit)",
+        ]
+    }
+}
+
+extension Configuration {
+    /// The limits of a signer that an operator asks about first.
+    var signerLimits: KeyValuePairs<String, String> {
+        [
             "worker.shutdown_deadline": "\(worker.shutdownDeadline.components.seconds)s",
             "cores": "\(ProcessInfo.processInfo.activeProcessorCount)", "open files": "\(OpenFiles.raised().limit)",
         ]

@@ -23,6 +23,7 @@ extension Rotation {
         self.phase = phase
         isOfOldForm = root["id"] == nil
         pause = root["paused"]?.string
+        pausedSince = pause == nil ? nil : root["paused_since"]?.string.flatMap { RFC3339.parse($0) }
         if let member = root["marks"] {
             guard let marks = TopicMarks(member) else { return nil }
             start = marks
@@ -83,6 +84,7 @@ extension Rotation {
         json.member("to", to)
         json.member("phase", phase.rawValue)
         if let pause { json.member("paused", pause) }
+        if let pausedSince { json.member("paused_since", pausedSince.description) }
         json.member("begun", begun.description)
         if let by { json.member("by", by) }
         if let why { json.member("why", why) }

@@ -59,6 +59,8 @@ package struct Rotation: Sendable, Equatable {
     package internal(set) var phase: Phase
     /// The reason for its pause; nil if it is not paused.
     package internal(set) var pause: String?
+    /// The start of its pause; nil if it is not paused, and for a pause from before campaigns noted it.
+    package internal(set) var pausedSince: UnixTime?
     /// The ends of the topics before its first event was sent: its outcomes lie behind them.
     package internal(set) var start: TopicMarks?
     /// The canary at hand; nil before the first, and after one that did not pass.
@@ -201,6 +203,9 @@ package struct Rotation: Sendable, Equatable {
         try requireOpen("pause")
         pause = reason
     }
+
+    /// Notes that the campaign was paused, or resumed, at `time`.
+    package mutating func datePause(_ time: UnixTime) { pausedSince = pause == nil ? nil : time }
 
     /// Allows the re-issue again. A canary that did not pass is followed by one of other users.
     package mutating func resume() {

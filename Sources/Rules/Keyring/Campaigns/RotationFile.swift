@@ -5,11 +5,13 @@ package import JOSE
 package struct RotationFile: Sendable {
     /// The file.
     package let path: String
+    private let directory: KeyRingDirectory
     private let disk: Disk
 
     /// The campaign of the ring in `directory`.
     package init(_ directory: KeyRingDirectory) {
         path = directory.campaign
+        self.directory = directory
         disk = directory.disk
     }
 
@@ -25,6 +27,16 @@ package struct RotationFile: Sendable {
             throw KeyRingError(path, "is no campaign's state; restore it, or move it away and start again")
         }
         return rotation
+    }
+
+    /// Returns the revision of the file with the progress of the campaign `id`; nil if there is no file.
+    func progressRevision(of id: String) -> FileRevision? { FileRevision(of: directory.checkpoint(of: id)) }
+
+    /// Reads the progress of the campaign `id`; nil where its re-issue has not begun or the file cannot be read.
+    func progress(of id: String) -> CampaignProgress? {
+        let path = directory.checkpoint(of: id)
+        guard KeyFile.exists(path), let text = try? KeyFile.readListing(path) else { return nil }
+        return CampaignProgress(text, of: id)
     }
 
     /// Writes the campaign, whole or not at all. A caller that changes it holds the ring's lock.

@@ -30,6 +30,9 @@ public struct KeyRingDirectory: Sendable {
     /// The file of the ring's campaign.
     var campaign: String { "\(path)/rotation.json" }
 
+    /// Returns the file with the progress of the campaign `id`.
+    package func checkpoint(of id: String) -> String { "\(path)/rotation-\(id).json" }
+
     /// The listing's revision; nil where there is none.
     public var revision: FileRevision? { FileRevision(of: listing) }
 

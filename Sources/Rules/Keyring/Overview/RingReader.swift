@@ -7,6 +7,7 @@ package final class RingReader: Sendable {
     private struct Entry {
         let listing: FileRevision?
         let campaign: FileRevision?
+        let progress: FileRevision?
         let report: RingReport
     }
 
@@ -43,12 +44,14 @@ package final class RingReader: Sendable {
                 // First the revisions: what changes while it is read is read again.
                 let (listing, campaign) = (directory.revision, rotation.revision)
                 if let entry = entries[key.name], entry.listing == listing, entry.campaign == campaign,
-                    entry.report.problem == nil
+                    entry.report.problem == nil, entry.progress == entry.report.progressRevision(in: rotation)
                 {
                     return entry.report
                 }
-                let report = Self.read(key.name, directory, rotation)
-                entries[key.name] = Entry(listing: listing, campaign: campaign, report: report)
+                var report = Self.read(key.name, directory, rotation)
+                let progress = report.progressRevision(in: rotation)
+                report.progress = report.campaign.flatMap { rotation.progress(of: $0.id) }
+                entries[key.name] = Entry(listing: listing, campaign: campaign, progress: progress, report: report)
                 return report
             }
         }
@@ -61,5 +64,12 @@ package final class RingReader: Sendable {
             report.campaign = try rotation.load()
         } catch { report.problem = "\(error)" }
         return report
+    }
+}
+
+extension RingReport {
+    /// Returns the revision of the campaign's progress in the folder of `rotation`; nil where there is none.
+    fileprivate func progressRevision(in rotation: RotationFile) -> FileRevision? {
+        campaign.flatMap { $0.phase.isOver ? nil : rotation.progressRevision(of: $0.id) }
     }
 }

@@ -8,6 +8,8 @@ package struct RingReport: Sendable {
     package var versions: [ListedVersion] = []
     /// The campaign that replaces one of them; nil where none was begun.
     package var campaign: Rotation?
+    /// The progress of the campaign's re-issue; nil where it has not begun.
+    package var progress: CampaignProgress?
     /// The reason why the folder cannot be read; nil if it can.
     package var problem: String?
 

@@ -21,6 +21,8 @@ package struct ReissueProgress: Sendable, Equatable {
     package private(set) var sendingSince: UnixTime?
     /// The offsets that an open transaction hid when the job's users were read from the ledger.
     package var hidden = 0
+    /// The number of rows; nil where it is unknown.
+    package var total: Int?
     /// Whether every row was read.
     package var isFinished = false
     /// The campaign that the job belongs to; nil for a job by itself.
@@ -55,6 +57,7 @@ package struct ReissueProgress: Sendable, Equatable {
         (progress.rows, progress.sent, progress.rejected) = (rows, sent, rejected)
         (progress.rejectsLength, progress.sendingRows, progress.isFinished) = (rejectsLength, sendingRows, isFinished)
         progress.sendingSince = sendingSince
+        progress.total = total
         return progress
     }
 
@@ -85,6 +88,7 @@ package struct ReissueProgress: Sendable, Equatable {
         sendingRows = count("sending_rows") ?? rows
         sendingSince = root["sending_since_ms"]?.integer.map { UnixTime(milliseconds: $0) }
         hidden = max(0, count("hidden") ?? 0)
+        total = count("total").map { max(0, $0) }
         isFinished = root["finished"]?.bool ?? false
         isSettled = root["settled"]?.bool ?? false
     }
@@ -98,6 +102,7 @@ package struct ReissueProgress: Sendable, Equatable {
         if campaign != nil { json.member("round", Int64(round)) }
         json.member("input", input)
         json.member("rows", Int64(rows))
+        if let total { json.member("total", Int64(total)) }
         json.member("sent", Int64(sent))
         json.member("rejected", Int64(rejected))
         json.member("rejects_length", Int64(rejectsLength))

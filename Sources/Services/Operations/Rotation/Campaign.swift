@@ -50,6 +50,7 @@ package struct Campaign {
         }
         var rotation = before
         try step(&editor, &rotation)
+        if rotation.pause != before.pause { rotation.datePause(ring.now()) }
         if before.isOfOldForm {
             try adoptFiles(of: before)
             rotation = rotation.inNewForm
@@ -85,7 +86,7 @@ package struct Campaign {
 
     /// Returns the files of `rotation`'s job.
     package func files(of rotation: Rotation) -> ReissueFiles {
-        ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.id).json", on: ring.directory.disk)
+        ReissueFiles(state: ring.directory.checkpoint(of: rotation.id), on: ring.directory.disk)
     }
 
     /// Returns the progress of `rotation`'s job; nil where none has begun.
@@ -105,7 +106,7 @@ package struct Campaign {
     /// Renames the checkpoint of a campaign from before campaigns had ids. Before the re-issue, the existing one
     /// belongs to another campaign.
     private func adoptFiles(of rotation: Rotation) throws {
-        let old = ReissueFiles(state: "\(ring.directory.path)/rotation-\(rotation.to).json", on: ring.directory.disk)
+        let old = ReissueFiles(state: ring.directory.checkpoint(of: rotation.to), on: ring.directory.disk)
         let new = files(of: rotation)
         guard [.canary, .waves].contains(rotation.phase), try new.load() == nil, let progress = try old.load(),
             progress.input == "ledger of \(rotation.from)", progress.campaign == nil, !progress.isFinished

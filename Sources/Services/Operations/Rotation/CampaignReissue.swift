@@ -99,6 +99,7 @@ package struct CampaignReissue {
         var (progress, held) = try await begin(rotation, files)
         let sentBefore = progress.sent
         let total = try CampaignList(files, ring.configuration).count()
+        progress.total = total
         if rotation.kind == .rotation {
             guard try await passCanary(rotation, &progress, total, held) else { return .paused }
         }

@@ -39,7 +39,10 @@ final class PickupMetrics: Sendable {
     /// Records that were read back and skipped.
     let unreadable: CounterFamily
 
-    init() {
+    /// - Parameter build: the versions that `remint_build_info` has.
+    init(build: BuildInfo = BuildInfo()) {
+        build.expose(in: registry)
+        ProcessMetrics.expose(in: registry)
         answers = registry.counter(
             "remint_pickup_answers_total", "Calls that the gateway answered, by call and status.",
             labels: ["call", "status"])
@@ -99,6 +102,15 @@ final class PickupMetrics: Sendable {
             "remint_pickup_recalled_tokens_total",
             "Tokens that the gateway read from the past of the token topic, newest first.")
         unreadable = UnreadableRecords.counter(in: registry)
+    }
+
+    /// Exposes the series of `apps`, before their first call.
+    func begin(_ apps: some Sequence<String>) {
+        for app in apps {
+            calls.begin(app)
+            recovery.begin(app)
+            renewals.add(0, app)
+        }
     }
 
     func answered(_ call: String, _ status: Int) { answers.add(1, call, "\(status)") }

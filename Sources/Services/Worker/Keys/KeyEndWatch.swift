@@ -7,8 +7,8 @@ import Telemetry
 import Wiring
 import WorkerConfiguration
 
-/// Looks every second at the ends of the keys that sign, and at each app's ability to sign. It sets the readiness and the
-/// metrics, and logs each change once.
+/// Looks every second at the key rings: at the ends of the keys that sign, at campaigns, and at each app's ability to sign.
+/// It sets the readiness and the metrics, and logs each change once.
 struct KeyEndWatch: Sendable {
     /// The state that was last logged.
     struct Seen: Sendable {
@@ -56,7 +56,7 @@ struct KeyEndWatch: Sendable {
         let ends = reports.flatMap { report in
             report.isBehindSigner ? signedElsewhere(report.name).map { [$0] } ?? [] : report.ends
         }
-        metrics.set(ends)
+        metrics.keys.set(reports, ends: ends)
         logStages(of: ends, &seen, at: now)
         logApps(reports, &seen, at: now)
     }

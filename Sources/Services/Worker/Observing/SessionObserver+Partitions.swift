@@ -8,6 +8,7 @@ import Telemetry
 extension SessionObserver {
     /// Notes that partitions of `lane` come or go.
     func rebalanced(_ lane: Lane, _ partitions: [TopicPartition], isAssignment: Bool) {
+        if isAssignment { metrics.partitions.begin(partitions) }
         logger.info(
             isAssignment ? "partitions were assigned" : "partitions were revoked",
             metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(partitions.ranges)"])
@@ -33,7 +34,7 @@ extension SessionObserver {
                 LogKey.partitions: "\(partition)",
                 LogKey.committedOffset: "\(committed)", LogKey.offset: "\(offset)",
             ])
-        metrics.wentBack(topic: partition.topic, partition: partition.partition)
+        metrics.partitions.wentBack(partition)
     }
 
     /// Notes the start of a partition, which may be out of the ordinary.
@@ -49,18 +50,18 @@ extension SessionObserver {
             logger.error(
                 "records were deleted before they were read; their events are never answered",
                 metadata: details.merging([LogKey.records: "\(count)"]) { first, _ in first })
-            metrics.lost(count, topic: partition.topic, partition: partition.partition)
+            metrics.partitions.lost(count, partition)
         case .beyondEnd:
             logger.error(
                 "the log ends before the committed offset; the worker goes on at its end, and answers none of the retained records again",
                 metadata: details.merging([
                     LogKey.detail: "to answer them: stop the workers, then \(remedy)"
                 ]) { first, _ in first })
-            metrics.regressed(.truncated, topic: partition.topic, partition: partition.partition)
+            metrics.partitions.regressed(.truncated, partition)
         case .replaced:
             logger.error(
                 "the topic was deleted and created again; the worker reads it from its start", metadata: details)
-            metrics.regressed(.replaced, topic: partition.topic, partition: partition.partition)
+            metrics.partitions.regressed(.replaced, partition)
         }
     }
 

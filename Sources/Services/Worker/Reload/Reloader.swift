@@ -83,6 +83,7 @@ final class Reloader: Sendable {
         metrics.keep(
             apps: Set(configuration.apps.map(\.name)),
             accounts: Set(configuration.apps.compactMap { $0.lookup?.account }))
+        metrics.begin(configuration.apps)
         if let level = Logger.Level(rawValue: configuration.log.level) { logLevel?.set(level) }
         journal.apply(reload.plan.changes)
     }

@@ -80,6 +80,7 @@ extension SessionLoop {
             assignments += 1
         } else {
             marks.drop(partitions)
+            lag.drop(partitions)
         }
         observer.rebalanced(lane, partitions, isAssignment: rebalance.isAssignment)
         do throws(KafkaError) {

@@ -51,6 +51,7 @@ extension SessionLoop {
                 former: self.committed.former(partition, marks.former(partition), seenUntil: lastLogLook))
             starts[partition] = PartitionStart(facts)
             marks.begin(partition, first: view.first)
+            lag.begin(partition, at: starts[partition]?.offset ?? view.bounds.upperBound, end: view.bounds.upperBound)
         }
         return starts
     }

@@ -36,12 +36,12 @@ extension SessionLoop {
         observer.logOutcomes()
         var lag: [[String]: Double] = [:]
         for lane in Lane.allCases {
-            let ends = await lanes.consumers[lane].knownEnds
-            let positions = machine.positions(lane)
-            for (partition, end) in ends {
-                // Until a first record came, nothing is known of where this member is.
-                guard let position = positions[partition] else { continue }
-                lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(max(0, end - position))
+            let consumer = lanes.consumers[lane]
+            let records = self.lag.records(
+                of: await consumer.assignedPartitions, ends: await consumer.knownEnds,
+                positions: machine.positions(lane))
+            for (partition, count) in records {
+                lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(count)
             }
             guard machine.pausedLanes.contains(lane) else {
                 restingLag.forget(lane)
@@ -51,7 +51,7 @@ extension SessionLoop {
                 lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(count)
             }
             if restingLag.isDue(lane) {
-                background.addTask { [restingLag, consumer = lanes.consumers[lane]] in
+                background.addTask { [restingLag] in
                     await restingLag.ask(lane, consumer)
                 }
             }

@@ -30,6 +30,8 @@ struct SessionLoop {
     var watch = PartitionWatch()
     /// The first records of the assigned partitions' logs.
     var marks = LogMarks()
+    /// The records that wait in the assigned partitions.
+    var lag = AssignedLag()
     let logViews = Handoff<LogViews>()
     var isLookingAtLogs = false
     /// The number of assignments so far.

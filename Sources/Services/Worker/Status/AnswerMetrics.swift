@@ -13,6 +13,9 @@ struct AnswerMetrics: Sendable {
             labels: ["app"], buckets: RecoveryTime.buckets)
     }
 
+    /// Exposes the series of `app`, before its first token.
+    func begin(_ app: String) { seconds.begin(app) }
+
     /// Counts the outcomes of a transaction that is visible.
     func count(_ settlements: some Sequence<Settlement>, at now: UnixTime) {
         var times: [String: [Double]] = [:]

@@ -14,14 +14,18 @@ struct LookupMetrics: Sendable {
     private let remembered: GaugeFamily
     private let parked: GaugeFamily
     private static let circuits = ["closed", "half_open", "open"]
+    private static let results = [
+        "answered", "throttled", "unavailable", "misconfigured", "unreadable", "mismatched",
+    ]
+    private static let verdicts = ["exists", "gone", "unknown"]
 
     init(_ registry: MetricsRegistry) {
         requests = registry.counter(
             "remint_lookup_requests_total",
-            "Requests to a vendor's REST API, by result: answered, throttled, unavailable, misconfigured, unreadable, mismatched.",
+            "Requests to a vendor's REST API, by result: \(Self.results.joined(separator: ", ")).",
             labels: ["account", "result"])
         verdicts = registry.counter(
-            "remint_lookup_verdicts_total", "The vendor's verdicts on users: exists, gone, unknown.",
+            "remint_lookup_verdicts_total", "The vendor's verdicts on users: \(Self.verdicts.joined(separator: ", ")).",
             labels: ["app", "verdict"])
         hits = registry.counter(
             "remint_lookup_cache_hits_total", "Events for which the vendor's answer was in the cache.", labels: ["app"])
@@ -44,6 +48,15 @@ struct LookupMetrics: Sendable {
         remembered = registry.gauge("remint_lookup_cache_answers", "Vendors' answers in the cache.")
         parked = registry.gauge(
             "remint_lookup_waiting_events", "Events that wait for a vendor's answer and are not in a retry tier.")
+    }
+
+    /// Exposes the counts of `app` and of its account, before the first request.
+    func begin(_ app: String, _ account: String) {
+        for result in Self.results { requests.add(0, account, result) }
+        for verdict in Self.verdicts { verdicts.add(0, app, verdict) }
+        hits.add(0, app)
+        openings.add(0, account)
+        duration.begin(account)
     }
 
     func add(_ tally: LookupTally) {

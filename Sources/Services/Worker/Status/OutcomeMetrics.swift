@@ -2,6 +2,7 @@ import AdapterKit
 import Pipeline
 import Synchronization
 import Telemetry
+import WorkerConfiguration
 
 /// The outcomes of events, by app. The worker counts them as they become visible and writes them out when somebody
 /// reads the metrics. It does not build the labels of a thousand apps for each transaction.
@@ -41,6 +42,18 @@ final class OutcomeMetrics: Sendable {
             "Reports that call an unexpired token expired: a clock is wrong, or an SDK names the wrong token.",
             labels: ["app"])
         registry.beforeReading { [self] in write() }
+    }
+
+    /// Exposes the series of `apps`, and of events without a configured app, before their first event.
+    func begin(_ apps: [Configuration.App]) {
+        for app in apps {
+            for outcome in Outcome.names { outcomes.add(0, app.name, outcome, "", "") }
+            for signer in TokenSigner.allCases { reports.add(0, app.name, signer.rawValue) }
+            for family in [unkeyed, coalesced, superseded, clockSkew] { family.add(0, app.name) }
+            minted.add(0, app.name, app.adapter.algorithm.rawValue)
+        }
+        let unknown = Outcome.deadLettered(.unknownApp)
+        outcomes.add(0, Configuration.App.unknown, unknown.name, unknown.code, "")
     }
 
     /// Counts the outcomes of a transaction that is visible.
@@ -90,7 +103,7 @@ struct OutcomeLabels: Hashable {
     let isClockSkew: Bool
 
     init(_ settlement: Settlement) {
-        app = settlement.app ?? ""
+        app = settlement.app ?? Configuration.App.unknown
         // Why it was skipped is text of any kind and no label.
         outcome = if case .skipped = settlement.outcome { .skipped("") } else { settlement.outcome }
         algorithm = settlement.algorithm

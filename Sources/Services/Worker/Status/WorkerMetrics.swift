@@ -3,9 +3,11 @@ import BrokerTokens
 import Keyring
 import OTLP
 import Pipeline
+import Signing
 import Synchronization
 import Telemetry
 import Wiring
+import WorkerConfiguration
 
 /// The worker's metrics. Labels are apps, lanes, topics and stable codes; never a user, a token or a string from
 /// outside.
@@ -17,15 +19,12 @@ final class WorkerMetrics: Sendable {
     private let signatures: CounterFamily
     private let transactions: CounterFamily
     private let sessions: CounterFamily
-    private let offsetRegressions: CounterFamily
     let unreadable: CounterFamily
-    private let lostRecords: CounterFamily
-    private let logRegressions: CounterFamily
     private let transactionTime: HistogramFamily
     private let batchTime: HistogramFamily
     private let batchEvents: HistogramFamily
     let latency: HistogramFamily
-    let lag: GaugeFamily
+    let partitions: PartitionMetrics
     let oldest: GaugeFamily
     let queued: GaugeFamily
     private let suspended: GaugeFamily
@@ -41,15 +40,20 @@ final class WorkerMetrics: Sendable {
     private let certificateEnd: GaugeFamily
     private let clockOffset: GaugeFamily
     private let adminCertificateEnd: GaugeFamily
-    private let keyEnds: GaugeFamily
+    let keys: KeyMetrics
+    let signers: SignerMetrics
     let export: ExportMetrics
     let reloads: ReloadMetrics
     /// The apps and accounts whose series are exported; nil for all.
     private let kept = Mutex<(apps: Set<String>, accounts: Set<String>)?>(nil)
 
-    init() {
+    /// - Parameter build: the versions that `remint_build_info` has.
+    init(build: BuildInfo = BuildInfo()) {
+        build.expose(in: registry)
+        ProcessMetrics.expose(in: registry)
         let seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
         events = registry.counter("remint_events_total", "Events that the worker consumed.", labels: ["lane"])
+        for lane in Lane.allCases { events.add(0, lane.rawValue) }
         ends = OutcomeMetrics(registry)
         answers = AnswerMetrics(registry)
         signatures = registry.counter(
@@ -59,19 +63,9 @@ final class WorkerMetrics: Sendable {
         transactions = registry.counter(
             "remint_transactions_total", "Commits, by result: committed, aborted, blocked, unusable, fenced.",
             labels: ["result"])
+        for result in CommitResult.names { transactions.add(0, result) }
         sessions = registry.counter("remint_sessions_total", "Times that the worker created its Kafka clients.")
-        offsetRegressions = registry.counter(
-            "remint_offset_setbacks_total",
-            "Times that the worker got a partition back at an offset before its own last commit of that partition.",
-            labels: ["topic", "partition"])
         unreadable = UnreadableRecords.counter(in: registry)
-        lostRecords = registry.counter(
-            "remint_lost_records_total", "Records that retention or an operator deleted before the worker read them.",
-            labels: ["topic", "partition"])
-        logRegressions = registry.counter(
-            "remint_log_regressions_total",
-            "Partitions whose log is shorter than the committed offset (truncated), or that were created again (replaced).",
-            labels: ["topic", "partition", "reason"])
         transactionTime = registry.histogram(
             "remint_transaction_duration_seconds", "Time from the start of a commit to its end.", buckets: seconds)
         batchTime = registry.histogram(
@@ -82,9 +76,7 @@ final class WorkerMetrics: Sendable {
         latency = registry.histogram(
             "remint_publish_latency_seconds", "Time from the production of an event until its outcome is visible.",
             labels: ["lane"], buckets: seconds + [60, 300, 900, 3600])
-        lag = registry.gauge(
-            "remint_consumer_lag_records", "Records of the partition that the worker has not finished.",
-            labels: ["lane", "topic", "partition"])
+        partitions = PartitionMetrics(registry)
         oldest = registry.gauge(
             "remint_oldest_unfinished_event_seconds",
             "Age of the oldest event that the worker consumed and has not finished.",
@@ -93,7 +85,7 @@ final class WorkerMetrics: Sendable {
             "remint_queued_events", "Events that the worker consumed and has not started to process.", labels: ["lane"])
         suspended = registry.gauge(
             "remint_app_suspended",
-            "1 while the events of all users of the app wait: the vendor refuses the key, or an operator has paused the app.",
+            "1 while the events of all users of the app wait because the vendor refuses the key; 0 while an operator has paused the app.",
             labels: ["app"])
         refusingUsers = registry.gauge(
             "remint_app_refusing_users",
@@ -121,10 +113,8 @@ final class WorkerMetrics: Sendable {
         adminCertificateEnd = registry.gauge(
             "remint_admin_certificate_expiry_timestamp_seconds",
             "Time at which the certificate of admin.tls expires, in seconds since 1970; absent without admin.tls.")
-        keyEnds = registry.gauge(
-            "remint_key_retire_timestamp_seconds",
-            "Retirement time (retire_after) of the signing version, and of its successor in an open campaign, in seconds since 1970; absent without retire_after.",
-            labels: ["ring", "version"])
+        keys = KeyMetrics(registry)
+        signers = SignerMetrics(registry)
         export = ExportMetrics(registry)
         reloads = ReloadMetrics(registry)
         ready = registry.gauge("remint_ready", "1 while the dependency is ready.", labels: ["dependency"])
@@ -147,35 +137,9 @@ final class WorkerMetrics: Sendable {
     /// Sets the end of the admin server's certificate.
     func set(adminCertificateEnd moment: UnixTime) { adminCertificateEnd.set(Double(moment.seconds)) }
 
-    /// Sets the ends of the keys that the rings need.
-    func set(_ ends: [KeyEnd]) {
-        keyEnds.replace(
-            Dictionary(ends.map { ([$0.ring, $0.version], Double($0.end.seconds)) }) { first, _ in first })
-    }
-
     func took(_ count: Int, _ lane: Lane) { events.add(count, lane.rawValue) }
 
     func opened() { sessions.add() }
-
-    func wentBack(topic: String, partition: Int32) {
-        offsetRegressions.add(1, topic, String(partition))
-    }
-
-    /// The reason why a log does not continue at the committed offset.
-    enum LogRegression: String {
-        /// The log ends before the committed offset.
-        case truncated
-        /// The topic was created again.
-        case replaced
-    }
-
-    func regressed(_ reason: LogRegression, topic: String, partition: Int32) {
-        logRegressions.add(1, topic, String(partition), reason.rawValue)
-    }
-
-    func lost(_ count: Int64, topic: String, partition: Int32) {
-        lostRecords.add(Int(clamping: count), topic, String(partition))
-    }
 
     func processed(_ batch: [Progress], seconds: Double) {
         batchTime.observe(seconds)
@@ -201,7 +165,7 @@ final class WorkerMetrics: Sendable {
         for batch in unit.batches {
             for (record, settlement) in zip(batch.records, batch.settlements)
             where record.lane != .retries && record.body.keyLength < 0 {
-                unkeyed[settlement.app ?? "", default: 0] += 1
+                unkeyed[settlement.app ?? Configuration.App.unknown, default: 0] += 1
             }
         }
         for (app, count) in unkeyed { ends.countUnkeyed(app, count) }
@@ -231,16 +195,26 @@ final class WorkerMetrics: Sendable {
     private func forgetOthers() {
         guard let (apps, accounts) = kept.withLock({ $0 }) else { return }
         ends.forgetNames()
-        // Outcomes that belong to no app have an empty name.
-        registry.keep("app") { $0.isEmpty || apps.contains($0) }
+        // Outcomes that belong to no configured app have a reserved name.
+        registry.keep("app") { $0 == Configuration.App.unknown || apps.contains($0) }
         registry.keep("account") { accounts.contains($0) }
+    }
+
+    /// Exposes the series of `apps`, with 0 where nothing was counted.
+    func begin(_ apps: [Configuration.App]) {
+        ends.begin(apps)
+        for app in apps {
+            answers.begin(app.name)
+            if let account = app.lookup?.account { lookups.begin(app.name, account) }
+        }
+        for algorithm in Set(apps.map(\.adapter.algorithm)) { signatures.add(0, algorithm.rawValue) }
     }
 
     // MARK: What is
 
     func set(_ conditions: [LookupCondition], remembered: Int) { lookups.set(conditions, remembered: remembered) }
 
-    func set(lag values: [[String]: Double]) { lag.replace(values) }
+    func set(lag values: [[String]: Double]) { partitions.lag.replace(values) }
 
     func set(_ machine: SessionStateMachine, at now: UnixTime) {
         for lane in Lane.allCases {
@@ -253,7 +227,7 @@ final class WorkerMetrics: Sendable {
 
     func set(_ apps: [WorkerStatus.AppStatus], memory: (subjects: Int, bytes: Int)) {
         suspended.replace(
-            Dictionary(apps.map { ([$0.name], $0.suspension?.reach == .everyone ? 1 : 0) }) { first, _ in first })
+            Dictionary(apps.map { ([$0.name], $0.suspension?.isOfEveryone == true ? 1 : 0) }) { first, _ in first })
         pausedApps.replace(
             Dictionary(apps.map { ([$0.name], $0.suspension?.cause == .paused ? 1 : 0) }) { first, _ in first })
         remembered.set(Double(memory.subjects))
@@ -276,7 +250,15 @@ final class WorkerMetrics: Sendable {
     }
 }
 
+extension Suspension {
+    /// Whether the vendor refuses the key for all users of the app.
+    fileprivate var isOfEveryone: Bool { cause == .suspended && reach == .everyone }
+}
+
 extension CommitResult {
+    /// Every result's name in metrics.
+    static let names = ["committed", "aborted", "blocked", "unusable", "fenced"]
+
     /// The result's name in metrics.
     var name: String {
         switch self {

@@ -41,7 +41,7 @@ struct Manifest: Decodable, Sendable {
     let targets: [Target]
 
     /// The modules in `Sources` that are written in Swift.
-    var modules: [Target] { targets.filter { $0.layer != nil && $0.type != "system" } }
+    var modules: [Target] { targets.filter { $0.layer != nil && $0.type != "system" && $0.name != "CBuild" } }
 
     /// The modules of the package that `module` rests on, itself among them.
     func reach(of module: String) -> Set<String> {

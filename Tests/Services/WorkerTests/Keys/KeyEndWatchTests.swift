@@ -109,6 +109,10 @@ import WorkerTestSupport
         let line = #"remint_key_retire_timestamp_seconds{ring="push",version="k1"} 1900000000"#
         let text = metrics.registry.exposition()
         #expect(text.contains(line), "\(text)")
+        for name in ["created", "activated"] {
+            let age = #"remint_key_\#(name)_timestamp_seconds{ring="push",version="k1"} 1800000000"#
+            #expect(text.contains(age), "\(text)")
+        }
         try watch(Self.preflight(in: folder.path, retireAfter: nil)).look(&seen)
         #expect(!metrics.registry.exposition().contains("remint_key_retire_timestamp_seconds{"))
     }

@@ -46,12 +46,12 @@ struct OutcomeMetricsTests {
                 #"remint_coalesced_total{app="a"} 1"#,
                 #"remint_minted_total{app="a",algorithm="RS256"} 2"#,
                 #"remint_minted_total{app="b",algorithm="HS256"} 2"#,
-                #"remint_outcomes_total{app="",outcome="dead_lettered",code="unknown_app",reason=""} 1"#,
                 #"remint_outcomes_total{app="a",outcome="minted",code="",reason=""} 2"#,
                 #"remint_outcomes_total{app="a",outcome="skipped",code="",reason=""} 2"#,
                 #"remint_outcomes_total{app="a",outcome="superseded",code="older_token",reason=""} 1"#,
                 #"remint_outcomes_total{app="a",outcome="superseded",code="same_batch",reason=""} 1"#,
                 #"remint_outcomes_total{app="b",outcome="minted",code="",reason=""} 2"#,
+                #"remint_outcomes_total{app="unknown",outcome="dead_lettered",code="unknown_app",reason=""} 1"#,
                 #"remint_superseded_total{app="a"} 1"#,
             ])
     }

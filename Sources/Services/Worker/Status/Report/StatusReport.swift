@@ -118,7 +118,7 @@ struct StatusReport: Sendable {
     /// Finished events, by outcome.
     struct Outcomes: Sendable, Equatable {
         /// Every outcome's name, in the order they are shown.
-        static let names = ["minted", "superseded", "skipped", "deferred", "dead_lettered"]
+        static let names = Outcome.names
         /// Each count, in the order of `names`.
         private(set) var counts = Array(repeating: 0, count: Self.names.count)
 

@@ -77,7 +77,7 @@ final class StatusReporter: Sendable {
                 continue
             }
             apps[place].outcomes.add(counted.count, counted.outcome)
-            if counted.outcome == "dead_lettered" {
+            if counted.outcome == "dead_lettered", counted.count > 0 {
                 apps[place].deadLetters[counted.code, default: 0] += counted.count
             }
         }

@@ -23,7 +23,7 @@ extension WorkerMetrics {
 
     /// Returns the number of records of `lane` that have not finished, and of their partitions.
     func lag(_ lane: Lane) -> (records: Int, partitions: Int) {
-        let values = lag.all.filter { $0.key.first == lane.rawValue }.values
+        let values = partitions.lag.all.filter { $0.key.first == lane.rawValue }.values
         return (values.reduce(0) { $0 + Int($1) }, values.count)
     }
 

@@ -1,0 +1,33 @@
+/// The versions of a program and of the libraries that it runs with.
+public struct BuildInfo: Sendable, Equatable {
+    /// The program's version.
+    public var version: String
+    /// The commit that the program was built from; `unknown` if the build did not name it.
+    public var commit: String
+    /// The version of the Swift compiler.
+    public var swift: String
+    /// The version of librdkafka.
+    public var librdkafka: String
+    /// The version of OpenSSL.
+    public var openssl: String
+
+    /// A build whose versions are `unknown` where they are left out.
+    public init(
+        version: String = "unknown", commit: String = "unknown", swift: String = "unknown",
+        librdkafka: String = "unknown", openssl: String = "unknown"
+    ) {
+        self.version = version
+        self.commit = commit
+        self.swift = swift
+        self.librdkafka = librdkafka
+        self.openssl = openssl
+    }
+
+    /// Adds the metric of this build to `registry`. Its value is always 1; the versions are its labels.
+    public func expose(in registry: MetricsRegistry) {
+        let family = registry.gauge(
+            "remint_build_info", "Always 1; the labels are the versions of the program and of its libraries.",
+            labels: ["version", "commit", "swift", "librdkafka", "openssl"])
+        family.set(1, version, commit, swift, librdkafka, openssl)
+    }
+}
