@@ -63,7 +63,10 @@ package struct PartitionLogs: Sendable {
     package func firsts(of starts: [TopicPartition: Int64]) async throws(KafkaError) -> [TopicPartition: LogMark] {
         guard !starts.isEmpty else { return [:] }
         let reader = try KafkaConsumer(properties, reading: [], logger: logger)
-        return try await reader.whileOpen { reader throws(KafkaError) in try await firsts(starts, reader) }
+        // Partitions wait for the answer, and not for the client's end.
+        return try await reader.whileOpen(closingWithin: .zero) { reader throws(KafkaError) in
+            try await firsts(starts, reader)
+        }
     }
 
     private func firsts(
