@@ -39,7 +39,7 @@ extension SessionLoop {
             let ends = await lanes.consumers[lane].knownEnds
             let positions = machine.positions(lane)
             for (partition, end) in ends {
-                // Until a first record came, nothing is known of where this member is.
+                // The end may be known of an earlier assignment before this one has a start.
                 guard let position = positions[partition] else { continue }
                 lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(max(0, end - position))
             }

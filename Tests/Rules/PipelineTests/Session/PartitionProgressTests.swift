@@ -60,18 +60,23 @@ struct PartitionProgressTests {
         Interleaving("a partition that begins", [.begin(5)], commits: nil, open: false),
         Interleaving("one that is at its end", [.begin(5), .reach(5)], commits: nil, open: false),
         Interleaving("a mark before the end", [.begin(5), .reach(6)], commits: 6, open: false),
-        Interleaving("a mark behind the last record", [.begin(5), .take(5), .finish(5), .reach(7)], commits: 7, open: false),
-        Interleaving("the end before the last one is finished", [.begin(5), .take(5), .reach(7)], commits: nil, open: true),
+        Interleaving(
+            "a mark behind the last record", [.begin(5), .take(5), .finish(5), .reach(7)], commits: 7, open: false),
+        Interleaving(
+            "the end before the last one is finished", [.begin(5), .take(5), .reach(7)], commits: nil, open: true),
         Interleaving("and after it", [.begin(5), .take(5), .reach(7), .finish(5)], commits: 7, open: false),
         Interleaving(
             "an end behind two, of which the second is finished",
             [.begin(5), .take(5), .take(6), .reach(8), .finish(6)], commits: nil, open: true),
         Interleaving(
-            "records behind an earlier end", [.begin(5), .reach(6), .take(6), .take(7), .finish(6)], commits: 7, open: true),
-        Interleaving("a mark that is committed", [.begin(5), .reach(6), .commit, .reach(6)], commits: nil, open: false),
+            "records behind an earlier end", [.begin(5), .reach(6), .take(6), .take(7), .finish(6)], commits: 7,
+            open: true),
+        Interleaving(
+            "a mark that is committed", [.begin(5), .reach(6), .commit, .reach(6)], commits: nil, open: false),
         Interleaving("an earlier end", [.begin(5), .reach(9), .commit, .reach(7)], commits: nil, open: false),
         Interleaving("the end of a partition that is gone", [.begin(5), .drop, .reach(9)], commits: nil, open: false),
-        Interleaving("a partition that comes back", [.begin(5), .reach(6), .drop, .begin(9)], commits: nil, open: false),
+        Interleaving(
+            "a partition that comes back", [.begin(5), .reach(6), .drop, .begin(9)], commits: nil, open: false),
         Interleaving(
             "the largest offset there is before the last", [.take(.max - 1), .finish(.max - 1)], commits: .max,
             open: false),

@@ -168,8 +168,14 @@ struct SessionRebalanceTests {
             [.assign(.live), .next("wait"), .next("wait"), .prepared(.live), .next("answer live"), .next("wait")]),
         SessionStory(
             "of another lane, while live events go on",
-            [.assign(.bulk), .take(.live, 0...1), .next("process 1: live/0 0 1"), .processed, .next("commit 1: live/0=2")]
-                + [.take(.live, 2...2), .next("process 2: live/0 2"), .processed, .committed, .next("commit 2: live/0=3")]
+            [
+                .assign(.bulk), .take(.live, 0...1), .next("process 1: live/0 0 1"), .processed,
+                .next("commit 1: live/0=2"),
+            ]
+                + [
+                    .take(.live, 2...2), .next("process 2: live/0 2"), .processed, .committed,
+                    .next("commit 2: live/0=3"),
+                ]
                 + [.committed, .prepared(.bulk), .next("answer bulk"), .next("wait")]),
         SessionStory(
             "behind a commit",
