@@ -66,7 +66,7 @@ public struct PartitionProgress: Sendable {
     /// Creates progress without partitions.
     public init() {}
 
-    /// Records that `partition` is read from `offset` on, of which the group need not be told again.
+    /// Records that `partition` is read from `offset` on, which the group has already.
     public mutating func began(_ partition: TopicPartition, at offset: Int64) {
         guard places[partition] == nil else { return }
         let place = add(partition)

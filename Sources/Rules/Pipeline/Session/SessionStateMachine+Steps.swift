@@ -36,7 +36,7 @@ extension SessionStateMachine {
     /// between them and the ends of the partitions is no record, and would look like records that wait.
     private mutating func idleStep(at now: UnixTime) -> Action? {
         guard ended.isEmpty, Lane.allCases.contains(where: { progress[$0].isCommittable }) else { return nil }
-        // A clock that was set back begins the wait anew.
+        // After a clock was set back, the wait begins again.
         guard let last = lastActivity, last <= now else {
             lastActivity = now
             return nil

@@ -31,7 +31,7 @@ struct SessionLoop {
     /// The first records of the assigned partitions' logs.
     var marks = LogMarks()
     let logViews = Handoff<LogViews>()
-    /// What the background found out about assigned partitions, and what was collected of it.
+    /// The findings about assigned partitions, on their way from the background and collected.
     let findings = PerLane { _ in Handoff<StartLookup.Finding>() }
     var found = PerLane<StartLookup.Finding?> { _ in nil }
     /// The work beside the loop.
