@@ -4,13 +4,16 @@
     recovery.py kill --folder DIR --remint PROGRAM [--brokers HOST:PORT,…] [--replication 1] [--workers 1] [--rounds 30] [--every 6]
     recovery.py lost … [--workers 2] [--rounds 5] [--every 25]
     recovery.py roll … [--workers 3] [--rounds 2] [--every 4] [--away 0]
+    recovery.py lag … [--workers 2] [--rounds 3]
                      all: [--rate 500] [--partitions 6] [--unnamed] [--kafka 'LINE' …]
 
 `kill` kills a worker with SIGKILL and starts it again at once. `lost` kills one and starts it again only after `--every` seconds. `roll`
 ends one worker after the other by SIGTERM and starts it again `--away` seconds after it has ended. Reports of new users are produced at a rate, to all
 partitions in turn; a reader of committed records takes the tokens. For `kill` and `lost` each round's figure is the longest time between
 two tokens for reports of one partition; for `roll` it is the time from a report's production to the moment at which its token is
-readable, over all reports from the first SIGTERM until the last worker is ready. The workers have a `kafka.instance` each, unless
+readable, over all reports from the first SIGTERM until the last worker is ready. `lag` stops the reports, and prints how
+long the groups' lag takes to be zero: after the reports, after dead letters that are sent back, and after a re-issue on the bulk lane. The
+workers have a `kafka.instance` each, unless
 `--unnamed`. `--kafka` adds a line to the section `kafka`. It fails where a report has no token in the end, or two. Needs confluent-kafka.
 """
 import argparse
@@ -165,9 +168,52 @@ def roll(fleet, names, feed, tokens, options):
           f"{' '.join(f'{stop:.2f}' for stop, _ in ends)} s, starts {' '.join(f'{start:.2f}' for _, start in ends)} s; {load()}")
 
 
+def lags(options):
+    """The offsets between the committed ones and the ends, markers of transactions included, by group."""
+    from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+    from confluent_kafka.admin import AdminClient, OffsetSpec
+    admin, found = AdminClient({"bootstrap.servers": options.brokers}), {}
+    for group in (options.prefix, f"{options.prefix}-retries", f"{options.prefix}-bulk"):
+        asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
+        committed = {(place.topic, place.partition): place.offset for place in asked[group].result().topic_partitions}
+        ends = admin.list_offsets({TopicPartition(*place): OffsetSpec.latest() for place in committed})
+        found[group] = sum(answer.result().offset - committed[place.topic, place.partition] for place, answer in ends.items())
+    return found
+
+
+def lag(fleet, feed, tokens, options):
+    configuration = str(fleet.instances["worker-0"][1])
+    feed.is_over.set()
+    feed.join()
+    for number in range(options.rounds):
+        for step in ("reports", "redrive", "re-issue"):
+            if step == "reports":
+                for user in range(1000):
+                    feed.produced.append(time.monotonic())
+                    name = f"u{len(feed.produced) - 1}"
+                    feed.producer.produce(feed.topic, f'{{"externalId":"{name}"}}', f"{APP}/{name}",
+                                          partition=user % options.partitions, headers=[("remint-app", APP)])
+                feed.producer.flush(60)
+            elif step == "redrive":
+                for letter in range(50):
+                    feed.producer.produce(feed.topic, "no report", f"{APP}/x{letter}", headers=[("remint-app", APP)])
+                feed.producer.flush(60)
+                fleet.run("dead-letters", "redrive", "--config", configuration, "--group", f"{options.prefix}-redrive-{number}")
+            else:
+                fleet.run("reissue", "--config", configuration, "--ledger", "--app", APP, "--rate", "0",
+                          "--state", str(fleet.folder / f"reissue-{number}.json"))
+            settle(feed, tokens)
+            begin = time.monotonic()
+            while any((left := lags(options)).values()):
+                if time.monotonic() > begin + 60:
+                    raise SystemExit(f"{step}: the lag is still {left}")
+                time.sleep(0.2)
+            print(f"{step}: no group has lag {time.monotonic() - begin:.1f} s later; {load()}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["kill", "lost", "roll"])
+    parser.add_argument("what", choices=["kill", "lost", "roll", "lag"])
     parser.add_argument("--folder", required=True)
     parser.add_argument("--remint", required=True)
     parser.add_argument("--brokers", default="127.0.0.1:9092")
@@ -183,7 +229,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     options.tokens, options.cache = 0, "64MB"
-    workers, rounds, every = {"kill": (1, 30, 6), "lost": (2, 5, 25), "roll": (3, 2, 4)}[options.what]
+    workers, rounds, every = {"kill": (1, 30, 6), "lost": (2, 5, 25), "roll": (3, 2, 4), "lag": (2, 3, 0)}[options.what]
     options.workers, options.rounds = options.workers or workers, options.rounds or rounds
     options.every = every if options.every is None else options.every
     fleet = Workers(options)
@@ -210,6 +256,9 @@ def play(fleet, options):
     settle(feed, tokens)
     if options.what == "roll":
         roll(fleet, names, feed, tokens, options)
+    elif options.what == "lag":
+        lag(fleet, feed, tokens, options)
+        tokens.doubled.clear()
     else:
         kill(fleet, names, feed, tokens, options, restarts_at_once=options.what == "kill")
     feed.is_over.set()

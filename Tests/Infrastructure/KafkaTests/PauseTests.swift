@@ -41,6 +41,34 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 7, 1000])
+    func `the end of a partition comes after all records before it, over many pauses`(limit: Int) async throws {
+        try await withProducer(topics: ["t": 2]) { broker, producer in
+            #expect(await producer.deliver(numbered(400)).allSatisfy { $0 == nil })
+            try await withConsumer(of: broker, ["enable.partition.eof": "true"]) { consumer in
+                try await join(consumer)
+                var (seen, ended, round): ([TopicPartition: Int64], Set<TopicPartition>, Int) = ([:], [], 0)
+                while ended.count < 2 {
+                    try Task.checkCancellation()
+                    round += 1
+                    let paused = partitions[round % 2]
+                    try await consumer.pause([paused])
+                    for event in await consumer.events(limit: limit, within: .milliseconds(20)) {
+                        switch event {
+                        case .record(let record): seen[TopicPartition(record.position), default: 0] += 1
+                        case .endOfPartition(let partition, let end):
+                            #expect(seen[partition] == end, "\(partition)")
+                            ended.insert(partition)
+                        case .rebalance, .error: break
+                        }
+                    }
+                    try await consumer.resume([paused])
+                }
+                #expect(seen.values.reduce(0, +) == 400)
+            }
+        }
+    }
+
     @Test func `no record of a paused partition comes, not even a fetched one`() async throws {
         try await withProducer(topics: ["t": 2]) { broker, producer in
             #expect(await producer.deliver(numbered(200)).allSatisfy { $0 == nil })

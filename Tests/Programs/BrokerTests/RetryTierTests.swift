@@ -132,9 +132,19 @@ extension BrokerTests {
             stage.ledger.sent(records.compactMap(\.id))
         }
 
+        /// Waits until the group's offsets are the ends of the retry topics, behind the marks of the transactions that wrote to them.
+        private func waitForNoLag(_ stage: Stage) async throws {
+            let partitions = stage.shop.partitions(of: stage.shop.topics.tiers)
+            let ends = try await TopicReader.ends(of: partitions)
+            while try await TopicReader.committed(partitions, by: "\(stage.shop.group)-retries") != ends {
+                try Task.checkCancellation()
+            }
+        }
+
         /// Waits until all are answered, and looks at the ways they took.
         private func finish(_ stage: Stage, key: String, tiers: [String]) async throws {
             try await stage.ledger.waitUntilAnswered()
+            try await waitForNoLag(stage)
             await stage.retire()
             let hops = try await Hops(stage.shop)
             hops.expectPunctual()

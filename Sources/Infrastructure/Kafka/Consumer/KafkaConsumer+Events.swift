@@ -18,10 +18,20 @@ extension KafkaConsumer {
                 events.append(.rebalance(unsafe rebalance(in: event)))
                 return events
             default:
-                if let error = unsafe client.handle(common: event) { unsafe events.append(Self.notice(error, event)) }
+                guard let error = unsafe client.handle(common: event) else { continue }
+                let notice = unsafe Self.notice(error, event)
+                // Behind records that are held back or fetched again there is no end yet.
+                if case .endOfPartition(let partition, _) = notice, isBehind(partition) { continue }
+                events.append(notice)
             }
         }
         return events
+    }
+
+    /// Returns whether records of `partition` before those in the queue are yet to be returned.
+    private func isBehind(_ partition: TopicPartition) -> Bool {
+        paused.contains(partition) && !pausing.contains(partition)
+            || held.contains { TopicPartition($0.position) == partition }
     }
 
     private func promptFetch(after taken: ArraySlice<Event>) {

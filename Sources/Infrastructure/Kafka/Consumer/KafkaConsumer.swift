@@ -41,6 +41,9 @@ public actor KafkaConsumer: KafkaClient {
     var held: [ConsumedRecord] = []
     /// The library's positions in partitions at their assignment: leftovers of an earlier assignment.
     var startPositions: [TopicPartition: Int64] = [:]
+    /// The time between two looks at whether a heartbeat is due; nil for a member of no group.
+    private let heartbeatInterval: Duration?
+    private var nextHeartbeat = ContinuousClock.now
 
     /// Joins a group.
     ///
@@ -81,9 +84,12 @@ public actor KafkaConsumer: KafkaClient {
         prompt = FetchPrompt(properties)
         isStatic = properties["group.instance.id"] != nil
         switch intake {
-        case .subscription(let topics): self.topics = topics
+        case .subscription(let topics):
+            self.topics = topics
+            heartbeatInterval = .milliseconds(properties["heartbeat.interval.ms"].flatMap { Int($0) } ?? 3000) / 2
         case .partitions(let offsets):
             topics = Array(Set(offsets.map(\.partition.topic)))
+            heartbeatInterval = nil
             assignment = Set(offsets.map(\.partition))
         }
         unsafe rd_kafka_poll_set_consumer(client.pointer)
@@ -163,11 +169,23 @@ public actor KafkaConsumer: KafkaClient {
     }
 
     /// Reports to the group that this member lives, for a caller that cannot take events just now. A rebalance waits.
+    ///
+    /// librdkafka before 2.4.0 looks whether a heartbeat is due when it has something else to do, or once a second. By its heartbeats a
+    /// member learns of a rebalance, for which all others wait. So the library is given something to do here.
     public func keepAlive() {
+        wakeForHeartbeat()
         // Polling any queue of the client counts, also one that is always empty (librdkafka before 2.1.1).
         guard queue != nil, let idle = unsafe rd_kafka_queue_new(client.pointer) else { return }
         defer { unsafe rd_kafka_queue_destroy(idle) }
         if let event = unsafe rd_kafka_queue_poll(idle, 0) { unsafe rd_kafka_event_destroy(event) }
+    }
+
+    private func wakeForHeartbeat() {
+        guard queue != nil, let interval = heartbeatInterval, .now >= nextHeartbeat else { return }
+        nextHeartbeat = .now + interval
+        // Answered by the thread that sends heartbeats.
+        guard let member = unsafe rd_kafka_memberid(client.pointer) else { return }
+        unsafe rd_kafka_mem_free(client.pointer, member)
     }
 
     /// Accepts or gives up the partitions of `rebalance`.

@@ -16,11 +16,6 @@ public struct PartitionOffset: Sendable, Hashable {
         self.offset = offset
         self.metadata = metadata
     }
-
-    /// Returns the start offset of a reader of the last `count` offsets of `partition`.
-    public static func last(_ count: Int32, of partition: TopicPartition) -> PartitionOffset {
-        PartitionOffset(partition, offset: Int64(RD_KAFKA_OFFSET_TAIL_BASE) - Int64(max(0, count)))
-    }
 }
 
 /// An owned `rd_kafka_topic_partition_list_t`.

@@ -12,6 +12,8 @@ public struct KafkaProperties: Sendable {
     /// The producer's, without a transactional id.
     public let producer: ClientProperties
     private let transactionTimeout: Int
+    /// The live lane's own defaults.
+    private let liveDefaults: ClientProperties
 
     /// The properties for `configuration`, with brokers at `bootstrapServers`.
     public init(_ configuration: Configuration, bootstrapServers: String) {
@@ -44,6 +46,11 @@ public struct KafkaProperties: Sendable {
             "enable.idempotence": "true"
         ])
         group = configuration.kafka.group
+        var live = ClientProperties()
+        for (name, value) in Self.liveDefaults where embedded[name] == nil && configured[name] == nil {
+            live[name] = value
+        }
+        liveDefaults = live
         transactionTimeout = Self.transactionTimeout(consumer, configured)
     }
 
@@ -59,8 +66,11 @@ public struct KafkaProperties: Sendable {
     ///   - topics: The topics that it consumes.
     ///   - place: The worker's name, which its next process gets too; nil where that gets another one.
     public func member(of lane: Lane, topics: [String], place: String?) -> ClientProperties {
-        guard let place else { return consumer(of: lane) }
-        return consumer(of: lane).merging(["group.instance.id": Self.memberName(place, lane, topics)])
+        // The end of a partition is where the offset behind the last transaction's mark is known.
+        var member = consumer(of: lane).merging(["enable.partition.eof": "true"])
+        if lane == .live { member = member.merging(liveDefaults) }
+        guard let place else { return member }
+        return member.merging(["group.instance.id": Self.memberName(place, lane, topics)])
     }
 
     /// Returns the name by which a group knows a static member. It depends on the topics: a group gives a static member that comes
@@ -122,6 +132,12 @@ public struct KafkaProperties: Sendable {
         "queued.max.messages.kbytes": "8192", "queued.min.messages": "5000", "max.partition.fetch.bytes": "262144",
         // An answer to a fetch may overshoot the queue, with a large record of each partition: by no more than this.
         "fetch.max.bytes": "8388608",
+    ]
+
+    /// Live events wait for the slowest member of a rebalance, and then for the last question about partitions without records: a broker
+    /// answers one question of a connection after the other. For the other lanes the brokers need not be asked so often.
+    private static let liveDefaults = [
+        "heartbeat.interval.ms": "100", "fetch.wait.max.ms": "250",
     ]
 
     /// The producer accepts records of any size that a topic may allow, because a dead letter is as large as its event;

@@ -22,9 +22,10 @@ package struct PartitionLogs: Sendable {
     private let logger: Logger
 
     package init(_ properties: KafkaProperties, group: String, logger: Logger) {
-        // One record of each partition is wanted, and brokers return a batch at the least.
+        // One record of each partition is wanted, and brokers return a batch at the least. Room for all: librdkafka before 2.2.0 whose
+        // queue is full looks again a second later, and some partitions may be missing in its first question.
         self.properties = properties.reader(group: "\(group)-logs").merging([
-            "fetch.message.max.bytes": "16384", "queued.min.messages": "1",
+            "fetch.message.max.bytes": "16384", "queued.min.messages": "100000", "queued.max.messages.kbytes": "65536",
         ])
         self.logger = logger
     }
@@ -63,7 +64,10 @@ package struct PartitionLogs: Sendable {
     package func firsts(of starts: [TopicPartition: Int64]) async throws(KafkaError) -> [TopicPartition: LogMark] {
         guard !starts.isEmpty else { return [:] }
         let reader = try KafkaConsumer(properties, reading: [], logger: logger)
-        return try await reader.whileOpen { reader throws(KafkaError) in try await firsts(starts, reader) }
+        // Partitions wait for the answer, and not for the client's end.
+        return try await reader.whileOpen(closingWithin: .zero) { reader throws(KafkaError) in
+            try await firsts(starts, reader)
+        }
     }
 
     private func firsts(

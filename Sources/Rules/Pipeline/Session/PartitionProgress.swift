@@ -18,7 +18,15 @@ public struct PartitionProgress: Sendable {
         var finished: Set<Int64> = []
         /// The next record to read, after everything before it is finished.
         var next: Int64?
+        /// The end up to which the partition was read; nil before it was.
+        var end: Int64?
         var committed: Int64?
+
+        /// The next record to read: behind the end where everything was read and is finished, because no record is between.
+        var reached: Int64? {
+            guard let end, head == taken.count else { return next }
+            return max(next ?? end, end)
+        }
 
         mutating func finish(_ offset: Int64) {
             if head < taken.count, taken[head].offset == offset {
@@ -58,6 +66,21 @@ public struct PartitionProgress: Sendable {
     /// Creates progress without partitions.
     public init() {}
 
+    /// Records that `partition` is read from `offset` on, which the group has already.
+    public mutating func began(_ partition: TopicPartition, at offset: Int64) {
+        guard places[partition] == nil else { return }
+        let place = add(partition)
+        runs[place].next = offset
+        runs[place].committed = offset
+    }
+
+    /// Records that `partition` was read up to `end`. Behind its last record there may be marks of transactions, which no reader sees
+    /// and which count as waiting records until the offset behind them is committed. Ignores a partition that never began.
+    public mutating func reached(_ end: Int64, of partition: TopicPartition) {
+        guard let place = places[partition] else { return }
+        runs[place].end = max(end, runs[place].end ?? end)
+    }
+
     /// Records a consumed input. The inputs of a partition arrive in the order of their offsets.
     public mutating func taken(_ origin: RecordPosition, producedAt: UnixTime? = nil) {
         let place = place(of: origin) ?? add(TopicPartition(origin))
@@ -87,7 +110,10 @@ public struct PartitionProgress: Sendable {
     }
 
     /// The offsets to commit, each the next record to read, of the partitions that advanced since the last commit.
-    public var committable: [TopicPartition: Int64] { offsets { $0.next == $0.committed ? nil : $0.next } }
+    public var committable: [TopicPartition: Int64] { offsets { $0.reached == $0.committed ? nil : $0.reached } }
+
+    /// Whether there is an offset to commit.
+    var isCommittable: Bool { runs.contains { $0.reached != $0.committed } }
 
     /// Records that `offsets` were committed.
     public mutating func committed(_ offsets: [TopicPartition: Int64]) {
@@ -105,7 +131,7 @@ public struct PartitionProgress: Sendable {
     }
 
     /// The next unfinished record of each partition: the worker's position, regardless of the records consumed ahead.
-    public var positions: [TopicPartition: Int64] { offsets { $0.next ?? $0.taken.first?.offset } }
+    public var positions: [TopicPartition: Int64] { offsets { $0.reached ?? $0.taken.first?.offset } }
 
     private func offsets(_ offset: (Run) -> Int64?) -> [TopicPartition: Int64] {
         Dictionary(runs.compactMap { run in offset(run).map { (run.partition, $0) } }) { first, _ in first }

@@ -13,6 +13,8 @@ extension SessionStateMachine {
         public let pause: Int64
         /// The minimum time between the end of a commit and the beginning of the next, in microseconds.
         public let rest: Int64
+        /// The time without events after which offsets are committed that no event comes with, in microseconds.
+        public let idle: Int64
         /// The rules for retries.
         public let retries: RetryPolicy
         /// The memory of consumed, unsettled events at which no more are consumed, in bytes.
@@ -23,7 +25,7 @@ extension SessionStateMachine {
         /// Creates settings for batches of `shares` that wait up to `linger` to fill.
         public init(
             shares: LaneShares, linger: Duration, pause: Duration = .milliseconds(100), rest: Duration = .zero,
-            retries: RetryPolicy, memory: Int = .max, backoff: Backoff = Backoff()
+            idle: Duration = .seconds(1), retries: RetryPolicy, memory: Int = .max, backoff: Backoff = Backoff()
         ) {
             self.memory = memory
             self.backoff = backoff
@@ -31,6 +33,7 @@ extension SessionStateMachine {
             self.linger = linger.microseconds
             self.pause = pause.microseconds
             self.rest = rest.microseconds
+            self.idle = idle.microseconds
             self.retries = retries
         }
     }

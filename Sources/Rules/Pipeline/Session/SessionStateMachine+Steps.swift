@@ -26,7 +26,22 @@ extension SessionStateMachine {
         }
         let step = nextBatch(at: now)
         guard case .wait(let moment) = step else { return step }
+        if let commit = idleStep(at: now) { return commit }
         return .wait(until: [moment, held, parked.soonest].compactMap { $0 }.min())
+    }
+
+    // MARK: Nothing to do
+
+    /// Commits the offsets behind the last records, without an event, once the worker has had nothing to do for a while: what is left
+    /// between them and the ends of the partitions is no record, and would look like records that wait.
+    private mutating func idleStep(at now: UnixTime) -> Action? {
+        guard ended.isEmpty, Lane.allCases.contains(where: { progress[$0].isCommittable }) else { return nil }
+        // After a clock was set back, the wait begins again.
+        guard let last = lastActivity, last <= now else {
+            lastActivity = now
+            return nil
+        }
+        return now.microseconds(since: last) >= settings.idle ? begin(at: now) : nil
     }
 
     // MARK: Waiting in place
@@ -90,7 +105,7 @@ extension SessionStateMachine {
             return .rollBack
         }
         for lane in Lane.allCases {
-            guard let rebalance = rebalances[lane] else { continue }
+            guard let rebalance = rebalances[lane], !unprepared.contains(lane) else { continue }
             // A blocked topic has put everything back, so that no batch is ready.
             if case .revoked = rebalance, !ended.ready.isEmpty { return commitStep(at: now) }
             return hasOpenOffsets ? .wait(until: nil) : .answer(lane, rebalance)
@@ -103,7 +118,7 @@ extension SessionStateMachine {
         Lane.allCases.contains { if case .lost = rebalances[$0] { true } else { false } }
     }
 
-    var isRebalancing: Bool { Lane.allCases.contains { rebalances[$0] != nil } }
+    var isRebalancing: Bool { Lane.allCases.contains { rebalances[$0] != nil && !unprepared.contains($0) } }
 
     private var hasRoom: Bool {
         ended.readyCount < settings.limits.ready

@@ -15,6 +15,8 @@ public struct SessionStateMachine: Sendable {
     var progress = PerLane { _ in PartitionProgress() }
     var taken: TakenEvents
     var rebalances = PerLane<Rebalance?> { _ in nil }
+    /// The lanes with an assignment whose starts are not known yet. The other lanes go on meanwhile.
+    var unprepared: Set<Lane> = []
     var processing: Batch?
     var ended = EndedBatches()
     var parked = ParkedEvents()
@@ -24,6 +26,8 @@ public struct SessionStateMachine: Sendable {
     var publishing: Publishing
     var owesRollBack = false
     var isStopping = false
+    /// The time of the last consumed event or finished commit; nil for none.
+    var lastActivity: UnixTime?
     var pace = Pace()
     var nextNumber = 1
     /// The error in the program that stopped the session; nil if there is none. The session must end.
@@ -83,20 +87,38 @@ public struct SessionStateMachine: Sendable {
 
     /// Records consumed events of `lane`, each partition's in the order of their offsets.
     public mutating func received(_ records: [InputRecord], on lane: Lane, at now: UnixTime) {
+        lastActivity = now
         for record in records { progress[lane].taken(record.origin, producedAt: record.timestamp) }
         taken.append(records, on: lane, at: now)
     }
 
+    /// Records that `partition` of `lane` was read up to `end`, as far as its records can be read.
+    public mutating func reached(_ end: Int64, of partition: TopicPartition, on lane: Lane) {
+        progress[lane].reached(end, of: partition)
+    }
+
     /// Records a rebalance of `lane`. The worker consumes nothing of the lane until the group has its answer.
-    public mutating func rebalancing(_ lane: Lane, _ rebalance: Rebalance) { rebalances[lane] = rebalance }
+    ///
+    /// - Parameter isPrepared: false where the answer must wait for `prepared`. Only an assignment may wait: nothing of the lane is in
+    ///   work then, and the other lanes go on.
+    public mutating func rebalancing(_ lane: Lane, _ rebalance: Rebalance, isPrepared: Bool = true) {
+        rebalances[lane] = rebalance
+        if isPrepared || !rebalance.isAssignment { unprepared.remove(lane) } else { unprepared.insert(lane) }
+    }
+
+    /// Records that the assignment of `lane` can be answered.
+    public mutating func prepared(_ lane: Lane) { unprepared.remove(lane) }
 
     /// Records that the group has its answer. Drops the events of partitions that were given up.
-    public mutating func answered(_ lane: Lane) {
+    ///
+    /// - Parameter starts: the next record to read of each assigned partition.
+    public mutating func answered(_ lane: Lane, from starts: [TopicPartition: Int64] = [:]) {
         switch rebalances[lane] {
         case .revoked(let partitions), .lost(let partitions): drop(Set(partitions), of: lane)
-        case .assigned, nil: break
+        case .assigned, nil: for (partition, start) in starts { progress[lane].began(partition, at: start) }
         }
         rebalances[lane] = nil
+        unprepared.remove(lane)
     }
 
     /// Records a processed batch with the settlements of all its events.
@@ -158,6 +180,7 @@ public struct SessionStateMachine: Sendable {
         guard let transaction = ended.end() else { return }
         publishing.committed()
         rhythm.ended(at: end)
+        lastActivity = end
         for batch in transaction.batches {
             for record in batch.records { progress[record.lane].finished(record.origin) }
         }
@@ -234,6 +257,9 @@ extension SessionStateMachine {
 
     /// Returns the next unsettled record of each partition of `lane`.
     public func positions(_ lane: Lane) -> [TopicPartition: Int64] { progress[lane].positions }
+
+    /// Whether no event is in work and no commit is running.
+    public var isSettled: Bool { processing == nil && ended.isEmpty }
 
     /// Whether no event is consumed, in work or on its way.
     public var isIdle: Bool {

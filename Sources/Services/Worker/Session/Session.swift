@@ -109,14 +109,22 @@ struct Session {
         // A task of its own, which a graceful shutdown does not end: the last suspension is reported after the last
         // event finished.
         let following = controlReader.map { reader in Task.detached { await control.run(reader) } }
-        let background = BackgroundWork()
-        let end = await withTaskCancellationHandler {
-            await loop.run(background)
-        } onCancel: {
-            background.cancel()
+        let background = loop.background
+        let end = await withGracefulShutdownHandler {
+            await withTaskCancellationHandler {
+                await loop.run()
+            } onCancel: {
+                background.cancel()
+            }
+        } onGracefulShutdown: {
+            wakeup.signal()
         }
         commitWindow.isOver = true
         closing.until = loop.renewal
+        // Leaving the groups hands the partitions on at once instead of after the session's end, and they wait for that. Whoever follows
+        // at once gets them again.
+        let limit = closing.ofGroups
+        let leaving = loop.isDone ? Task { await lanes.close(within: limit) } : nil
         await finish(background, end, &closing)
         // With those of a commit that finished after the loop.
         observer.logOutcomes(isLast: true)
@@ -126,11 +134,14 @@ struct Session {
         committed = loop.committed
         lanePauses = loop.lanePauses
         processor.rollBack()
-        // Leaving the groups hands the partitions on at once instead of after the session's end. Whoever follows at once gets them
-        // again.
-        if !(await lanes.close(within: closing.ofGroups, keepsPlaces: !end.isStop && !Task.isShuttingDownGracefully)) {
-            observer.leftLate()
+        let keepsPlaces = !end.isStop && !Task.isShuttingDownGracefully
+        let isLeft: Bool
+        if let leaving {
+            isLeft = await leaving.value
+        } else {
+            isLeft = await lanes.close(within: closing.ofGroups, keepsPlaces: keepsPlaces)
         }
+        if !isLeft { observer.leftLate() }
         return end
     }
 

@@ -14,7 +14,7 @@ extension SessionLoop {
         return unit
     }
 
-    mutating func commit(_ unit: CommitUnit, _ background: BackgroundWork) {
+    mutating func commit(_ unit: CommitUnit) {
         additions = Additions()
         background.addTask {
             [unit = stamped(unit), committer, additions, commits, context, wakeup = lanes.wakeup] in
@@ -66,7 +66,7 @@ extension SessionLoop {
 // MARK: Topics that cannot be written
 
 extension SessionLoop {
-    func check(_ background: BackgroundWork) {
+    func check() {
         guard let blockage else { return }
         background.addTask { [committer, checks, wakeup = lanes.wakeup] in
             checks.put(await committer.isCleared(blockage))

@@ -39,8 +39,9 @@ extension SessionLoop {
     mutating func handle(_ taken: LaneConsumers.Taken, _ lane: Lane) throws(KafkaError) {
         for event in taken.others {
             switch event {
-            case .record, .endOfPartition: break
-            case .rebalance(let rebalance): machine.rebalancing(lane, SessionStateMachine.Rebalance(rebalance))
+            case .record: break
+            case .endOfPartition(let partition, let end): machine.reached(end, of: partition, on: lane)
+            case .rebalance(let rebalance): rebalancing(SessionStateMachine.Rebalance(rebalance), lane)
             case .error(let error): try handle(error, lane)
             }
         }
@@ -66,16 +67,20 @@ extension SessionLoop {
 // MARK: Rebalances
 
 extension SessionLoop {
+    /// Begins a rebalance. What must be known before partitions are taken over is asked in the background.
+    private mutating func rebalancing(_ rebalance: SessionStateMachine.Rebalance, _ lane: Lane) {
+        let isPrepared = !rebalance.isAssignment || rebalance.partitions.isEmpty
+        machine.rebalancing(lane, rebalance, isPrepared: isPrepared)
+        if !isPrepared { lookUp(rebalance.partitions, lane) }
+    }
+
     /// - Throws: `KafkaError` where it is not known where assigned partitions are to be read from.
     mutating func answer(_ lane: Lane, _ rebalance: SessionStateMachine.Rebalance) async throws(KafkaError) {
         let partitions = rebalance.partitions
         var isAnswered = true
         var starts: [TopicPartition: PartitionStart] = [:]
         if case .assigned = rebalance, !partitions.isEmpty {
-            // The brokers are asked for both at once, because the partitions wait meanwhile.
-            async let floor = { [versions] in await versions() }()
-            starts = try await self.starts(of: partitions, lane) ?? [:]
-            if let floor = await floor { processor.raiseVersions(above: floor) }
+            starts = try self.starts(of: partitions, lane)
             committed.assigned(partitions)
             assignments += 1
         } else {
@@ -90,7 +95,7 @@ extension SessionLoop {
             starts = [:]
             isAnswered = false
         }
-        machine.answered(lane)
+        machine.answered(lane, from: starts.mapValues(\.offset))
         watch.forget(lane)
         try await settle(starts, lane)
         // A worker that gets none, because the group has more members than partitions, is ready too.

@@ -8,41 +8,48 @@ import WorkerConfiguration
 // MARK: Where partitions are read from
 
 extension SessionLoop {
-    /// The time that a session may take to learn where its partitions begin. A predecessor's transaction hides its offsets for up to
-    /// `transaction.timeout.ms`.
-    private static let startsTimeout = Duration.seconds(45)
     /// The interval between two checks of the logs of running partitions.
     static let logInterval = Duration.seconds(30)
 
-    /// Decides where `partitions` are read from, and raises the versions above their committed ones.
-    ///
-    /// - Returns: the starts; nil where the group moved on meanwhile or the worker stops, so that nothing is read.
-    /// - Throws: `KafkaError` where the brokers do not answer in time.
-    mutating func starts(
-        of partitions: [TopicPartition], _ lane: Lane
-    ) async throws(KafkaError) -> [TopicPartition: PartitionStart]? {
-        let consumer = lanes.consumers[lane]
-        let end = ContinuousClock.now + Self.startsTimeout
-        while true {
-            observer.beat()
-            await consumer.keepAlive()
-            do throws(KafkaError) { return try await decide(partitions, consumer) } catch {
-                if await consumer.isAssignmentLost || Task.isShuttingDownGracefully || Task.isCancelled { return nil }
-                guard !error.isFatal, .now < end, !context.requests.isRenewalWanted else { throw error }
-                observer.startsUnknown(lane, error)
-            }
-            try? await Task.sleep(for: .milliseconds(250))
+    /// Begins to ask where the partitions that `lane` was assigned are read from. The answer to the group waits for it.
+    func lookUp(_ partitions: [TopicPartition], _ lane: Lane) {
+        let lookup = StartLookup(
+            lane: lane, consumer: lanes.consumers[lane], logs: logs, versions: versions, context: context)
+        background.addTask { [findings, wakeup = lanes.wakeup] in
+            findings[lane].put(await lookup.run(partitions))
+            wakeup.signal()
         }
     }
 
-    private mutating func decide(
-        _ partitions: [TopicPartition], _ consumer: KafkaConsumer
-    ) async throws(KafkaError) -> [TopicPartition: PartitionStart] {
-        let offsets = try await consumer.committedOffsets(partitions, within: PartitionLogs.timeout)
-        let views = try await logs.views(of: partitions, asking: consumer)
-        let committed = Dictionary(offsets.map { ($0.partition, $0) }) { first, _ in first }
+    /// Collects the findings about assigned partitions.
+    mutating func takeFindings() {
+        for lane in Lane.allCases {
+            guard let finding = findings[lane].take() else { continue }
+            found[lane] = finding
+            machine.prepared(lane)
+        }
+    }
+
+    /// Decides where `partitions` are read from, and raises the versions above their committed ones.
+    ///
+    /// - Returns: the starts; none where the group moved on meanwhile or the worker stops, so that nothing is read.
+    /// - Throws: `KafkaError` where the brokers did not answer in time.
+    mutating func starts(
+        of partitions: [TopicPartition], _ lane: Lane
+    ) throws(KafkaError) -> [TopicPartition: PartitionStart] {
+        defer { found[lane] = nil }
+        switch found[lane] {
+        case .answers(let answers?): return decide(answers)
+        case .answers(nil), nil: return [:]
+        case .failed(let error): throw error
+        }
+    }
+
+    private mutating func decide(_ answers: StartLookup.Answers) -> [TopicPartition: PartitionStart] {
+        let committed = Dictionary(answers.committed.map { ($0.partition, $0) }) { first, _ in first }
+        if let floor = answers.floor { processor.raiseVersions(above: floor) }
         var starts: [TopicPartition: PartitionStart] = [:]
-        for (partition, view) in views {
+        for (partition, view) in answers.views {
             let metadata = committed[partition].flatMap { self.metadata(of: $0) }
             if let version = metadata?.version { processor.raiseVersions(above: version) }
             let facts = PartitionStart.Facts(
@@ -100,7 +107,7 @@ extension SessionLoop {
     // MARK: Logs that change while they are read
 
     /// Checks in the background, every half a minute, whether a topic was created again under its name.
-    mutating func watchLogs(_ background: BackgroundWork) async {
+    mutating func watchLogs() async {
         if let views = logViews.take() { compare(views) }
         guard !isLookingAtLogs, .now >= nextLogLook, !isReopening else { return }
         let round = assignments

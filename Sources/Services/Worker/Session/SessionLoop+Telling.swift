@@ -25,7 +25,7 @@ extension SessionLoop {
     }
 
     /// Updates the metrics, and logs the suspensions that a probe lifted, once a second.
-    mutating func report(_ background: BackgroundWork) async {
+    mutating func report() async {
         guard .now >= nextReport else { return }
         nextReport = .now + .seconds(1)
         processor.checkSuspensions()

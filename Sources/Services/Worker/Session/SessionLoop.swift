@@ -33,6 +33,11 @@ struct SessionLoop {
     /// The records that wait in the assigned partitions.
     var lag = AssignedLag()
     let logViews = Handoff<LogViews>()
+    /// The findings about assigned partitions, on their way from the background and collected.
+    let findings = PerLane { _ in Handoff<StartLookup.Finding>() }
+    var found = PerLane<StartLookup.Finding?> { _ in nil }
+    /// The work beside the loop.
+    let background = BackgroundWork()
     var isLookingAtLogs = false
     /// The number of assignments so far.
     var assignments = 0
@@ -81,8 +86,13 @@ struct SessionLoop {
 
     var observer: SessionObserver { context.observer }
 
+    /// Whether the worker stops and nothing is left to commit, so that the groups can be left at once.
+    var isDone: Bool {
+        Task.isShuttingDownGracefully && machine.isGivingUp && machine.isSettled && !machine.hasOpenOffsets
+    }
+
     /// Runs until the worker is to stop or the clients are of no further use.
-    mutating func run(_ background: BackgroundWork) async -> SessionEnd {
+    mutating func run() async -> SessionEnd {
         takeHistory()
         while !Task.isCancelled {
             observer.beat()
@@ -92,12 +102,13 @@ struct SessionLoop {
             var hasMore = false
             do throws(KafkaError) { hasMore = try await take() } catch { return SessionEnd(failed: error) }
             if let end = collect() { return renewedInstead(of: end) }
-            await report(background)
-            await watchLogs(background)
+            takeFindings()
+            await report()
+            await watchLogs()
             commitWindow.isOver = machine.isGivingUp
             // Asked where it matters alone: the answer may have to wait for a commit of offsets.
             machine.hasOpenOffsets = machine.isGivingUp ? await committer.hasOpenOffsets : false
-            if let end = await perform(machine.next(at: context.now()), hasMore: hasMore, background) { return end }
+            if let end = await perform(machine.next(at: context.now()), hasMore: hasMore) { return end }
             if let fault = machine.fault { return .broken(fault) }
             // Brokers that take the old certificate no more answer no commit either.
             if let renewal, .now > renewal { return renewed }
@@ -109,15 +120,15 @@ struct SessionLoop {
     ///
     /// - Returns: The reason why the session is over; nil if it continues.
     private mutating func perform(
-        _ action: SessionStateMachine.Action, hasMore: Bool, _ background: BackgroundWork
+        _ action: SessionStateMachine.Action, hasMore: Bool
     ) async -> SessionEnd? {
         switch action {
         case .process(let batch):
             do throws(KafkaError) { try await process(batch) } catch { return SessionEnd(failed: error) }
-        case .commit(let unit): commit(unit, background)
+        case .commit(let unit): commit(unit)
         case .add(let addition): machine.added(additions.offer(stamped(addition)) ? addition : nil)
         case .rollBack: processor.rollBack()
-        case .check: check(background)
+        case .check: check()
         case .answer(let lane, let rebalance):
             do throws(KafkaError) { try await answer(lane, rebalance) } catch {
                 return renewal != nil || context.requests.isRenewalWanted ? renewed : SessionEnd(failed: error)
@@ -211,8 +222,8 @@ struct SessionLoop {
     }
 
     private func wait(until moment: UnixTime?) async {
-        // Orders come as signals, which wake nobody: they are looked for often enough.
-        var wait = Duration.milliseconds(200)
+        // Orders come as signals, which wake nobody, and heartbeats are due: both are looked for often enough.
+        var wait = Duration.milliseconds(100)
         if let moment = [moment, processor.nextLookup].compactMap({ $0 }).min() {
             wait = min(wait, .microseconds(max(1000, moment.microseconds(since: context.now()))))
         }

@@ -12,7 +12,7 @@ import WorkerConfiguration
 struct VersionFloor: Sendable {
     /// The number of offsets before a partition's end that are read. Some are marks of transactions, which no reader
     /// sees.
-    private static let tail: Int32 = 20
+    private static let tail: Int64 = 20
     private static let timeout = Duration.seconds(5)
 
     let configuration: Configuration
@@ -40,7 +40,8 @@ struct VersionFloor: Sendable {
         let all = (0..<partitions).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
         do throws(KafkaError) {
             let reader = try KafkaConsumer(properties, reading: [], logger: logger)
-            let found = try await reader.whileOpen { reader throws(KafkaError) in
+            // Partitions wait for the answer, and not for the client's end.
+            let found = try await reader.whileOpen(closingWithin: .zero) { reader throws(KafkaError) in
                 try await highest(in: all, of: topic, reader)
             }
             if !found.isComplete { observer.versionsIncomplete() }
@@ -56,8 +57,17 @@ struct VersionFloor: Sendable {
     ) async throws(KafkaError) -> (version: Int64?, isComplete: Bool) {
         // A reader that knows where the partitions are does not look for them twice.
         _ = try await reader.metadata(of: topic, within: Self.timeout)
-        try await reader.read(partitions.map { .last(Self.tail, of: $0) })
-        var open = Set(partitions)
+        // An offset before the end, as a number: a library that is to find it may look again half a second later.
+        let bounds = try await reader.bounds(of: partitions, within: Self.timeout)
+        var open = Set(bounds.filter { !$0.value.isEmpty }.keys)
+        let isComplete = bounds.count == partitions.count
+        guard !open.isEmpty else { return (nil, isComplete) }
+        try await reader.read(
+            open.compactMap { partition in
+                bounds[partition].map {
+                    PartitionOffset(partition, offset: max($0.lowerBound, $0.upperBound - Self.tail))
+                }
+            })
         var highest: Int64?
         let end = ContinuousClock.now + Self.timeout
         while !open.isEmpty, .now < end {
@@ -71,7 +81,7 @@ struct VersionFloor: Sendable {
                 }
             }
         }
-        return (highest, open.isEmpty)
+        return (highest, isComplete && open.isEmpty)
     }
 
     /// Returns the version of the token in `record`; nil for a tombstone and for a record that is no token's.

@@ -4,7 +4,7 @@ import Testing
 /// The operations on one partition's offsets, and the offset that may be committed after each.
 struct Interleaving: CustomTestStringConvertible, Sendable {
     enum Step: Sendable {
-        case take(Int64), finish(Int64), commit, drop
+        case begin(Int64), take(Int64), finish(Int64), reach(Int64), commit, drop
     }
 
     let testDescription: String
@@ -57,6 +57,26 @@ struct PartitionProgressTests {
         Interleaving(
             "a rewind after the drop",
             [.take(5), .take(6), .finish(5), .finish(6), .commit, .drop, .take(5), .finish(5)], commits: 6, open: false),
+        Interleaving("a partition that begins", [.begin(5)], commits: nil, open: false),
+        Interleaving("one that is at its end", [.begin(5), .reach(5)], commits: nil, open: false),
+        Interleaving("a mark before the end", [.begin(5), .reach(6)], commits: 6, open: false),
+        Interleaving(
+            "a mark behind the last record", [.begin(5), .take(5), .finish(5), .reach(7)], commits: 7, open: false),
+        Interleaving(
+            "the end before the last one is finished", [.begin(5), .take(5), .reach(7)], commits: nil, open: true),
+        Interleaving("and after it", [.begin(5), .take(5), .reach(7), .finish(5)], commits: 7, open: false),
+        Interleaving(
+            "an end behind two, of which the second is finished",
+            [.begin(5), .take(5), .take(6), .reach(8), .finish(6)], commits: nil, open: true),
+        Interleaving(
+            "records behind an earlier end", [.begin(5), .reach(6), .take(6), .take(7), .finish(6)], commits: 7,
+            open: true),
+        Interleaving(
+            "a mark that is committed", [.begin(5), .reach(6), .commit, .reach(6)], commits: nil, open: false),
+        Interleaving("an earlier end", [.begin(5), .reach(9), .commit, .reach(7)], commits: nil, open: false),
+        Interleaving("the end of a partition that is gone", [.begin(5), .drop, .reach(9)], commits: nil, open: false),
+        Interleaving(
+            "a partition that comes back", [.begin(5), .reach(6), .drop, .begin(9)], commits: nil, open: false),
         Interleaving(
             "the largest offset there is before the last", [.take(.max - 1), .finish(.max - 1)], commits: .max,
             open: false),
@@ -67,6 +87,8 @@ struct PartitionProgressTests {
         var progress = PartitionProgress()
         for step in interleaving.steps {
             switch step {
+            case .begin(let offset): progress.began(Self.partition, at: offset)
+            case .reach(let end): progress.reached(end, of: Self.partition)
             case .take(let offset): progress.taken(Self.origin(offset))
             case .finish(let offset): progress.finished(Self.origin(offset))
             case .commit: progress.committed(progress.committable)

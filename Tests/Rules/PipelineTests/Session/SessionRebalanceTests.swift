@@ -163,6 +163,32 @@ struct SessionRebalanceTests {
         SessionStory(
             "ready", ready + [.ask(.bulk, .assigned([])), .next("answer bulk"), .next("commit 1: live/0=2")]),
         SessionStory("blocked", blocked + [.ask(.bulk, .assigned([])), .next("answer bulk"), .next("wait")]),
+        SessionStory(
+            "prepared later",
+            [.assign(.live), .next("wait"), .next("wait"), .prepared(.live), .next("answer live"), .next("wait")]),
+        SessionStory(
+            "of another lane, while live events go on",
+            [
+                .assign(.bulk), .take(.live, 0...1), .next("process 1: live/0 0 1"), .processed,
+                .next("commit 1: live/0=2"),
+            ]
+                + [
+                    .take(.live, 2...2), .next("process 2: live/0 2"), .processed, .committed,
+                    .next("commit 2: live/0=3"),
+                ]
+                + [.committed, .prepared(.bulk), .next("answer bulk"), .next("wait")]),
+        SessionStory(
+            "behind a commit",
+            inCommit + [.assign(.bulk), .prepared(.bulk), .next("wait"), .committed, .next("answer bulk")]),
+        SessionStory(
+            "of two lanes, prepared in the other order",
+            [.assign(.live), .assign(.bulk), .next("wait"), .prepared(.bulk), .next("answer bulk"), .next("wait")]
+                + [.prepared(.live), .next("answer live")]),
+        SessionStory(
+            "while another lane's partitions are revoked",
+            inCommit + [.assign(.bulk), .ask(.live, SessionStory.revoked()), .committed, .next("answer live")]
+                + [.next("wait"), .prepared(.bulk), .next("answer bulk")]),
+        SessionStory("of a worker that stops", [.assign(.live), .stop, .next("stop")]),
     ]
 
     @Test(arguments: assigned)

@@ -3,6 +3,42 @@ import Testing
 @testable import Pipeline
 
 extension SessionStepTests {
+    static let ends: [SessionStory] = [
+        SessionStory(
+            "a mark behind the last event, committed after a second without events",
+            [.begin(.live, 0), .take(.live, 0...1), .next("process 1: live/0 0 1"), .processed]
+                + [.next("commit 1: live/0=2"), .committed, .reach(.live, 3), .next("wait"), .pass(999), .next("wait")]
+                + [.pass(1), .next("commit : live/0=3"), .committed, .pass(5000), .reach(.live, 3), .next("wait")]),
+        SessionStory(
+            "a mark that is reached before the last event is committed, committed with it",
+            [.begin(.live, 0), .take(.live, 0...1), .reach(.live, 3), .next("process 1: live/0 0 1"), .processed]
+                + [.next("commit 1: live/0=3"), .committed, .pass(5000), .next("wait")]),
+        SessionStory(
+            "a mark that a worker finds at its start",
+            [.begin(.bulk, 7), .reach(.bulk, 8), .next("wait"), .pass(1000), .next("commit : bulk/0=8"), .committed]
+                + [.pass(5000), .next("wait")]),
+        SessionStory(
+            "the end of a partition without marks: nothing is committed",
+            [.begin(.live, 7), .reach(.live, 7), .next("wait"), .pass(5000), .next("wait")]),
+        SessionStory(
+            "events that begin before the second is over: their commit has it too",
+            [.begin(.live, 0), .begin(.bulk, 7), .reach(.bulk, 8), .next("wait"), .pass(900), .take(.live, 0...0)]
+                + [.next("process 1: live/0 0"), .processed, .next("commit 1: live/0=1 bulk/0=8"), .committed]
+                + [.pass(5000), .next("wait")]),
+        SessionStory(
+            "aborted: committed later",
+            [.begin(.bulk, 7), .reach(.bulk, 8), .next("wait"), .pass(1000), .next("commit : bulk/0=8"), .aborted]
+                + [.next("roll back"), .next("commit : bulk/0=8")]),
+        SessionStory(
+            "a worker that stops, and leaves it to the next one",
+            [.begin(.bulk, 7), .reach(.bulk, 8), .next("wait"), .pass(1000), .stop, .next("stop")]),
+    ]
+
+    @Test(arguments: ends)
+    func `the offset behind the last mark is committed once there is nothing else to do`(_ story: SessionStory) {
+        play(story)
+    }
+
     static let aborts: [SessionStory] = [
         SessionStory(
             "alone",

@@ -11,6 +11,14 @@ struct SessionStory: CustomTestStringConvertible, Sendable {
         /// A record of the first retry tier comes in that is due the given number of milliseconds after the start.
         case takeRetry(Int64, due: Int64, partition: Int32 = 0)
         case ask(Lane, SessionStateMachine.Rebalance)
+        /// Partition 0 is assigned, and its start must be looked up first.
+        case assign(Lane)
+        /// The start was found.
+        case prepared(Lane)
+        /// Partition 0 is read from this offset on.
+        case begin(Lane, Int64)
+        /// Partition 0 was read up to this offset.
+        case reach(Lane, Int64)
         case processed
         /// The batch in work ends but for these offsets, which wait in their places for a number of milliseconds.
         case parked([Int64], for: Int64)
@@ -97,6 +105,16 @@ struct SessionTeller {
             let headers = [RecordHeader("remint-not-before", String(TestBench.now.milliseconds + due))]
             machine.received([record(.retries, offset, partition, headers)], on: .retries, at: now)
         case .ask(let lane, let rebalance): machine.rebalancing(lane, rebalance)
+        case .assign(let lane):
+            let partition = TopicPartition(topic: lane.rawValue, partition: 0)
+            machine.rebalancing(lane, .assigned([partition]), isPrepared: false)
+        case .prepared(let lane): machine.prepared(lane)
+        case .begin(let lane, let offset):
+            let partition = TopicPartition(topic: lane.rawValue, partition: 0)
+            machine.rebalancing(lane, .assigned([partition]))
+            machine.answered(lane, from: [partition: offset])
+        case .reach(let lane, let end):
+            machine.reached(end, of: TopicPartition(topic: lane.rawValue, partition: 0), on: lane)
         case .processed: if let batch { machine.processed(batch.number, settle(batch.records), seconds: 0.0001) }
         case .parked(let offsets, let milliseconds):
             let until = now.advanced(byMicroseconds: milliseconds * 1000)

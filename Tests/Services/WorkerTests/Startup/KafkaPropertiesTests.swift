@@ -147,6 +147,12 @@ import WorkerTestSupport
         let transaction = try #require(producer["transaction.timeout.ms"].flatMap { Int($0) })
         #expect(session <= 10_000)
         #expect(heartbeat * 3 <= session)
+        let live = properties.member(of: .live, topics: ["a"], place: nil)
+        #expect(live["heartbeat.interval.ms"] == "100")
+        #expect(properties.member(of: .bulk, topics: ["a"], place: nil)["heartbeat.interval.ms"] == "\(heartbeat)")
+        for lane in Lane.allCases {
+            #expect(properties.member(of: lane, topics: ["a"], place: "x")["enable.partition.eof"] == "true")
+        }
         #expect(transaction + 10_000 < 15_000)
     }
 
