@@ -55,7 +55,7 @@ import Testing
         let ring = try RingFolder()
         var editor = try KeyRingEditor(ring.directory)
         try editor.add(SigningKey.generate(.hs256), id: "a", at: Self.time)
-        let rings = RingShelf { [.init(name: "shop", path: ring.directory.path)] }
+        let rings = RingReader { [.init(name: "shop", path: ring.directory.path)] }
         #expect(rings.read().first?.progress == nil)
         var rotation = Self.rotation()
         let file = RotationFile(ring.directory)

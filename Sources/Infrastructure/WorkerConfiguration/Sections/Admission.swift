@@ -5,7 +5,7 @@ extension Configuration {
         public var subjects = 250_000
         /// The time after a token for which reports of the same user count as caused by the failure that it answers.
         public var coalesce = Duration.seconds(2)
-        /// The number of distinct users of an app who must refuse their tokens for everybody's events to wait.
+        /// The minimum number of distinct users whose tokens the vendor refuses, for the events of all users to wait.
         public var suspendAfter = 20
         /// The share they must be of the users who were given tokens meanwhile, from 0 to 1.
         public var suspendShare = 0.5
@@ -28,8 +28,9 @@ extension Configuration.Admission {
     static let section = SectionDescription(
         "admission",
         """
-        One failure costs one token. An app is suspended when at least suspend_after distinct users, who are suspend_share of \
-        those given tokens within suspend_window, refuse theirs because of the key.
+        One failure costs one token. The workers suspend an app if the vendor refuses, because of the key, the tokens \
+        of at least suspend_after users, and of at least the share suspend_share of the users who got tokens within \
+        suspend_window.
         """, keys: settings.map(\.description))
 
     static let settings: [Setting<Self>] = [
@@ -41,12 +42,13 @@ extension Configuration.Admission {
         .integer(
             "suspend_after", \.suspendAfter, in: 1...1_000_000, change: .reloads,
             """
-            Number of distinct users who must refuse their tokens because of the key for an app to be suspended. If fewer users were \
-            given tokens in the window, every one of them must refuse, and only their own events wait.
+            Minimum number of users whose tokens the vendor refuses because of the key, for all events of the app to \
+            wait. If fewer users got tokens in the window, and the vendor refuses the tokens of all of them, only \
+            these users' events wait.
             """),
         .share(
             "suspend_share", \.suspendShare, in: 0...1, change: .reloads,
-            "Their minimum share of the users who were given tokens in the window."),
+            "Minimum share of these users among the users who got tokens in the window."),
         .duration(
             "suspend_window", \.suspendWindow, in: .seconds(1)...(.seconds(86_400)), change: .reloads,
             "The time in which users are counted."),

@@ -10,8 +10,9 @@ public struct AdmissionRules: Sendable, Equatable {
     public var loopWindow: Int64
     /// The maximum number of tokens of one key that a subject gets in a row with at most `loopWindow` between them.
     public var tokensPerWindow: Int
-    /// The number of users of an app who must refuse their tokens within `suspensionWindow` to suspend all users'
-    /// events. If fewer users got tokens, all of them must refuse, and only their own events wait.
+    /// The minimum number of users whose tokens the vendor refuses within `suspensionWindow`, for the events of all
+    /// users to wait. If fewer users got tokens, and the vendor refuses the tokens of all of them, only their events
+    /// wait.
     public var usersToSuspend: Int
     /// The minimum share of refusing users among the users who got tokens in that time, from 0 to 1.
     public var shareToSuspend: Double
@@ -32,9 +33,9 @@ public struct AdmissionRules: Sendable, Equatable {
     /// The minimum time between two of a worker's records with its counts of an app, in microseconds.
     var countsInterval: Int64 { min(5_000_000, max(1_000_000, minimumAge / 12)) }
 
-    /// Creates rules. The defaults are 250,000 subjects, 2 s, 60 s and 5 tokens. For a suspension, at least 20 users
-    /// must refuse, who are half of the users with tokens from the last 10 minutes that are at least a minute old. The
-    /// first probe follows after a minute.
+    /// Creates rules. The defaults are 250,000 subjects, 2 s, 60 s and 5 tokens. An app is suspended if the vendor
+    /// refuses the tokens of at least 20 users, and of at least half of the users with tokens from the last 10 minutes
+    /// that are at least a minute old. The first probe follows after a minute.
     public init(
         subjects: Int = 250_000, coalescing: Duration = .seconds(2), loopWindow: Duration = .seconds(60),
         tokensPerWindow: Int = 5, usersToSuspend: Int = 20, shareToSuspend: Double = 0.5,

@@ -2,9 +2,10 @@ import AdapterKit
 
 /// The suspended and paused apps, and the counts that decide suspensions.
 ///
-/// An app is suspended if enough of the users who got tokens refuse them. A suspension is half open: from time to time,
-/// one event is admitted as a probe, and the app resumes if the probe's token is not refused. If few users got tokens,
-/// all of them must refuse, and only their own events wait. An operator's pause admits no events, and may have an end.
+/// An app is suspended if the vendor refuses the tokens of enough of the users who got tokens. If few users got tokens,
+/// and the vendor refuses the tokens of all of them, only their events wait. A suspension is half open: from time to
+/// time, one event is admitted as a probe, and the app resumes if the probe's token is not refused. An operator's pause
+/// admits no events, and may have an end.
 struct Suspensions: Sendable {
     /// The standing of an app's event: it is answered, waits, or is a probe.
     enum Standing: Sendable, Equatable {
