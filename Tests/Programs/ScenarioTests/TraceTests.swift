@@ -185,7 +185,7 @@ extension Scenarios {
             await worker.waitForEnd()
             #expect(worker.status == 0, "\(worker.errorText)")
             let trouble = worker.errorText.split(separator: "\n").filter { $0.contains("the collector") }
-            #expect(trouble.count { $0.contains("remint.detail=traces:") } == 1, "\(trouble)")
+            #expect(trouble.count { $0.contains("remint.detail=\"traces: ") } == 1, "\(trouble)")
             #expect(trouble.count <= 2, "once of each signal: \(trouble)")
             await collector.stop()
             await shop.broker.close()
