@@ -14,7 +14,7 @@ extension OperatorScenarios {
 
             let paused = try await apps(shop, "pause", "braze-ios", "--why", "the vendor moves", "--by", "ann")
             #expect(paused.status == 0, "\(paused.errorText)")
-            for admin in admins { try await admin.wait("remint_app_suspended", [#"app="braze-ios""#], atLeast: 1) }
+            for admin in admins { try await admin.wait("remint_app_paused", [#"app="braze-ios""#], atLeast: 1) }
             #expect(try await apps(shop, "pause", "braze-ios").status == 1, "it is paused already")
             let list = try await apps(shop, "list").outputText
             #expect(list.contains("paused") && list.contains("the vendor moves") && list.contains("ann"))
