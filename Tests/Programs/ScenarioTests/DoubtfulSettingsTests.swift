@@ -53,9 +53,9 @@ extension OperatorScenarios {
             let listing = folder.url.appending(path: "keys/a/keyring.json")
             let text = try String(contentsOf: listing, encoding: .utf8)
             for (end, words, status) in [
-                ("2020-01-01T00:00:00Z", "signs no token any more: its retire_after is 2020-01-01", Int32(1)),
+                ("2020-01-01T00:00:00Z", "a retired at 2020-01-01T00:00:00Z; replace the key: ", Int32(1)),
                 (
-                    Date.now.addingTimeInterval(86_400 * 5).formatted(.iso8601), "stops signing at its retire_after, ",
+                    Date.now.addingTimeInterval(86_400 * 5).formatted(.iso8601), ", in 4 days; replace it: ",
                     Int32(0)
                 ),
                 (Date.now.addingTimeInterval(86_400 * 90).formatted(.iso8601), "ok: 1 app", Int32(0)),

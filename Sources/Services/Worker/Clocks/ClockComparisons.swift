@@ -6,8 +6,9 @@ import Wiring
 ///
 /// No request of Kafka's protocol returns a broker's time. The brokers show their clock in two ways: they date the records
 /// of topics with `message.timestamp.type=LogAppendTime`, and they refuse records that this clock dates too late
-/// (`INVALID_TIMESTAMP`). The vendors' answers have a date. Producers date the other records by their own clocks, which may
-/// be wrong, and a record may have waited: such a record counts only if it lies in the future.
+/// (`INVALID_TIMESTAMP`). The vendors' answers have a date. Producers date the other records by their own clocks, and a
+/// record may have waited: such a record counts only if it lies in the future. It is logged and keeps no worker from being
+/// ready, because one producer with a wrong clock would stop the whole fleet.
 struct ClockComparisons: Sendable {
     /// The owner of another clock.
     enum Source: String, CaseIterable, Sendable {
@@ -17,6 +18,9 @@ struct ClockComparisons: Sendable {
         case lookups
         /// The producers of live events.
         case events
+
+        /// Whether a difference from this clock shows that the worker's clock is wrong.
+        fileprivate var decidesReadiness: Bool { self != .events }
 
         /// The clock, in an operator's words.
         fileprivate var name: String {
@@ -30,18 +34,24 @@ struct ClockComparisons: Sendable {
 
     /// A line for an operator.
     enum Notice: Sendable, Equatable {
-        /// This clock and another one differ.
+        /// This clock differs from the brokers' or the vendors'.
         case differs(String)
-        /// All clocks agree again, after this time.
+        /// These clocks agree again, after this time.
         case agrees(after: Duration)
+        /// Live events are dated later than this clock, and no other clock shows which of the two is wrong.
+        case eventsAreAhead(String)
     }
 
     /// The time for which a refusal counts without another one, in microseconds.
     private static let refusalMemory: Int64 = 600_000_000
+    /// The time between two lines about the producers' clocks. Records of other producers end a difference, and the next
+    /// ones of the wrong producer begin it again.
+    private static let eventsInterval = Duration.seconds(600)
 
     private var sources: [Source: ClockComparison] = [:]
     private var refused: UnixTime?
     private var start: Duration?
+    private var nextEventsLine = Duration.zero
 
     /// Records a moment that the clock of `source` dated just now.
     mutating func record(_ moment: UnixTime, of source: Source, at now: UnixTime) {
@@ -61,16 +71,16 @@ struct ClockComparisons: Sendable {
 
     /// Returns the difference that keeps the worker from being ready; nil where the clocks agree, as far as is known.
     func problem(at now: UnixTime) -> String? {
-        var problems = Source.allCases.compactMap { source in
-            sources[source]?.difference(at: now).map { Self.text($0, source) }
-        }
+        var problems = Source.allCases.filter(\.decidesReadiness).compactMap { text(of: $0, at: now) }
         if let refused, now.microseconds(since: refused).magnitude <= UInt64(Self.refusalMemory) {
             problems.insert("the brokers refuse the time of this clock (INVALID_TIMESTAMP)", at: 0)
         }
         return problems.isEmpty ? nil : problems.joined(separator: "; ") + "; set this machine's clock"
     }
 
-    private static func text(_ difference: Int64, _ source: Source) -> String {
+    /// Returns the difference from the clock of `source`; nil where the clocks agree.
+    private func text(of source: Source, at now: UnixTime) -> String? {
+        guard let difference = sources[source]?.difference(at: now) else { return nil }
         let length = Outage.text(.microseconds(Int64(clamping: difference.magnitude)))
         return "this clock is \(length) \(difference > 0 ? "ahead of" : "behind") \(source.name)"
     }
@@ -80,10 +90,14 @@ struct ClockComparisons: Sendable {
         sources.compactMapValues { $0.measured(at: now).map { Double($0) / 1e6 } }
     }
 
-    /// Returns the change since the last call; nil for none.
+    /// Returns the lines that are due since the last call.
     ///
     /// - Parameter elapsed: the time since any moment, by a clock that nobody sets.
-    mutating func change(at now: UnixTime, elapsed: Duration) -> Notice? {
+    mutating func notices(at now: UnixTime, elapsed: Duration) -> [Notice] {
+        [change(at: now, elapsed), eventsLine(at: now, elapsed)].compactMap(\.self)
+    }
+
+    private mutating func change(at now: UnixTime, _ elapsed: Duration) -> Notice? {
         let problem = problem(at: now)
         switch (start, problem) {
         case (nil, let problem?):
@@ -94,5 +108,11 @@ struct ClockComparisons: Sendable {
             return .agrees(after: max(.zero, elapsed - begin))
         default: return nil
         }
+    }
+
+    private mutating func eventsLine(at now: UnixTime, _ elapsed: Duration) -> Notice? {
+        guard start == nil, elapsed >= nextEventsLine, let text = text(of: .events, at: now) else { return nil }
+        nextEventsLine = elapsed + Self.eventsInterval
+        return .eventsAreAhead(text)
     }
 }

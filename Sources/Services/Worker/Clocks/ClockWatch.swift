@@ -18,7 +18,7 @@ final class ClockWatch: Sendable {
     struct Result: Sendable {
         let problem: String?
         let offsets: [ClockComparisons.Source: Double]
-        let notice: ClockComparisons.Notice?
+        let notices: [ClockComparisons.Notice]
     }
 
     private let comparisons = Mutex(ClockComparisons())
@@ -39,9 +39,9 @@ final class ClockWatch: Sendable {
                 comparisons.record(UnixTime(milliseconds: append.milliseconds), of: .brokers, at: read)
             }
             if let answer = sample.answer { comparisons.record(answer, of: .lookups, at: now) }
-            let notice = comparisons.change(at: now, elapsed: instant - start)
+            let notices = comparisons.notices(at: now, elapsed: instant - start)
             return Result(
-                problem: comparisons.problem(at: now), offsets: comparisons.offsets(at: now), notice: notice)
+                problem: comparisons.problem(at: now), offsets: comparisons.offsets(at: now), notices: notices)
         }
     }
 

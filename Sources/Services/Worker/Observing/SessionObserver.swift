@@ -138,14 +138,19 @@ final class SessionObserver: Sendable {
     func compared(_ result: ClockWatch.Result) {
         status.set(.clock, result.problem)
         metrics.set(clockOffsets: result.offsets)
-        switch result.notice {
-        case .differs(let detail):
-            logger.error(
-                "this clock and others differ; tokens are dated by a wrong time",
-                metadata: [LogKey.detail: "\(detail)"])
-        case .agrees(let length):
-            logger.notice("this clock and others agree again", metadata: [LogKey.outage: "\(Outage.text(length))"])
-        case nil: break
+        for notice in result.notices {
+            switch notice {
+            case .differs(let detail):
+                logger.error(
+                    "this clock and others differ; tokens are dated by a wrong time",
+                    metadata: [LogKey.detail: "\(detail)"])
+            case .agrees(let length):
+                logger.notice("this clock and others agree again", metadata: [LogKey.outage: "\(Outage.text(length))"])
+            case .eventsAreAhead(let detail):
+                logger.warning(
+                    "live events are dated later than this clock; a producer's clock or this one is wrong",
+                    metadata: [LogKey.detail: "\(detail)"])
+            }
         }
     }
 

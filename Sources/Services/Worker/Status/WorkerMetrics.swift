@@ -115,14 +115,14 @@ final class WorkerMetrics: Sendable {
         )
         clockOffset = registry.gauge(
             "remint_clock_offset_seconds",
-            "How far this machine's clock is ahead of another clock, negative where it is behind, by source: brokers, lookups, events; absent while not compared.",
+            "Seconds by which this machine's clock is ahead of another clock, negative if it is behind, by source: brokers, lookups, events; absent without a comparison in the last ten minutes.",
             labels: ["source"])
         adminCertificateEnd = registry.gauge(
             "remint_admin_certificate_expiry_timestamp_seconds",
-            "When the certificate of admin.tls expires, in seconds since 1970; absent without one.")
+            "Time at which the certificate of admin.tls expires, in seconds since 1970; absent without admin.tls.")
         keyEnds = registry.gauge(
             "remint_key_retire_timestamp_seconds",
-            "The retire_after of the version that signs, or that an open campaign makes sign, in seconds since 1970; absent without one.",
+            "Time of retire_after of the version that signs, or that an open campaign makes sign, in seconds since 1970; absent without retire_after.",
             labels: ["ring", "version"])
         export = ExportMetrics(registry)
         reloads = ReloadMetrics(registry)

@@ -28,10 +28,10 @@ import Testing
         let results = compare(lead: lead) { truth, instant in
             .init(append: AppendTime(milliseconds: truth.milliseconds, readAt: instant))
         }
-        #expect(results.prefix(2).allSatisfy { $0.problem == nil && $0.notice == nil }, "two may be late")
+        #expect(results.prefix(2).allSatisfy { $0.problem == nil && $0.notices.isEmpty }, "two may be late")
         let problem = "this clock is \(text) the brokers' clock; set this machine's clock"
         #expect(results.last?.problem == problem)
-        #expect(results.last?.notice == .differs(problem))
+        #expect(results.last?.notices == [.differs(problem)])
         #expect(results.last?.offsets == [.brokers: Double(lead)])
     }
 
@@ -48,11 +48,38 @@ import Testing
                 .init(record: RecordTime(milliseconds: truth.milliseconds, isAppendTime: isAppendTime))
             }.last
         }
-        #expect(results(-10_800, isAppendTime: false)?.problem?.contains("live events' producers") == true)
+        let ahead = results(-10_800, isAppendTime: false)
+        #expect(ahead?.problem == nil, "one producer's wrong clock must not stop a fleet")
+        #expect(ahead?.offsets == [.events: -10_800])
+        #expect(
+            ahead?.notices == [.eventsAreAhead("this clock is 3h0m behind the clocks of the live events' producers")])
         #expect(results(-10_800, isAppendTime: true)?.problem?.contains("behind the brokers' clock") == true)
         #expect(results(10_800, isAppendTime: false)?.problem == nil, "events may wait for hours")
         #expect(results(10_800, isAppendTime: true)?.problem == nil)
         #expect(results(10_800, isAppendTime: true)?.offsets == [:])
+    }
+
+    @Test func `a producer whose clock is ahead is logged once in ten minutes, also among other producers`() {
+        let watch = ClockWatch()
+        let results = compare(1500, lead: 0, watch) { truth, _ in
+            let second = truth.seconds - Self.now.seconds
+            let time = truth.advanced(bySeconds: second % 10 < 5 ? 10_800 : 0)
+            return .init(record: RecordTime(milliseconds: time.milliseconds, isAppendTime: false))
+        }
+        #expect(results.allSatisfy { $0.problem == nil })
+        #expect(results.flatMap(\.notices).count == 3)
+    }
+
+    @Test func `a clock that brokers show to be behind has one line, and none about the events`() {
+        let results = compare(900, lead: -10_800) { truth, instant in
+            .init(
+                record: RecordTime(milliseconds: truth.milliseconds, isAppendTime: false),
+                append: AppendTime(milliseconds: truth.milliseconds, readAt: instant))
+        }
+        #expect(
+            results.flatMap(\.notices) == [
+                .differs("this clock is 3h0m behind the brokers' clock; set this machine's clock")
+            ])
     }
 
     @Test func `a backlog of old events does not hide a difference that brokers show`() {
@@ -63,7 +90,7 @@ import Testing
                 append: AppendTime(milliseconds: truth.milliseconds, readAt: instant))
         }
         #expect(results.suffix(4).allSatisfy { $0.problem != nil })
-        #expect(results.compactMap(\.notice).count == 1, "one line for one loss")
+        #expect(results.flatMap(\.notices).count == 1, "one line for one loss")
     }
 
     @Test func `a clock that is set right is reported once, with the length of the outage`() {
@@ -72,9 +99,9 @@ import Testing
         let end = ContinuousClock.now + .seconds(110)
         let result = watch.compare(.init(answer: Self.now), at: Self.now, end)
         #expect(result.problem == nil)
-        guard case .agrees(let length)? = result.notice else { return Issue.record("\(result)") }
+        guard case .agrees(let length)? = result.notices.first else { return Issue.record("\(result)") }
         #expect(length > .seconds(100) && length < .seconds(120), "by a clock that nobody sets")
-        #expect(watch.compare(.init(answer: Self.now), at: Self.now, end).notice == nil)
+        #expect(watch.compare(.init(answer: Self.now), at: Self.now, end).notices.isEmpty)
     }
 
     @Test func `a refused time counts at once, until records are accepted or ten minutes are over`() {
@@ -93,15 +120,15 @@ import Testing
         status.set(.worker, nil)
         let observer = SessionObserver(status, metrics: metrics, logger: log.logger())
         let offsets: [ClockComparisons.Source: Double] = [.lookups: -400, .events: 0]
-        observer.compared(.init(problem: "p", offsets: offsets, notice: .differs("p")))
-        observer.compared(.init(problem: "p", offsets: offsets, notice: nil))
+        observer.compared(.init(problem: "p", offsets: offsets, notices: [.differs("p"), .eventsAreAhead("e")]))
+        observer.compared(.init(problem: "p", offsets: offsets, notices: []))
         #expect(status.problems == [.clock: "p"])
         let exposition = metrics.registry.exposition()
         #expect(exposition.contains("remint_clock_offset_seconds{source=\"lookups\"} -400"))
-        observer.compared(.init(problem: nil, offsets: [:], notice: .agrees(after: .seconds(110))))
+        observer.compared(.init(problem: nil, offsets: [:], notices: [.agrees(after: .seconds(110))]))
         #expect(status.isReady)
         #expect(!metrics.registry.exposition().contains("remint_clock_offset_seconds{"))
-        #expect(log.lines.map(\.level) == [.error, .notice])
+        #expect(log.lines.map(\.level) == [.error, .warning, .notice])
         #expect(log.lines.last?.metadata["remint.outage"] == "1m50s")
     }
 

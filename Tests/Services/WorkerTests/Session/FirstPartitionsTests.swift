@@ -15,4 +15,18 @@ import Testing
             #expect(worker.status.problems[.worker] == nil)
         }
     }
+
+    @Test func `a worker is ready without a partition if its group has more workers than partitions`() async throws {
+        // The topics have two partitions. The broker waits for members before it assigns partitions for the first time.
+        try await RunningWorker.with { first in
+            try await first.joined { second in
+                try await second.joined { third in
+                    for worker in [first, second, third] {
+                        await worker.log.line("the worker consumes")
+                        #expect(worker.status.problems[.worker] == nil)
+                    }
+                }
+            }
+        }
+    }
 }

@@ -89,6 +89,11 @@ struct RunningWorker {
     /// Stops as SIGTERM does, and runs `body` on another worker with the same configuration.
     func replaced(_ body: (RunningWorker) async throws -> Void) async throws {
         try await stop()
+        try await joined(body)
+    }
+
+    /// Runs `body` on another worker of the same group, beside this one.
+    func joined(_ body: (RunningWorker) async throws -> Void) async throws {
         let next = try await Self.start(preflight, configuration, broker)
         do { try await body(next) } catch {
             await next.kill()

@@ -7,11 +7,16 @@ import WorkerConfiguration
 struct KeysRemove: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Deletes a retired or revoked version, with its key file.",
-        discussion: """
+        discussion: .help(
+            """
             Refused for a version in use or in an open campaign, for a revoked one whose key another version in use holds, and while
             the ledger shows a live token of it; --force does not read the ledger, and is named in the audit log. Afterwards no report
             shows that a token of the version was signed with this ring, and nothing recognizes a revoked key that is imported again.
-            """)
+            """,
+            examples: """
+                remint keys remove 2026-11 --config remint.yaml --key shop
+                remint keys remove 2026-11 --config remint.yaml --key shop --force
+                """))
 
     @OptionGroup var ring: KeyRingOptions
     @Argument(help: "The version.") var version: String
