@@ -176,14 +176,16 @@ let package = Package(
         .target(
             name: "Worker",
             dependencies: [
-                "Preflight", "Wiring", "Serving", "Pipeline", "AdapterKit", "Kafka", "BrokerTokens", "HTTPTransport",
-                "Signing", "VendorLookup", "Keyring", "JOSE", "Formats", "WorkerConfiguration", "OTLP", "Spans",
+                "Operations", "Preflight", "Wiring", "Serving", "Pipeline", "AdapterKit", "Kafka", "BrokerTokens",
+                "HTTPTransport", "Signing", "VendorLookup", "Keyring", "JOSE", "Formats", "WorkerConfiguration", "OTLP", "Spans",
                 "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, httpTypes, nio, tls,
             ],
-            // The page of the admin server, in the program itself.
+            // The pages of the admin server, in the program itself.
             resources: [
                 .embedInCode("Resources/status.html"), .embedInCode("Resources/status.css"),
-                .embedInCode("Resources/status.js"),
+                .embedInCode("Resources/status.js"), .embedInCode("Resources/status-view.js"),
+                .embedInCode("Resources/status-chart.js"), .embedInCode("Resources/status-fleet.js"),
+                .embedInCode("Resources/codes.html"),
             ],
             swiftSettings: settings),
         .target(

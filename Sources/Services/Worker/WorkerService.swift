@@ -38,6 +38,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     /// The collector of spans and metrics, and the queue of spans for it; nil for no export.
     let telemetry: (collector: Collector, spans: SpanQueue)?
     let logger: Logger
+    /// The program that the worker runs in.
+    let build: ProgramBuild
     private let signingLanes: Int
     let now: @Sendable () -> UnixTime
     private let observe: (@Sendable ([Settlement]) -> Void)?
@@ -48,13 +50,14 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     ///   - signingLanes: The number of signing threads, usually one per core.
     ///   - origin: The source for reloads, which happen when its files change and when `reload` is called. It is nil
     ///     for a worker that keeps its first configuration.
+    ///   - build: The program's version and build, for the status.
     ///   - logLevel: The level of the process' log, if it may change with the configuration.
     ///   - observe: A function that gets the outcomes of every transaction once they are visible.
     ///   - isReady: told the brokers' address each time the worker has its first live partitions.
     /// - Throws: `WorkerError` where the configuration is not ready.
     public init(
         _ preflight: Preflight, logger: Logger, signingLanes: Int, now: @escaping @Sendable () -> UnixTime,
-        origin: ConfigurationOrigin? = nil, logLevel: LogLevel? = nil,
+        origin: ConfigurationOrigin? = nil, build: ProgramBuild = ProgramBuild(), logLevel: LogLevel? = nil,
         observe: (@Sendable ([Settlement]) -> Void)? = nil,
         isReady: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(WorkerError) {
@@ -74,6 +77,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         revisions = preflight.revisions
         files = preflight.files
         self.origin = origin
+        self.build = build
         self.logLevel = logLevel
         self.logger = logger
         self.signingLanes = signingLanes
@@ -245,6 +249,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             context: context, bootstrapServers: bootstrapServers, instance: name ?? lock?.text ?? "",
             place: lock?.isStable == false ? nil : name ?? lock?.text, isReady: isReady)
         status.set(name: session.instance)
+        status.set(brokers: bootstrapServers)
         var processor = configuration.processor(
             signing: context.signer, worker: session.instance, cores: signingLanes, spans: telemetry?.spans, now: now)
         var committed = CommittedOffsets()

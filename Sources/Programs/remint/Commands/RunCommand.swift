@@ -45,7 +45,8 @@ struct RunCommand: AsyncParsableCommand {
         protection.report(to: logger)
         let worker = try WorkerService(
             preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system,
-            origin: ConfigurationOrigin(file: options.config, registry: .remint, source: .system), logLevel: level)
+            origin: ConfigurationOrigin(file: options.config, registry: .remint, source: .system),
+            build: ProgramBuild(version: Build.version, description: Build.description), logLevel: level)
         if let tracer = worker.tracer { InstrumentationSystem.bootstrap(tracer) }
         let service = DeadlineService(
             worker: worker, limit: configuration.worker.shutdownDeadline, logger: logger)

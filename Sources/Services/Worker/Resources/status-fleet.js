@@ -53,10 +53,10 @@ const fleet = (() => {
     $("no-workers").textContent = isDescribed ? "No worker is a member of the group." : "The brokers do not describe the group's members.";
   }
 
-  // The answer is the fleet, or the reason why it is unknown; with 404 this worker cannot ask.
+  // The answer is the fleet, or the reason why it is unknown; with 204 this worker cannot ask.
   return (status, body) => {
     const isKnown = status === 200 && body.shape === 1;
-    $("fleet").hidden = status === 404;
+    $("fleet").hidden = status === 204;
     showSections();
     $("fleet-parts").classList.toggle("stale", !isKnown);
     $("fleet-trouble").hidden = isKnown;

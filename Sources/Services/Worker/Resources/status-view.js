@@ -25,6 +25,8 @@ function moment(time, now, words = text => text) {
   return { tag: "time", text: words(text), title: exact, datetime: time };
 }
 
+// Text with commands between backticks.
+const prose = text => text.split("`").map((part, index) => index % 2 ? { tag: "code", text: part } : part).filter(part => part !== "");
 const figure = (text, unit) => [text, { class: "unit", text: " " + unit }];
 // A name may break behind a separator. Only what has none breaks between any two letters.
 const name = text => ({ class: "id", parts: text.split(/(?<=[-_.:/@])(?=.)/).flatMap((part, index) => index === 0 ? [part] : [{ tag: "wbr" }, part]) });
@@ -52,10 +54,10 @@ function fill(parent, parts) {
 // Pairs of a term and its description.
 const pairs = entries => entries.map(([term, ...parts]) => ({ tag: "div", parts: [{ tag: "dt", text: term }, { tag: "dd", parts }] }));
 
-// A table whose rows keep their elements from one answer to the next, by name. Beyond fifty rows it is folded. Roles are set, because
+// A table whose rows keep their elements from one answer to the next, by name. It is folded beyond `first` rows. Roles are set, because
 // a row that is shown as a card is no row for a screen reader otherwise. A column has a label, a unit, a kind and a hint.
-function table(id, columns) {
-  const first = 50, step = 200;
+function table(id, columns, first = 50) {
+  const step = 200;
   const node = $("t-" + id), body = document.createElement("tbody"), head = document.createElement("thead"), rows = new Map();
   const more = document.createElement("button");
   let limit = first, known = [];

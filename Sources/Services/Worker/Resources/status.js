@@ -6,7 +6,7 @@ let token = "", report = null, seen = null, timer = 0, turn = 0, fleetDue = 0, i
 
 const show = {
   letters: table("letters", [
-    { label: "Code", kind: "name" }, { label: "Last hour", unit: "dead letters", card: "dead letters", kind: "n" }, { label: "Meaning", card: "", kind: "words" }
+    { label: "Code", kind: "name code" }, { label: "Last hour", unit: "dead letters", card: "dead letters", kind: "n" }, { label: "Meaning", card: "", kind: "words" }
   ]),
   lanes: table("lanes", [
     { label: "Lane", kind: "name" }, { label: "Consumed", unit: "events/s", card: "events/s", kind: "n", hint: "Events that this worker consumes, mean of ten seconds" },
@@ -25,7 +25,7 @@ const show = {
   ]),
   keys: table("keys", [
     { label: "Key ring", kind: "name" }, { label: "Version", kind: "words" }, { label: "State", kind: "words" }, { label: "Algorithm", kind: "words" }, { label: "Age", card: "age", kind: "n" }, { label: "Signs until", card: "end of signing", kind: "n" }
-  ]),
+  ], 10),
   campaigns: table("campaigns", [
     { label: "Key ring", kind: "name" }, { label: "From", kind: "words" }, { label: "To", kind: "words" }, { label: "Phase", kind: "words" }, { label: "Begun", card: "begun", kind: "n" }
   ]),
@@ -168,7 +168,7 @@ function showAll() {
   const { recent, lanes, lookups } = report;
   showHeader();
   showThroughput();
-  show.letters(recent.dead_letters.map(letter => ({ name: letter.code, cells: [[code(letter.code)], count(letter.count), letter.meaning] })));
+  show.letters(recent.dead_letters.map(letter => ({ name: letter.code, cells: [[code(letter.code)], count(letter.count), prose(letter.meaning)] })));
   show.lanes(lanes.map(lane => ({ name: lane.lane, cells: [
     lane.paused ? [lane.lane + " ", { text: "paused", class: "held" }, { class: "more", parts: hold(lane.paused, report.at) }] : lane.lane,
     rate(lane.taken_per_second), count(lane.lag), timespan(lane.oldest_seconds),
@@ -207,7 +207,7 @@ async function lookAtFleet() {
   isAskingFleet = true;
   try {
     const answer = await ask("/fleet", fleetTimeout);
-    if (answer.status !== 401) fleet(answer.status, await answer.json());
+    if (answer.status !== 401) fleet(answer.status, answer.status === 204 ? {} : await answer.json());
   } catch (error) {
     fleet(0, { error: error.message });
   }
