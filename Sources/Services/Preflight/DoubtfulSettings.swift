@@ -1,7 +1,7 @@
-package import AdapterKit
+import AdapterKit
 import Formats
 import Keyring
-package import WorkerConfiguration
+import WorkerConfiguration
 
 /// Settings that a worker can start with and that are hardly meant.
 enum DoubtfulSettings {

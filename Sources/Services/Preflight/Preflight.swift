@@ -1,6 +1,6 @@
 public import AdapterKit
 import Formats
-public import JOSE
+package import JOSE
 public import Keyring
 import Serving
 import Signing

@@ -1,4 +1,4 @@
-import AdapterKit
+package import AdapterKit
 import JOSE
 import Kafka
 import NIOSSL

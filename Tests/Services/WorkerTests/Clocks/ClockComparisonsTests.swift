@@ -99,7 +99,10 @@ import Testing
         let end = ContinuousClock.now + .seconds(110)
         let result = watch.compare(.init(answer: Self.now), at: Self.now, end)
         #expect(result.problem == nil)
-        guard case .agrees(let length)? = result.notices.first else { return Issue.record("\(result)") }
+        guard case .agrees(let length)? = result.notices.first else {
+            Issue.record("\(result)")
+            return
+        }
         #expect(length > .seconds(100) && length < .seconds(120), "by a clock that nobody sets")
         #expect(watch.compare(.init(answer: Self.now), at: Self.now, end).notices.isEmpty)
     }
