@@ -1,4 +1,5 @@
 import AdapterKit
+import Kafka
 import Logging
 import Operations
 import WorkerConfiguration

@@ -18,6 +18,11 @@ struct RecentCounts: Sendable {
     private struct Snapshot: Sendable {
         var at: ContinuousClock.Instant
         var counts: [Int]
+
+        /// Returns the count at `place`; 0 for a series that is newer than the snapshot.
+        func count(_ place: Int?) -> Int {
+            place.flatMap { counts.indices.contains($0) ? counts[$0] : nil } ?? 0
+        }
     }
 
     /// The distance of the snapshots that the last minute is computed from, and their number.
@@ -125,9 +130,4 @@ struct RecentCounts: Sendable {
         (fine, coarse) = (fine.map(fold), coarse.map(fold))
         places = kept
     }
-}
-
-extension RecentCounts.Snapshot {
-    /// Returns the count at `place`; 0 for a series that is newer than the snapshot.
-    fileprivate func count(_ place: Int?) -> Int { place.flatMap { counts.indices.contains($0) ? counts[$0] : nil } ?? 0 }
 }
