@@ -10,7 +10,7 @@ import Testing
             let lines = worker.log.lines
             let begin = try #require(lines.firstIndex { $0.message == "the worker consumes" })
             let assigned = lines[..<begin].filter { $0.message == "partitions were assigned" }
-            let live = try #require(assigned.first { $0.metadata["remint.lane"] == "live" })
+            let live = try #require(assigned.first { $0.metadata["remint.lane"] == "live" }, "\(lines[...begin])")
             #expect(live.metadata["kafka.partitions"]?.hasSuffix("/0-1") == true, "\(live.metadata)")
             #expect(worker.status.problems[.worker] == nil)
         }
