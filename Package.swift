@@ -364,8 +364,8 @@ let package = Package(
         tests(
             "WorkerTests",
             [
-                "Worker", "Preflight", "Wiring", "Serving", "Signing", "Pipeline", "AdapterKit", "Kafka", "JOSE",
-                "Keyring", "WorkerConfiguration", "StubServer", "Telemetry",
+                "Worker", "Operations", "Preflight", "Wiring", "Serving", "Signing", "Pipeline", "AdapterKit", "Kafka",
+                "JOSE", "Keyring", "WorkerConfiguration", "StubServer", "Telemetry",
                 "WorkerTestSupport", "AsyncTestSupport", "CertificateTestSupport", "ProgramTestSupport", logging,
                 lifecycle, nio, sockets, http, embedded, hummingbirdCore, httpParts,
             ] + adapterDependencies),

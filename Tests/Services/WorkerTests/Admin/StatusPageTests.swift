@@ -16,7 +16,7 @@ import WorkerTestSupport
 @Suite(.timeLimit(.minutes(10))) struct StatusPageTests {
     private func serving(_ story: PageStory, _ body: (String) async throws -> Void) async throws {
         let log = RecordingLog()
-        let folder = try TemporaryFolder()
+        let folder = try WorkerTestSupport.TemporaryFolder()
         let status = story.status
         var server = AdminServer(
             address: .init(host: "127.0.0.1", port: 0), status: status, metrics: MetricsRegistry(),
@@ -142,7 +142,7 @@ import WorkerTestSupport
                         #expect(
                             sight[name]?.elements.compactMap(\.string) == [], "\(name) at \(width) pixels, dark: \(isDark)")
                     }
-                    #expect(sight["cards"]?.boolean == (width < 600))
+                    #expect(sight["cards"]?.bool == (width < 600))
                     #expect(sight["markup"]?.integer == 0, "text, not markup")
                     #expect(sight["unnamed"]?.integer == 0, "each table has a caption, each section a heading")
                     #expect(sight["loaded"]?.elements.compactMap(\.string) == ["/fleet", "/status"])
@@ -166,13 +166,13 @@ import WorkerTestSupport
                 let page = try await BrowserPage(in: browser)
                 try await page.open("http://\(address)/")
                 #expect(try await page.text(Self.shown) == "yes")
-                let rows = #"document.querySelectorAll("#t-apps tbody tr").length"#
+                let rows = "document.querySelectorAll('#t-apps tbody tr').length"
                 #expect(try await page.text(rows) == "50")
-                let first = try await page.text(#"document.querySelector("#t-apps tbody tr").textContent"#)
+                let first = try await page.text("document.querySelector('#t-apps tbody tr').textContent")
                 #expect(first.contains("tenant-777") && first.contains("<img src=x>"), "the paused app comes first")
                 #expect(
-                    try await page.text(#"document.querySelector("#t-apps").textContent"#).contains("unknown apps"))
-                #expect(try await page.text(#"document.querySelector("#t-apps + button").click()"#) == "undefined")
+                    try await page.text("document.querySelector('#t-apps').textContent").contains("unknown apps"))
+                #expect(try await page.text("document.querySelector('#t-apps + button').click()") == "undefined")
                 #expect(try await page.text(rows) == "250")
                 // The filter looks at all apps, and its time is that of one look.
                 let filter = """

@@ -1,13 +1,13 @@
 import AdapterKit
 import Foundation
-import Kafka
-import Keyring
-import Pipeline
-import WorkerConfiguration
+import Telemetry
 import WorkerTestSupport
 
+@testable import Kafka
 @testable import Operations
+@testable import Pipeline
 @testable import Worker
+@testable import WorkerConfiguration
 
 /// A worker and its fleet as the status page shows them.
 enum PageStory: String, CaseIterable, Sendable {
@@ -85,11 +85,11 @@ enum PageStory: String, CaseIterable, Sendable {
             status: status, metrics: metrics, keys: keys,
             build: ProgramBuild(version: "0.1.0", description: "release, librdkafka 2.8.0"))
         let isIdle = self == .idle
-        metrics.set(
-            lag: Dictionary(
-                uniqueKeysWithValues: Lane.allCases.flatMap { lane in
-                    (0..<6).map { ([lane.rawValue, "t", "\($0)"], !isIdle && lane == .live ? 7 : 0) }
-                }))
+        var lag: [[String]: Double] = [:]
+        for lane in Lane.allCases {
+            for partition in 0..<6 { lag[[lane.rawValue, "t", "\(partition)"]] = !isIdle && lane == .live ? 7 : 0 }
+        }
+        metrics.set(lag: lag)
         let start = ContinuousClock.now - .seconds(isIdle ? 8 : 3600)
         let moments = isIdle ? Array(0...8) : Array(stride(from: 0, to: 3540, by: 10)) + Array(3540...3600)
         for (step, moment) in moments.enumerated() {
@@ -129,19 +129,18 @@ enum PageStory: String, CaseIterable, Sendable {
                 host: number == 1 && self == .longNames ? "/\(Self.unbroken)" : "/10.0.0.\(number + 1)",
                 partitions: [TopicPartition(topic: "t", partition: Int32(clamping: number))])
         }
-        let topics: PerLane<[String]> = PerLane { lane in
-            switch lane {
-            case .live: ["remint.invalidations"]
-            case .retries: ["remint.invalidations.retry.10s", "remint.invalidations.retry.1m"]
-            case .bulk: ["remint.bulk"]
-            }
-        }
+        let topics: [Lane: [String]] = [
+            .live: ["remint.invalidations"],
+            .retries: ["remint.invalidations.retry.10s", "remint.invalidations.retry.1m"], .bulk: ["remint.bulk"],
+        ]
         return FleetStatus(
             at: Events.now, group: self == .longNames ? Self.dashed : "remint",
             lanes: Lane.allCases.map { lane in
                 FleetStatus.LaneState(
                     lane: lane, group: lane.rawValue, pause: self == .longNames ? pauses.first { $0.lane == lane } : nil,
-                    topics: topics[lane].map { FleetStatus.Topic(name: $0, partitions: 12, waiting: count == 0 ? 0 : 1204) },
+                    topics: (topics[lane] ?? []).map {
+                        FleetStatus.Topic(name: $0, partitions: 12, waiting: count == 0 ? 0 : 1204)
+                    },
                     members: ConsumerGroup(name: lane.rawValue, state: "Stable", members: members))
             },
             deadLetters: FleetStatus.Topic(name: "remint.dead-letters", partitions: 6, waiting: count == 0 ? 0 : 127),

@@ -98,9 +98,9 @@ actor FleetView {
 
     private func read() async -> Answer {
         do throws(KafkaError) {
-            let number = number()
-            if let source, source.number != number { await closeSource() }
-            if source == nil { source = try open().map { (number, $0) } }
+            let present = number()
+            if let source, source.number != present { await closeSource() }
+            if source == nil, let opened = try open() { source = (present, opened) }
             guard let source else { return .unknown("the worker has not reached its brokers yet") }
             return .known(try await source.source.read().json)
         } catch { return .unknown("\(error)") }
