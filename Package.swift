@@ -177,7 +177,8 @@ let package = Package(
             name: "Worker",
             dependencies: [
                 "Operations", "Preflight", "Wiring", "Serving", "Pipeline", "AdapterKit", "Kafka", "BrokerTokens",
-                "HTTPTransport", "Signing", "VendorLookup", "Keyring", "JOSE", "Formats", "WorkerConfiguration", "OTLP", "Spans",
+                "HTTPTransport", "Signing", "VendorLookup", "Keyring", "JOSE", "Formats", "WorkerConfiguration", "OTLP",
+                "Spans",
                 "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, httpTypes, nio, tls,
             ],
             // The pages of the admin server, in the program itself.

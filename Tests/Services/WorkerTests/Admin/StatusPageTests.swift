@@ -140,7 +140,8 @@ import WorkerTestSupport
                     #expect(sight["overflow"]?.integer == 0, "\(width) pixels")
                     for name in ["over", "narrow", "faint"] {
                         #expect(
-                            sight[name]?.elements.compactMap(\.string) == [], "\(name) at \(width) pixels, dark: \(isDark)")
+                            sight[name]?.elements.compactMap(\.string) == [],
+                            "\(name) at \(width) pixels, dark: \(isDark)")
                     }
                     #expect(sight["cards"]?.bool == (width < 600))
                     #expect(sight["markup"]?.integer == 0, "text, not markup")
@@ -190,7 +191,8 @@ import WorkerTestSupport
     }
 
     @Test(.enabled(if: Browser.name != nil, "needs Chromium (Debian: chromium)"))
-    func `the status page shows recent figures, relative times, codes with their meaning, and the fleet`() async throws {
+    func `the status page shows recent figures, relative times, codes with their meaning, and the fleet`() async throws
+    {
         try await serving(.longNames) { address in
             try await Browser.run { browser in
                 let page = try await BrowserPage(in: browser)
@@ -206,10 +208,14 @@ import WorkerTestSupport
                 #expect(suspended.contains("for 5 min, by remint-worker-1: 14 users refuse"), "\(suspended)")
                 #expect(suspended.contains("adapter braze, key ring shop_operations"))
                 let exact = try await page.text("document.querySelector('#t-apps time').title")
-                #expect(exact == "\(Events.now.advanced(bySeconds: -300))".replacing("T", with: " ").replacing("Z", with: " UTC"))
+                #expect(
+                    exact
+                        == "\(Events.now.advanced(bySeconds: -300))".replacing("T", with: " ").replacing(
+                            "Z", with: " UTC"))
                 #expect(try await text("#t-letters").contains(ErrorCode.notFixableByToken.summary))
                 #expect(
-                    try await page.text("document.querySelector('#t-letters a').getAttribute('href')").hasPrefix("/codes#"))
+                    try await page.text("document.querySelector('#t-letters a').getAttribute('href')").hasPrefix(
+                        "/codes#"))
                 #expect(try await text("#fleet-facts").contains("workers3"))
                 #expect(try await text("#holds").contains("lane bulk for 90 min, ends in 2 h, by ann@laptop"))
                 #expect(try await text("#t-fleet-lanes").contains("remint.invalidations.retry.1m: 1,204"))
@@ -220,7 +226,8 @@ import WorkerTestSupport
                 #expect(try await text("#by-minute").contains("events/min"))
                 #expect(try await page.text("document.querySelectorAll('#by-second .burst').length") == "1")
                 #expect(
-                    try await page.text("document.getElementById('by-second').getAttribute('aria-label')").hasPrefix("Now "))
+                    try await page.text("document.getElementById('by-second').getAttribute('aria-label')").hasPrefix(
+                        "Now "))
             }
         }
     }
@@ -228,7 +235,8 @@ import WorkerTestSupport
     /// The pictures of the documentation: `make screenshots`.
     @Test(
         .enabled(if: Browser.name != nil, "needs Chromium (Debian: chromium)"),
-        .enabled(if: ProcessInfo.processInfo.environment["REMINT_TEST_SCREENSHOTS"] != nil, "set REMINT_TEST_SCREENSHOTS"),
+        .enabled(
+            if: ProcessInfo.processInfo.environment["REMINT_TEST_SCREENSHOTS"] != nil, "set REMINT_TEST_SCREENSHOTS"),
         arguments: PageStory.allCases)
     func `pictures of the status page are made at four widths, by day and night`(_ story: PageStory) async throws {
         let folder = try #require(ProcessInfo.processInfo.environment["REMINT_TEST_SCREENSHOTS"])

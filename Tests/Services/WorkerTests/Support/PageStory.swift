@@ -137,7 +137,8 @@ enum PageStory: String, CaseIterable, Sendable {
             at: Events.now, group: self == .longNames ? Self.dashed : "remint",
             lanes: Lane.allCases.map { lane in
                 FleetStatus.LaneState(
-                    lane: lane, group: lane.rawValue, pause: self == .longNames ? pauses.first { $0.lane == lane } : nil,
+                    lane: lane, group: lane.rawValue,
+                    pause: self == .longNames ? pauses.first { $0.lane == lane } : nil,
                     topics: (topics[lane] ?? []).map {
                         FleetStatus.Topic(name: $0, partitions: 12, waiting: count == 0 ? 0 : 1204)
                     },

@@ -21,9 +21,11 @@ extension FleetView {
             open: { [quiet] () throws(KafkaError) -> Source? in
                 guard let brokers = brokers() else { return nil }
                 let reader = try FleetReader(
-                    configuration().configuration, brokers: brokers, mostLetters: Self.mostLetters, logger: quiet, now: now)
+                    configuration().configuration, brokers: brokers, mostLetters: Self.mostLetters, logger: quiet,
+                    now: now)
                 return Source(
-                    read: { () async throws(KafkaError) -> FleetStatus in try await reader.read() }, close: { await reader.close() })
+                    read: { () async throws(KafkaError) -> FleetStatus in try await reader.read() },
+                    close: { await reader.close() })
             }, number: { configuration().number })
     }
 }

@@ -114,7 +114,9 @@ struct RecentCounts: Sendable {
     private mutating func fold(_ counts: Counts) {
         let gone = places.filter { counts[$0.key] == nil }
         guard !gone.isEmpty else { return }
-        var kept = Dictionary(places.keys.filter { counts[$0] != nil }.enumerated().map { ($1, $0) }) { first, _ in first }
+        var kept = Dictionary(places.keys.filter { counts[$0] != nil }.enumerated().map { ($1, $0) }) { first, _ in
+            first
+        }
         for series in gone.keys {
             let heir = Series(app: "", outcome: series.outcome, code: series.code)
             if kept[heir] == nil { kept[heir] = kept.count }

@@ -101,7 +101,8 @@ final class StatusReporter: Sendable {
                 name: status.name, group: group, build: build, started: started, problems: status.problems,
                 isQuiet: status.isQuiet, sinceHeartbeat: status.sinceHeartbeat.components.seconds),
             rates: history.rates, recent: recent, lanes: Lane.allCases.map { flow($0, history) }, outcomes: all,
-            unattributed: unattributed, unattributedDeadLetters: strays, unattributedRecent: recentStrays, apps: apps, rings: rings.read(), lookups: metrics.lookupAccounts)
+            unattributed: unattributed, unattributedDeadLetters: strays, unattributedRecent: recentStrays, apps: apps,
+            rings: rings.read(), lookups: metrics.lookupAccounts)
     }
 
     private func flow(_ lane: Lane, _ history: StatusHistory) -> StatusReport.LaneFlow {
