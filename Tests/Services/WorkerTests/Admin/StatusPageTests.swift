@@ -241,9 +241,10 @@ import WorkerTestSupport
     func `pictures of the status page are made at four widths, by day and night`(_ story: PageStory) async throws {
         let folder = try #require(ProcessInfo.processInfo.environment["REMINT_TEST_SCREENSHOTS"])
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try await serving(story) { address in
-            try await Browser.run { browser in
-                for (width, isDark) in [360, 390, 768, 1280].flatMap({ [($0, false), ($0, true)] }) {
+        try await Browser.run { browser in
+            for (width, isDark) in [360, 390, 768, 1280].flatMap({ [($0, false), ($0, true)] }) {
+                // A server for each, so that its work is not over when the picture is taken.
+                try await serving(story) { address in
                     let page = try await BrowserPage(in: browser, width: width, isDark: isDark)
                     try await page.open("http://\(address)/")
                     #expect(try await page.text(Self.shown) == "yes")
