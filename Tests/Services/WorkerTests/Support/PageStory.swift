@@ -75,7 +75,9 @@ enum PageStory: String, CaseIterable, Sendable {
     /// A reporter of the worker, after an hour of its work.
     func reporter(_ status: WorkerStatus, rings folder: String) throws -> StatusReporter {
         let metrics = WorkerMetrics(), place = FileLocation(file: "remint.yaml", line: 1, column: 1)
-        let names = self == .thousandApps ? (0..<30).map { "tenant-\($0)" } : [Self.scored, "braze"]
+        let names =
+            self == .thousandApps
+            ? (0..<30).map { "tenant-\($0)" } : self == .longNames ? [Self.scored, "braze"] : ["braze"]
         for name in names { try KeyRings.make("\(folder)/\(name)", version: "2026-11") }
         let gone = self == .longNames ? ["gone"] : []
         let keys = (names + gone).map {
@@ -122,7 +124,7 @@ enum PageStory: String, CaseIterable, Sendable {
 
     /// The fleet of the worker.
     var fleet: FleetStatus {
-        let count = self == .thousandApps ? 12 : self == .longNames ? 3 : 0
+        let count = self == .thousandApps ? 12 : self == .longNames ? 3 : 1
         let members = (0..<count).map { number in
             ConsumerGroup.Member(
                 id: "\(number)", clientID: number == 1 && self == .longNames ? Self.scored : "remint",
@@ -140,11 +142,12 @@ enum PageStory: String, CaseIterable, Sendable {
                     lane: lane, group: lane.rawValue,
                     pause: self == .longNames ? pauses.first { $0.lane == lane } : nil,
                     topics: (topics[lane] ?? []).map {
-                        FleetStatus.Topic(name: $0, partitions: 12, waiting: count == 0 ? 0 : 1204)
+                        FleetStatus.Topic(name: $0, partitions: 12, waiting: self == .idle ? 0 : 1204)
                     },
                     members: ConsumerGroup(name: lane.rawValue, state: "Stable", members: members))
             },
-            deadLetters: FleetStatus.Topic(name: "remint.dead-letters", partitions: 6, waiting: count == 0 ? 0 : 127),
+            deadLetters: FleetStatus.Topic(
+                name: "remint.dead-letters", partitions: 6, waiting: self == .idle ? 0 : 127),
             apps: apps.map {
                 FleetStatus.AppState(
                     name: $0.name, adapter: $0.adapter, keyRing: $0.keyRing, suspension: $0.suspension)
