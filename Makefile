@@ -24,7 +24,7 @@ INSTALL_MODULES = { test -x .build/tools/bin/pip || python3 -m venv .build/tools
 	.build/tools/bin/pip install --quiet --disable-pip-version-check
 SOURCES := Package.swift Sources Tests adapters
 
-.PHONY: help setup setup-tests setup-packages build demo test test-broker instructions bench bench-peers dist deb packages check lint format release clean
+.PHONY: help setup setup-tests setup-packages build demo test test-broker instructions bench bench-peers screenshots dist deb packages check lint format release clean
 
 help: ## List what there is.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -58,6 +58,11 @@ bench-peers: bench ## Remint beside jwt-kit and, with REMINT_TEST_BROKERS=host:p
 	$(SWIFT) build --configuration release --package-path Tests/Benchmarks
 	Tests/Benchmarks/compare.py mint
 	test -z "$$REMINT_TEST_BROKERS" || Tests/Benchmarks/compare.py worker --subjects remint,peer,relay --brokers "$$REMINT_TEST_BROKERS"
+
+# Of long names, a thousand apps and an idle worker, at 360, 390, 768 and 1280 pixels, light and dark.
+screenshots: setup setup-tests ## Make pictures of the status page, in .build/screenshots.
+	$(SWIFT) build $(BUILD_FLAGS) --build-tests
+	REMINT_TEST_SCREENSHOTS=$(CURDIR)/.build/screenshots $(SWIFT) test --skip-build --filter 'StatusPageTests/pictures'
 
 dist: setup ## Build one stripped program with the Swift runtime in it, its debug symbols beside it, in .build/dist.
 	@.ci/setup binutils gcc python3

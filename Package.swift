@@ -183,14 +183,17 @@ let package = Package(
         .target(
             name: "Worker",
             dependencies: [
-                "Preflight", "Wiring", "Serving", "Pipeline", "AdapterKit", "Kafka", "BrokerTokens", "HTTPTransport",
-                "Signing", "VendorLookup", "Keyring", "JOSE", "Formats", "WorkerConfiguration", "OTLP", "Spans",
+                "Operations", "Preflight", "Wiring", "Serving", "Pipeline", "AdapterKit", "Kafka", "BrokerTokens",
+                "HTTPTransport", "Signing", "VendorLookup", "Keyring", "JOSE", "Formats", "WorkerConfiguration", "OTLP",
+                "Spans",
                 "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, httpTypes, nio, tls,
             ],
-            // The page of the admin server, in the program itself.
+            // The pages of the admin server, in the program itself.
             resources: [
                 .embedInCode("Resources/status.html"), .embedInCode("Resources/status.css"),
-                .embedInCode("Resources/status.js"),
+                .embedInCode("Resources/status.js"), .embedInCode("Resources/status-view.js"),
+                .embedInCode("Resources/status-chart.js"), .embedInCode("Resources/status-fleet.js"),
+                .embedInCode("Resources/codes.html"),
             ],
             swiftSettings: settings),
         .target(
@@ -371,8 +374,8 @@ let package = Package(
         tests(
             "WorkerTests",
             [
-                "Worker", "Preflight", "Wiring", "Serving", "Signing", "Pipeline", "AdapterKit", "Kafka", "JOSE",
-                "Keyring", "WorkerConfiguration", "StubServer", "Telemetry",
+                "Worker", "Operations", "Preflight", "Wiring", "Serving", "Signing", "Pipeline", "AdapterKit", "Kafka",
+                "JOSE", "Keyring", "WorkerConfiguration", "StubServer", "Telemetry",
                 "WorkerTestSupport", "AsyncTestSupport", "CertificateTestSupport", "ProgramTestSupport", logging,
                 lifecycle, nio, sockets, http, embedded, hummingbirdCore, httpParts,
             ] + adapterDependencies),

@@ -13,9 +13,11 @@ extension WorkerService {
     ) throws(WorkerError) -> Task<Void, any Error>? {
         guard let address = configuration.admin else { return nil }
         let reporter = StatusReporter(
-            configuration, status: status, metrics: metrics, keys: { running.current.keys }, now: now)
+            configuration, status: status, metrics: metrics, keys: { running.current.keys }, build: build, now: now)
         var server = AdminServer(
             address: address, status: status, metrics: metrics.registry, reporter: reporter, logger: logger)
+        server.fleet = FleetView(
+            { running.numbered }, brokers: { [status] in status.brokers }, logger: logger, now: now)
         server.token = adminToken
         server.onListening = onListening
         server.tls = try address.certificate.map { (files) throws(WorkerError) in

@@ -40,7 +40,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     let logger: Logger
     let signingLanes: Int
     let now: @Sendable () -> UnixTime
-    private let build: BuildInfo
+    /// The versions that the status and the metrics show.
+    let build: BuildInfo
     private let observe: (@Sendable ([Settlement]) -> Void)?
     private let isReady: @Sendable (String) -> Void
 
@@ -50,7 +51,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     ///   - origin: The source for reloads, which happen when its files change and when `reload` is called. It is nil
     ///     for a worker that keeps its first configuration.
     ///   - logLevel: The level of the process' log, if it may change with the configuration.
-    ///   - build: The versions that the metrics show.
+    ///   - build: The versions that the status and the metrics show.
     ///   - observe: A function that gets the outcomes of every transaction once they are visible.
     ///   - isReady: A function that gets the brokers' address each time the worker has its first live partitions.
     /// - Throws: `WorkerError` where the configuration is not ready.
@@ -227,6 +228,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             context: context, bootstrapServers: bootstrapServers, instance: name ?? lock?.text ?? "",
             place: lock?.isStable == false ? nil : name ?? lock?.text, isReady: isReady)
         status.set(name: session.instance)
+        status.set(brokers: bootstrapServers)
         var processor = configuration.processor(
             signing: context.signer, worker: session.instance, cores: signingLanes, spans: telemetry?.spans, now: now)
         var committed = CommittedOffsets()

@@ -1,7 +1,9 @@
 /// The versions of a program and of the libraries that it runs with.
-public struct BuildInfo: Sendable, Equatable {
+public struct BuildInfo: Sendable, Equatable, CustomStringConvertible {
     /// The program's version.
     public var version: String
+    /// `release` or `debug`.
+    public var kind: String
     /// The commit that the program was built from; `unknown` if the build did not name it.
     public var commit: String
     /// The version of the Swift compiler.
@@ -13,14 +15,20 @@ public struct BuildInfo: Sendable, Equatable {
 
     /// A build whose versions are `unknown` where they are left out.
     public init(
-        version: String = "unknown", commit: String = "unknown", swift: String = "unknown",
-        librdkafka: String = "unknown", openssl: String = "unknown"
+        version: String = "unknown", kind: String = "unknown", commit: String = "unknown",
+        swift: String = "unknown", librdkafka: String = "unknown", openssl: String = "unknown"
     ) {
         self.version = version
+        self.kind = kind
         self.commit = commit
         self.swift = swift
         self.librdkafka = librdkafka
         self.openssl = openssl
+    }
+
+    /// The kind of build, the commit, and the versions of the libraries that matter to an operator.
+    public var description: String {
+        "\(kind), commit \(commit), Swift \(swift), librdkafka \(librdkafka), OpenSSL \(openssl)"
     }
 
     /// Adds the metric of this build to `registry`. Its value is always 1; the versions are its labels.

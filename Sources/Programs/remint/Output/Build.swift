@@ -15,21 +15,19 @@ enum Build {
     /// The versions of the program and of its libraries.
     static var info: BuildInfo {
         BuildInfo(
-            version: version, commit: String(cString: remint_commit()), swift: compiler,
+            version: version, kind: kind, commit: String(cString: remint_commit()), swift: compiler,
             librdkafka: KafkaLibrary.version, openssl: CryptoLibrary.version)
     }
 
     /// The kind of build, the commit, and the versions of the libraries that matter to an operator.
-    static var description: String {
+    static var description: String { info.description }
+
+    private static var kind: String {
         #if DEBUG
-            let kind = "debug"
+            "debug"
         #else
-            let kind = "release"
+            "release"
         #endif
-        let info = info
-        return """
-            \(kind), commit \(info.commit), Swift \(info.swift), librdkafka \(info.librdkafka), OpenSSL \(info.openssl)
-            """
     }
 
     /// The answer to `--version`: the version alone on the first line, for scripts, and the build on the second one.

@@ -29,16 +29,19 @@ package actor FleetReader {
     /// The states of letters, and the offsets of the parked letters' topic from which they were read.
     private var letters: (states: LetterStates, bounds: [TopicPartition: Range<Int64>]) = (LetterStates(), [:])
     /// The letters that are counted so far.
-    private var counted = LetterCount()
+    private var counted: LetterCount
     /// Clients that read nothing and only ask in the name of the lanes' groups.
     let consumers: PerLane<KafkaConsumer>
 
     /// A reader of the fleet of `configuration` at `brokers`.
     ///
+    /// - Parameter mostLetters: the most dead letters that are read for a count.
     /// - Throws: `KafkaError` where no client can be made.
     package init(
-        _ configuration: Configuration, brokers: String, logger: Logger, now: @escaping @Sendable () -> UnixTime
+        _ configuration: Configuration, brokers: String, mostLetters: Int = LetterCount.most, logger: Logger,
+        now: @escaping @Sendable () -> UnixTime
     ) throws(KafkaError) {
+        counted = LetterCount(most: mostLetters)
         self.configuration = configuration
         self.now = now
         self.brokers = brokers

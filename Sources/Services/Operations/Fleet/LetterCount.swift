@@ -3,8 +3,8 @@ package import Pipeline
 
 /// The dead letters of a topic, counted as records: a topic's offsets also count the marks of transactions.
 package struct LetterCount: Sendable {
-    /// The most offsets that are read for a count. Above it, offsets are counted instead.
-    static let most = 200_000
+    /// The most offsets that a command reads for a count.
+    package static let most = 200_000
 
     private struct Place: Sendable {
         /// The offset up to which letters are counted.
@@ -15,8 +15,11 @@ package struct LetterCount: Sendable {
 
     private var places: [TopicPartition: Place] = [:]
 
+    /// The most offsets that are read. Above it, offsets are counted instead.
+    private let most: Int
+
     /// A count of nothing.
-    package init() {}
+    package init(most: Int = Self.most) { self.most = most }
 
     /// Prepares for the letters of `bounds`, and returns the first offset to read in each partition; nil where there is nothing to
     /// read, or more than is read for a count.
@@ -30,7 +33,7 @@ package struct LetterCount: Sendable {
             places[partition] = place
         }
         let unread = unread(in: bounds)
-        guard unread > 0, unread <= Self.most else { return nil }
+        guard unread > 0, unread <= most else { return nil }
         let last = bounds.keys.map(\.partition).max() ?? 0
         var starts = Array(repeating: Int64(0), count: Int(last) + 1)
         for partition in bounds.keys { starts[Int(partition.partition)] = places[partition]?.end ?? 0 }

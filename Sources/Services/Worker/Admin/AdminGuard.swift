@@ -9,7 +9,7 @@ import WorkerConfiguration
 /// A page that is open in a browser beside the server must not be able to call it. The guard stops it by `Host`, which
 /// does not match for a name that was later bound to this address, and by `Origin` and `Sec-Fetch-Site`, which every
 /// browser sends. A link to the server's own page may be followed from anywhere. Where there is a token, everything
-/// requires it but the probes and the page, which holds no figures.
+/// requires it but the probes and the pages, which hold no figures.
 struct AdminGuard: RouterMiddleware {
     typealias Context = BasicRequestContext
 
@@ -64,7 +64,9 @@ struct AdminGuard: RouterMiddleware {
         request.headers.first { $0.name.canonicalName == "sec-fetch-\(name)" }?.value
     }
 
-    private static func isForEverybody(_ path: String) -> Bool { path == "/" || path.hasPrefix("/health/") }
+    private static func isForEverybody(_ path: String) -> Bool {
+        path == "/" || path == "/codes" || path.hasPrefix("/health/")
+    }
 
     private func isAuthorized(_ request: Request) -> Bool {
         guard let token else { return true }

@@ -33,6 +33,8 @@ struct AdminServer: Sendable {
     let status: WorkerStatus
     let metrics: MetricsRegistry
     let reporter: StatusReporter
+    /// The fleet's status; nil for none.
+    var fleet: FleetView?
     let logger: Logger
     /// Called once the server listens.
     var onListening: @Sendable () -> Void = {}
@@ -61,6 +63,7 @@ struct AdminServer: Sendable {
                 onListening()
             }, logger: quiet)
         async let _: Void = reporter.run()
+        async let _: Void? = fleet?.run()
         try await application.run()
     }
 
@@ -72,8 +75,10 @@ struct AdminServer: Sendable {
     private var router: Router<BasicRequestContext> {
         let router = Router(options: .autoGenerateHeadEndpoints)
         router.add(middleware: AdminGuard(address, token: token, isEncrypted: tls != nil))
-        router.get("/") { _, _ in Self.page }
+        router.get("/") { _, _ in Self.page(.status) }
+        router.get("/codes") { _, _ in Self.page(.codes) }
         router.get("/status") { _, _ in Self.response(.ok, "application/json", reporter.json + [UInt8(ascii: "\n")]) }
+        router.get("/fleet") { _, _ in await fleetStatus() }
         router.get("/metrics") { _, _ in
             Self.response(.ok, "text/plain; version=0.0.4; charset=utf-8", Array(metrics.exposition().utf8))
         }
@@ -108,6 +113,14 @@ struct AdminServer: Sendable {
                 json.member(dependency.rawValue, problems[dependency] ?? "ok")
             }
             json.endObject()
+        }
+    }
+
+    private func fleetStatus() async -> Response {
+        switch await fleet?.answer() {
+        case .known(let json): Self.response(.ok, "application/json", json + [UInt8(ascii: "\n")])
+        case .unknown(let reason): Self.problem(.serviceUnavailable, reason)
+        case nil: Self.response(.noContent, "application/json", [])
         }
     }
 
@@ -151,10 +164,10 @@ struct AdminServer: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 
-    /// The page, which no other page may frame, and whose links send no referrer.
-    private static var page: Response {
-        var page = response(.ok, "text/html; charset=utf-8", StatusPage.shared.html)
-        page.headers[.contentSecurityPolicy] = StatusPage.shared.policy
+    /// Returns a page, which no other page may frame, and whose links send no referrer.
+    private static func page(_ content: AdminPage) -> Response {
+        var page = response(.ok, "text/html; charset=utf-8", content.html)
+        page.headers[.contentSecurityPolicy] = content.policy
         for (name, value) in [("Referrer-Policy", "no-referrer"), ("Cross-Origin-Opener-Policy", "same-origin")] {
             if let name = HTTPField.Name(name) { page.headers[name] = value }
         }

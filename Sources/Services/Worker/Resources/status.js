@@ -1,207 +1,255 @@
-"use strict";
-// Asks /status every two seconds while somebody sees the page, and shows what it says. Whatever comes from there is shown as text, never as markup.
-(() => {
-  const shape = 1, interval = 2000, patience = 10000;
-  const outcomes = ["minted", "superseded", "skipped", "deferred", "dead_lettered"];
-  const $ = id => document.getElementById(id);
-  const whole = new Intl.NumberFormat("en");
-  let token = "", status = null, seen = null, timer = 0, turn = 0;
+// Asks /status every two seconds, and /fleet every ten, while somebody sees the page.
+const shape = 1, interval = 2000, timeout = 10000, fleetInterval = 10000, fleetTimeout = 45000;
+const outcomes = ["minted", "superseded", "skipped", "deferred", "dead_lettered"];
+const nothing = { ended: 0, minted: 0, dead_lettered: 0 };
+let token = "", report = null, seen = null, timer = 0, turn = 0, fleetDue = 0, isAskingFleet = false;
 
-  const count = number => whole.format(number);
-  const rate = number => (number >= 100 || number === 0 ? whole.format(Math.round(number)) : number.toFixed(1));
-  const seconds = number => number === 0 ? "0" : number < 1 ? Math.max(1, Math.round(number * 1000)) + " ms" : number < 120 ? number.toFixed(1) + " s" : age(number);
-  const age = number => number < 120 ? Math.floor(number) + " s" : number < 7200 ? Math.floor(number / 60) + " min"
-    : number < 172800 ? Math.floor(number / 3600) + " h" : Math.floor(number / 86400) + " d";
+const show = {
+  letters: table("letters", [
+    { label: "Code", kind: "name code" }, { label: "Last hour", unit: "dead letters", card: "dead letters", kind: "n" }, { label: "Meaning", card: "", kind: "words" }
+  ]),
+  lanes: table("lanes", [
+    { label: "Lane", kind: "name" }, { label: "Consumed", unit: "events/s", card: "events/s", kind: "n", hint: "Events that this worker consumes, mean of ten seconds" },
+    { label: "Lag", unit: "events", card: "events lag", kind: "n", hint: "Events of this worker's partitions that have not finished" },
+    { label: "Oldest", unit: "age", card: "oldest", kind: "n", hint: "Age of the oldest event that this worker consumed and has not finished" },
+    { label: "Latency p50", unit: "last minute", card: "latency p50", kind: "n", hint: "Half of the events were faster, from production to visible outcome" },
+    { label: "Latency p99", unit: "last minute", card: "latency p99", kind: "n", hint: "99 of 100 events were faster, from production to visible outcome" },
+    { label: "Queued", unit: "events", card: "queued", kind: "n", hint: "Events that this worker has consumed and not begun" }, { label: "Partitions", card: "partitions", kind: "n" }
+  ]),
+  apps: table("apps", [
+    { label: "App", kind: "name" }, { label: "State", kind: "words" }, { label: "1 min", unit: "events/min", card: "events/min, 1 min", kind: "n", hint: "Events that finished, mean of one minute" },
+    { label: "15 min", unit: "events/min", card: "events/min, 15 min", kind: "n", hint: "Events that finished, mean of 15 minutes" }, { label: "Minted", unit: "tokens", card: "tokens", kind: "n", hint: "Tokens published since the worker's start" },
+    { label: "Superseded", unit: "events", card: "superseded", kind: "n wide", hint: "Answered by a newer token, since the worker's start" }, { label: "Skipped", unit: "events", card: "skipped", kind: "n wide", hint: "Since the worker's start" },
+    { label: "Deferred", unit: "events", card: "deferred", kind: "n wide", hint: "Sent to a retry tier, since the worker's start" }, { label: "Dead, 1 h", unit: "letters", card: "dead, 1 h", kind: "n", hint: "Dead letters of the last hour, by code" },
+    { label: "Dead, total", unit: "letters", card: "dead, total", kind: "n", hint: "Dead letters since the worker's start" }
+  ]),
+  keys: table("keys", [
+    { label: "Key ring", kind: "name" }, { label: "Version", kind: "words" }, { label: "State", kind: "words" }, { label: "Algorithm", kind: "words" }, { label: "Age", card: "age", kind: "n" }, { label: "Signs until", card: "end of signing", kind: "n" }
+  ], 10),
+  campaigns: table("campaigns", [
+    { label: "Key ring", kind: "name" }, { label: "From", kind: "words" }, { label: "To", kind: "words" }, { label: "Phase", kind: "words" }, { label: "Begun", card: "begun", kind: "n" }
+  ]),
+  lookups: table("lookups", [
+    { label: "Account", kind: "name" }, { label: "Circuit", kind: "words" }, { label: "Queued", unit: "users", card: "users queued", kind: "n" }, { label: "In flight", unit: "requests", card: "requests in flight", kind: "n" }
+  ])
+};
+const total = counts => outcomes.reduce((sum, name) => sum + counts[name], 0);
+const perMinute = (recent, seconds) => seconds > 0 ? rate(recent.ended * 60 / seconds) : unknown;
 
-  function put(node, text, kind) {
-    if (node.textContent !== text) node.textContent = text;
-    if (kind !== undefined && node.className !== kind) node.className = kind;
-  }
+function list(id, texts) {
+  $(id).hidden = texts.length === 0;
+  fill($(id), texts.map(text => ({ tag: "li", text })));
+}
 
-  // What a table's rows are, by their name, so that a row stays itself from one answer to the next.
-  function table(id, kinds) {
-    const body = $(id).tBodies[0], rows = new Map();
-    function make() {
-      const row = document.createElement("tr");
-      for (const kind of kinds) row.appendChild(document.createElement("td")).className = kind;
-      return row;
-    }
-    return entries => {
-      const present = new Set();
-      let place = body.firstChild;
-      for (const { name, cells, hidden = false } of entries) {
-        present.add(name);
-        let row = rows.get(name);
-        if (!row) rows.set(name, row = make());
-        if (row.hidden !== hidden) row.hidden = hidden;
-        cells.forEach((cell, index) => fill(row.cells[index], cell, kinds[index]));
-        if (row === place) place = place.nextSibling; else body.insertBefore(row, place);
-      }
-      for (const [name, row] of rows) if (!present.has(name)) { row.remove(); rows.delete(name); }
-    };
-  }
+// Since when something waits, until when, by whose order and why.
+function hold({ since, until, by, why, users }, now) {
+  const parts = ["for ", moment(since, now, text => text.replace(" ago", ""))];
+  if (until) parts.push(", ends ", moment(until, now));
+  if (by) parts.push(", by ", name(by));
+  if (users && !why) parts.push(", " + noun(users, "user") + " refused");
+  if (why) parts.push(": " + why);
+  return parts;
+}
+const appHold = (app, now) => hold({ since: app.suspended_since, until: app.suspended_until, by: app.by, why: app.why, users: app.refusing_users }, now);
 
-  // A cell is a text, or a text with a kind and a second line.
-  function fill(node, cell, kind) {
-    const { text, mark = "", more = "" } = typeof cell === "string" ? { text: cell } : cell;
-    if (node.childNodes.length === 0) { node.append(document.createElement("span"), document.createElement("span")); }
-    put(node.firstChild, text, mark);
-    put(node.lastChild, more, more ? "small" : "");
-    if (node.className !== kind) node.className = kind;
-  }
+// A quarter of an hour of dead letters is a reason to act; older ones are only counted.
+const alarm = (text, recent) => recent ? { text, class: "act" } : text;
+const letters = codes => Object.entries(codes).sort((a, b) => b[1] - a[1])
+  .map(([name, n]) => ({ class: "more list", parts: [code(name), " " + count(n)] }));
 
-  const tables = {
-    lanes: table("lanes", ["", "n", "n", "n", "n wide", "n", "n wide", "n wide"]),
-    apps: table("apps", ["", "", "n", "n wide", "n wide", "n wide", "n"]),
-    rings: table("rings", ["", "", "", "wide", "n"]),
-    campaigns: table("campaigns", ["", "", "", "", "wide"]),
-    lookups: table("lookups", ["", "", "n", "n"])
+function appRow(name, cells, { outcomes, recent = {}, dead_letters }, windows) {
+  const { minute = nothing, quarter_hour: quarter = nothing, dead_letters: dead = {} } = recent, hour = Object.values(dead).reduce((sum, n) => sum + n, 0);
+  return { name, cells: [
+    ...cells, perMinute(minute, windows.minute.seconds), perMinute(quarter, windows.quarter_hour.seconds),
+    ...["minted", "superseded", "skipped", "deferred"].map(outcome => count(outcomes[outcome])),
+    [alarm(count(hour), quarter.dead_lettered), ...letters(dead)], { text: count(outcomes.dead_lettered), title: Object.entries(dead_letters || {}).map(([code, n]) => code + " " + count(n)).join(", ") || undefined }
+  ] };
+}
+
+function showApps() {
+  const words = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean), { recent, unattributed, at } = report;
+  const isMeant = app => {
+    const text = [app.app, app.adapter, app.key_ring, app.key_version || "", app.state].join(" ").toLowerCase();
+    return words.every(word => text.includes(word));
   };
-
-  const ended = app => outcomes.reduce((sum, name) => sum + app.outcomes[name], 0);
-
-  // Those that somebody must look at come first: who waits, then who loses most, then who is busiest.
-  function order(left, right) {
-    return (left.state === "active") - (right.state === "active")
-      || right.outcomes.dead_lettered - left.outcomes.dead_lettered
-      || ended(right) - ended(left) || (left.app < right.app ? -1 : 1);
+  const hour = app => Object.values(app.recent && app.recent.dead_letters || {}).reduce((sum, n) => sum + n, 0), rank = { suspended: 0, paused: 1, active: 2 };
+  const order = (a, b) => (rank[a.state] ?? 0) - (rank[b.state] ?? 0) || hour(b) - hour(a) || total(b.outcomes) - total(a.outcomes) || (a.app < b.app ? -1 : 1);
+  const meant = report.apps.filter(isMeant).sort(order);
+  const rows = meant.map(app => appRow("app " + app.app, [
+    [name(app.app), { class: "more", parts: ["adapter ", name(app.adapter), ", key ring ", name(app.key_ring), ...(app.key_version ? [", version ", name(app.key_version)] : [])] }],
+    app.state === "active" ? "active" : [{ text: app.state, class: app.state === "paused" ? "held" : "act" }, { class: "more", parts: appHold(app, at) }]
+  ], app, recent));
+  if (total(unattributed) > 0 && words.length === 0) {
+    rows.splice(50 - 1, 0, appRow("unknown apps", [[{ tag: "i", text: "unknown apps" }, { class: "more", text: "events that name no configured app" }], ""], {
+      outcomes: unattributed, recent: recent.unattributed, dead_letters: report.unattributed_dead_letters
+    }, recent));
   }
+  fill($("shown"), [words.length === 0 ? noun(report.apps.length, "app") : count(meant.length) + " of " + noun(report.apps.length, "app")]);
+  show.apps(rows);
+}
 
-  function showApps() {
-    const words = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
-    const isMeant = app => {
-      const text = [app.app, app.adapter, app.key_ring, app.state].join(" ").toLowerCase();
-      return words.every(word => text.includes(word));
-    };
-    const rows = status.apps.slice().sort(order).map(app => {
-      const codes = Object.entries(app.dead_letters || {}).map(([code, n]) => code + " " + count(n)).join(", ");
-      const state = app.state === "active" ? { text: app.state, mark: "good" } : {
-        text: app.state, mark: "ill",
-        more: ["since " + app.suspended_since, app.suspended_until ? "until " + app.suspended_until : "", app.refusing_users ? count(app.refusing_users) + " users refused" : "", app.by, app.why].filter(Boolean).join(", ")
-      };
-      return { name: app.app, hidden: !isMeant(app), cells: [
-        { text: app.app, more: [app.adapter, app.key_ring, app.key_version].filter(Boolean).join(", ") }, state,
-        ...outcomes.slice(0, 4).map(name => count(app.outcomes[name])),
-        { text: count(app.outcomes.dead_lettered), mark: app.outcomes.dead_lettered ? "ill" : "", more: codes }
-      ] };
-    });
-    put($("shown"), rows.filter(row => !row.hidden).length + " of " + rows.length);
-    tables.apps(rows);
+function showThroughput() {
+  const { rates, recent, outcomes, lanes } = report, { minute, quarter_hour: quarter, hour } = recent;
+  const perSecond = (window, name) => window.seconds > 0 ? figure(rate(window[name] / window.seconds), "/s") : [unknown];
+  const tile = (title, main, rest, kind = "") => ({ tag: "section", parts: [
+    { tag: "h3", text: title }, { tag: "p", class: "figure " + kind, parts: main }, { tag: "dl", parts: pairs(rest) }
+  ] });
+  const flow = (title, now, name, sum) => tile(title, rates.seconds > 0 ? figure(rate(now), "/s") : [unknown], [
+    ["1 min", ...perSecond(minute, name)], ["15 min", ...perSecond(quarter, name)], ["total", count(sum)]
+  ]);
+  const sum = name => lanes.reduce((sum, lane) => sum + lane[name], 0);
+  fill($("tiles"), [
+    flow("Events finished", rates.ended, "ended", total(outcomes)), flow("Tokens published", rates.minted, "minted", outcomes.minted),
+    tile("Dead letters, 15 min", [count(quarter.dead_lettered)], [
+      ["1 min", count(minute.dead_lettered)], ["1 h", count(hour.dead_lettered)], ["total", count(outcomes.dead_lettered)]
+    ], quarter.dead_lettered ? "act" : ""),
+    tile("Lag, events", [count(sum("lag"))], [
+      ["oldest", timespan(Math.max(0, ...lanes.map(lane => lane.oldest_seconds)))], ["queued", count(sum("queued"))], ["partitions", count(sum("partitions"))]
+    ])
+  ]);
+  drawCharts();
+}
+
+function drawCharts() {
+  const { rates, recent } = report;
+  chart("by-second", { events: rates.ended_by_second, tokens: rates.minted_by_second, dead: rates.dead_lettered_by_second }, "s", 60);
+  chart("by-minute", { events: recent.by_minute.ended, tokens: recent.by_minute.minted, dead: recent.by_minute.dead_lettered }, "min", 60);
+}
+
+// The time until an active version ends: red once it is over, marked from 30 days before.
+function keyRow(ring, version) {
+  const left = version.retire_after ? Date.parse(version.retire_after) - Date.parse(report.at) : Infinity, signs = ["active", "prepared"].includes(version.state);
+  const mark = version.state === "active" && left <= 0 ? "act" : version.state === "active" && left < 30 * 86400000 ? "held" : undefined;
+  return { name: ring.ring + " " + version.id, rank: mark === "act" ? 0 : mark ? 1 : 2, cells: [
+    [name(ring.ring)], [name(version.id)], [{ text: version.state, class: mark }, ...(mark ? [{ class: "more", text: mark === "act" ? "past its end: no token is signed" : "replace it before its end" }] : [])], version.algorithm,
+    version.age_seconds === undefined ? "" : [{ text: age(version.age_seconds), title: version.activated || version.created }], version.retire_after && signs ? [moment(version.retire_after, report.at)] : ""
+  ] };
+}
+
+function showKeys() {
+  const row = (ring, rank, ...state) => ({ name: ring.ring, rank, cells: [[name(ring.ring)], "", state, "", "", ""] });
+  const rows = report.rings.flatMap(ring => ring.problem ? [row(ring, 0, { text: "unreadable", class: "act" }, { class: "more", text: ring.problem })]
+    : ring.source === "signer" ? [row(ring, 2, "at the signer")] : ring.versions.map(version => keyRow(ring, version)));
+  show.keys(rows.sort((a, b) => a.rank - b.rank));
+  show.campaigns(report.campaigns.map(campaign => ({ name: campaign.ring, cells: [
+    [name(campaign.ring)], [name(campaign.from)], [name(campaign.to)],
+    campaign.paused ? [campaign.phase, " ", { text: "paused", class: "held" }, { class: "more", text: campaign.paused }] : campaign.phase, [moment(campaign.begun, report.at)]
+  ] })));
+}
+
+function showHeader() {
+  const { worker, at } = report, state = worker.state.replace("_", " ");
+  fill($("worker"), worker.name ? [name(worker.name)] : []);
+  fill($("state"), [state]);
+  $("state").className = "badge " + ({ ready: "flow", quiet: "held" }[worker.state] || "act");
+  document.title = [state, worker.name, "remint"].filter(Boolean).join(" – ");
+  fill($("facts"), pairs([
+    ["group", name(worker.group)], ["up", moment(worker.started, at, text => text.replace(" ago", ""))],
+    ...(worker.version ? [["version", worker.version]] : []), ...(worker.build ? [["build", worker.build]] : [])
+  ]));
+  $("facts").hidden = false;
+  list("problems", Object.entries(worker.problems).map(([dependency, text]) => dependency + ": " + text));
+}
+
+// An empty section is folded into one line at the end; the others are in the list of links.
+function fold(sections) {
+  for (const [id, isEmpty] of Object.entries(sections)) $(id).hidden = isEmpty;
+  const empty = Object.keys(sections).filter(id => sections[id]).map(id => $("h-" + id).textContent.toLowerCase());
+  $("empty").hidden = empty.length === 0;
+  $("empty").textContent = "Nothing to show for: " + empty.join(", ") + ".";
+  showSections();
+}
+function showSections() {
+  fill($("sections"), [...document.querySelectorAll("#figures > section:not([hidden])")].map(section => ({ tag: "a", text: $("h-" + section.id).textContent, href: "#" + section.id })));
+  $("sections").hidden = false;
+}
+
+function showAll() {
+  const { recent, lanes, lookups } = report;
+  showHeader();
+  showThroughput();
+  show.letters(recent.dead_letters.map(letter => ({ name: letter.code, cells: [[code(letter.code)], count(letter.count), prose(letter.meaning)] })));
+  show.lanes(lanes.map(lane => ({ name: lane.lane, cells: [
+    lane.paused ? [lane.lane + " ", { text: "paused", class: "held" }, { class: "more", parts: hold(lane.paused, report.at) }] : lane.lane,
+    rate(lane.taken_per_second), count(lane.lag), timespan(lane.oldest_seconds),
+    ...["p50", "p99"].map(name => lane.latency ? timespan(lane.latency[name]) : unknown), count(lane.queued), count(lane.partitions)
+  ] })));
+  showApps();
+  showKeys();
+  show.lookups(lookups.map(account => ({ name: account.account, cells: [
+    [name(account.account)], [{ text: account.circuit.replace("_", " "), class: { open: "act", half_open: "held" }[account.circuit] }],
+    count(account.queued), count(account.in_flight)
+  ] })));
+  fold({ letters: recent.dead_letters.length === 0, apps: report.apps.length === 0 && total(report.unattributed) === 0, keys: report.rings.length === 0, campaigns: report.campaigns.length === 0, lookups: lookups.length === 0 });
+}
+
+function complain(text) {
+  if ($("trouble").textContent !== text) $("trouble").textContent = text;
+  $("trouble").hidden = text === "";
+  $("figures").classList.toggle("stale", text !== "");
+}
+
+function askForToken() {
+  $("entry").hidden = false;
+  $("figures").hidden = $("facts").hidden = $("sections").hidden = true;
+  complain(token === "" ? "" : "the server does not know this token");
+  fill($("state"), ["the server asks for its token"]);
+  $("state").className = "badge";
+}
+
+const ask = (path, timeout) => fetch(path, {
+  headers: token === "" ? {} : { Authorization: "Bearer " + token }, cache: "no-store", credentials: "omit", signal: AbortSignal.timeout(timeout)
+});
+
+// Beside the worker's status, which does not wait for the brokers.
+async function lookAtFleet() {
+  if (isAskingFleet || performance.now() < fleetDue) return;
+  isAskingFleet = true;
+  try {
+    const answer = await ask("/fleet", fleetTimeout);
+    if (answer.status !== 401) fleet(answer.status, answer.status === 204 ? {} : await answer.json());
+  } catch (error) {
+    fleet(0, { error: error.message });
   }
+  isAskingFleet = false;
+  fleetDue = performance.now() + fleetInterval;
+}
 
-  function showRates() {
-    const { rates } = status;
-    put($("ended"), rate(rates.ended));
-    put($("minted"), rate(rates.minted));
-    put($("total"), count(outcomes.reduce((sum, name) => sum + status.outcomes[name], 0)));
-    put($("dead"), count(status.outcomes.dead_lettered), status.outcomes.dead_lettered ? "ill" : "");
-    const peak = Math.max(0, ...rates.ended_by_second);
-    put($("peak"), count(peak));
-    // Right is now.
-    const points = list => list.map((n, index) => (60 - list.length + index + 1) + "," + (19 - 18 * n / Math.max(1, peak)).toFixed(2)).join(" ");
-    $("line-ended").setAttribute("points", points(rates.ended_by_second));
-    $("line-minted").setAttribute("points", points(rates.minted_by_second));
+// Each look takes the place of the one before: one that was overtaken shows nothing and is not followed by another.
+async function look() {
+  clearTimeout(timer);
+  const mine = ++turn;
+  if (document.visibilityState === "hidden") return;
+  try {
+    const answer = await ask("/status", timeout);
+    if (mine !== turn) return;
+    if (answer.status === 401) return askForToken();
+    if (!answer.ok) throw new Error("the server answered " + answer.status);
+    const body = await answer.json();
+    if (mine !== turn) return;
+    if (body.shape !== shape) return complain("the worker is of another version than this page; load the page again");
+    report = body;
+    seen = new Date();
+    $("entry").hidden = true;
+    complain("");
+    $("figures").hidden = false;
+    lookAtFleet();
+    showAll();
+  } catch (error) {
+    if (mine !== turn) return;
+    complain((seen ? "no figures since " + seen.toLocaleTimeString() : "no figures") + ": " + error.message);
   }
+  timer = setTimeout(look, interval);
+}
 
-  // The end of a version that signs or may sign. From 30 days before it, it is marked.
-  const end = version => version.retire_after && ["active", "prepared"].includes(version.state) ? "until " + version.retire_after : "";
-  function mark(version) {
-    if (version.state !== "active") return version.state === "revoked" ? "ill" : "";
-    const left = version.retire_after ? Date.parse(version.retire_after) - Date.parse(status.at) : Infinity;
-    return left <= 0 ? "ill" : left < 30 * 86400000 ? "wait" : "good";
-  }
-
-  function showRings() {
-    tables.rings(status.rings.flatMap(ring => {
-      if (ring.problem) return [{ name: ring.ring, cells: [ring.ring, "", { text: "unreadable", mark: "ill", more: ring.problem }, "", ""] }];
-      if (ring.source === "signer") return [{ name: ring.ring, cells: [ring.ring, "", "at the signer", "", ""] }];
-      return ring.versions.map(version => ({ name: ring.ring + " " + version.id, cells: [
-        ring.ring, version.id, { text: version.state, mark: mark(version), more: end(version) },
-        version.algorithm, version.age_seconds === undefined ? "" : age(version.age_seconds)
-      ] }));
-    }));
-    tables.campaigns(status.campaigns.map(campaign => ({ name: campaign.ring, cells: [
-      campaign.ring, campaign.from, campaign.to,
-      campaign.paused ? { text: campaign.phase, mark: "wait", more: "paused: " + campaign.paused } : campaign.phase, campaign.begun
-    ] })));
-  }
-
-  function show() {
-    const { worker } = status;
-    put($("worker"), [worker.name, "of " + worker.group, "since " + worker.started].filter(Boolean).join(" "));
-    put($("state"), worker.state.replace("_", " "), "mark " + ({ ready: "good", quiet: "wait" }[worker.state] || "ill"));
-    const problems = Object.entries(worker.problems).map(([name, text]) => name + ": " + text);
-    const lines = problems.map(text => { const line = document.createElement("li"); line.textContent = text; return line; });
-    $("problems").hidden = problems.length === 0;
-    $("problems").replaceChildren(...lines);
-    showRates();
-    tables.lanes(status.lanes.map(lane => ({ name: lane.lane, cells: [
-      lane.paused ? { text: lane.lane, mark: "ill", more: ["paused since " + lane.paused.since, lane.paused.until ? "until " + lane.paused.until : "", lane.paused.by, lane.paused.why].filter(Boolean).join(", ") } : lane.lane, rate(lane.taken_per_second), count(lane.lag), seconds(lane.oldest_seconds),
-      lane.latency ? seconds(lane.latency.p50) : "", lane.latency ? seconds(lane.latency.p99) : "",
-      count(lane.queued), count(lane.partitions)
-    ] })));
-    showApps();
-    showRings();
-    tables.lookups(status.lookups.map(account => ({ name: account.account, cells: [
-      account.account, { text: account.circuit.replace("_", " "), mark: account.circuit === "closed" ? "good" : account.circuit === "open" ? "ill" : "wait" },
-      count(account.queued), count(account.in_flight)
-    ] })));
-    for (const name of ["campaigns", "lookups"]) {
-      $(name).hidden = status[name].length === 0;
-      $("no-" + name).hidden = status[name].length > 0;
-    }
-  }
-
-  function complain(text) {
-    put($("trouble"), text);
-    $("trouble").hidden = text === "";
-    $("figures").classList.toggle("stale", text !== "");
-  }
-
-  function ask(forToken) {
-    $("entry").hidden = !forToken;
-    if (forToken) $("figures").hidden = true;
-    if (forToken) complain(token === "" ? "" : "the server does not know this token");
-    if (forToken) put($("worker"), "the server asks for its token");
-  }
-
-  // Each look takes the place of the one before: one that was overtaken shows nothing and is not followed by another.
-  async function look() {
-    clearTimeout(timer);
-    const mine = ++turn;
-    if (document.visibilityState === "hidden") return;
-    try {
-      const answer = await fetch("/status", {
-        headers: token === "" ? {} : { Authorization: "Bearer " + token }, cache: "no-store", credentials: "omit",
-        signal: AbortSignal.timeout(patience)
-      });
-      if (mine !== turn) return;
-      if (answer.status === 401) return ask(true);
-      if (!answer.ok) throw new Error("the server answered " + answer.status);
-      const body = await answer.json();
-      if (mine !== turn) return;
-      if (body.shape !== shape) return complain("the worker is of another version than this page; load the page anew");
-      status = body;
-      seen = new Date();
-      ask(false);
-      complain("");
-      $("figures").hidden = false;
-      show();
-    } catch (error) {
-      if (mine !== turn) return;
-      complain((seen ? "no figures since " + seen.toLocaleTimeString() : "no figures") + ": " + error.message);
-    }
-    timer = setTimeout(look, interval);
-  }
-
-  $("filter").addEventListener("input", () => { if (status) showApps(); });
-  $("entry").addEventListener("submit", event => {
-    event.preventDefault();
-    token = $("token").value.trim();
-    $("token").value = "";
-    look();
-  });
-  // Who is asked for the token is not asked anew.
-  document.addEventListener("visibilitychange", () => { if ($("entry").hidden) look(); });
+$("filter").addEventListener("input", () => { if (report) showApps(); });
+$("entry").addEventListener("submit", event => {
+  event.preventDefault();
+  token = $("token").value.trim();
+  $("token").value = "";
   look();
-})();
+});
+addEventListener("resize", () => { if (report) drawCharts(); });
+// Somebody who is asked for the token is not asked again.
+document.addEventListener("visibilitychange", () => { if ($("entry").hidden) look(); });
+look();

@@ -52,6 +52,7 @@ public final class WorkerStatus: Sendable {
 
     private struct State {
         var name = ""
+        var brokers: String?
         var problems: [Dependency: String] = [.worker: "it is starting"]
         var keyProblems: [String: String] = [:]
         var apps: [AppStatus] = []
@@ -72,6 +73,11 @@ public final class WorkerStatus: Sendable {
     public var name: String { state.withLock { $0.name } }
 
     func set(name: String) { state.withLock { $0.name = name } }
+
+    /// The brokers' address; nil until the worker has one.
+    var brokers: String? { state.withLock { $0.brokers } }
+
+    func set(brokers: String) { state.withLock { $0.brokers = brokers } }
 
     // MARK: Readiness
 

@@ -54,6 +54,8 @@ import WorkerTestSupport
             name: "another scheme", headers: ["Authorization": "Basic t0ken-of-the-server"], token: true, status: 401),
         .init(name: "a probe", path: "/health/live", token: true, status: 200),
         .init(name: "no token, the page without its figures", path: "/", token: true, status: 200),
+        .init(name: "no token, the meaning of codes", path: "/codes", token: true, status: 200),
+        .init(name: "no token, the fleet", path: "/fleet", token: true, status: 401),
         .init(name: "no token, its figures", path: "/status", token: true, status: 401),
         .init(
             name: "the token, the figures", path: "/status", headers: ["Authorization": "Bearer t0ken-of-the-server"],

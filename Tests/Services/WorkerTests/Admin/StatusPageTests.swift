@@ -1,3 +1,4 @@
+import AdapterKit
 import AsyncTestSupport
 import Foundation
 import FoundationNetworking
@@ -13,12 +14,15 @@ import WorkerTestSupport
 
 /// The page at `/`.
 @Suite(.timeLimit(.minutes(10))) struct StatusPageTests {
-    private func serving(_ status: WorkerStatus, _ body: (String) async throws -> Void) async throws {
+    private func serving(_ story: PageStory, _ body: (String) async throws -> Void) async throws {
         let log = RecordingLog()
-        let server = AdminServer(
+        let folder = try WorkerTestSupport.TemporaryFolder()
+        let status = story.status
+        var server = AdminServer(
             address: .init(host: "127.0.0.1", port: 0), status: status, metrics: MetricsRegistry(),
-            reporter: StatusReporter(status: status), logger: log.logger())
-        let running = Task { try await server.run() }
+            reporter: try story.reporter(status, rings: folder.path), logger: log.logger())
+        server.fleet = story.view
+        let running = Task { [server] in try await server.run() }
         let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""
         do { try await body(address) } catch {
             running.cancel()
@@ -29,7 +33,7 @@ import WorkerTestSupport
     }
 
     @Test func `the status page is one document that runs and asks only its own origin`() async throws {
-        try await serving(WorkerStatus()) { address in
+        try await serving(.idle) { address in
             let url = try #require(URL(string: "http://\(address)/"))
             let (data, response) = try await URLSession.shared.data(from: url)
             let http = try #require(response as? HTTPURLResponse)
@@ -57,71 +61,99 @@ import WorkerTestSupport
         }
     }
 
-    /// A thousand apps: one whose reason wants to be markup, one with a name as long and as unbroken as can be.
-    private func thousand() -> WorkerStatus {
-        let status = WorkerStatus()
-        status.set(name: "w-1")
-        status.set(.worker, nil)
-        status.set(
-            (0..<1000).map { number in
-                let suspension = Suspension(
-                    app: "", since: Events.now, by: "w-1", why: "<img src=x onerror=alert(1)>", users: 3)
-                return .init(
-                    name: number == 999 ? String(repeating: "x", count: 200) : "app-\(number)", adapter: "dotdigital",
-                    keyRing: "push", keyVersion: "k1", suspension: number == 777 ? suspension : nil)
-            })
-        return status
+    @Test func `each code of a dead letter has its place on the page of codes, which runs nothing`() async throws {
+        try await serving(.idle) { address in
+            let url = try #require(URL(string: "http://\(address)/codes"))
+            let (data, response) = try await URLSession.shared.data(from: url)
+            let http = try #require(response as? HTTPURLResponse)
+            #expect(http.statusCode == 200)
+            #expect(
+                http.value(forHTTPHeaderField: "content-security-policy")?.contains("script-src 'none'") == true)
+            let html = String(decoding: data, as: UTF8.self)
+            for code in ErrorCode.allCases {
+                #expect(html.contains("<section id=\"\(code.rawValue)\">"), "\(code)")
+                #expect(html.contains("remint dead-letters list --code \(code.rawValue)"), "\(code)")
+            }
+            #expect(html.contains("<code>worker.max_event_bytes</code>") && !html.contains("{codes}"))
+        }
     }
 
-    /// Settles once the page shows as many apps.
-    private static func shows(_ apps: Int) -> String {
-        """
+    /// Settles once the page shows the apps and the fleet.
+    private static let shown = """
         new Promise(done => {
-          const look = () => document.querySelectorAll("#apps tbody tr").length === \(apps) ? done("yes") : setTimeout(look, 20);
+          const look = () => document.querySelectorAll("#t-apps tbody tr").length > 0 && !document.getElementById("fleet").hidden
+            ? done("yes") : setTimeout(look, 20);
           look();
         })
         """
-    }
 
-    /// A script that returns the visible parts of the page as JSON.
+    /// A script that returns the visible parts of the page as JSON: its overflow, the elements that reach over the right edge, names
+    /// that break into pieces of a few letters, and texts whose contrast is below WCAG's level AA.
     private static let sight = """
-        JSON.stringify({
-          overflow: document.scrollingElement.scrollWidth - document.documentElement.clientWidth, width: innerWidth,
-          ground: getComputedStyle(document.body).backgroundColor, state: document.getElementById("state").outerHTML,
-          first: document.querySelector("#apps tbody tr").textContent, shown: document.getElementById("shown").textContent,
-          markup: document.querySelectorAll("main img").length,
-          loaded: performance.getEntriesByType("resource").map(entry => entry.name)
-        })
+        (() => {
+          const edge = document.documentElement.clientWidth, all = [...document.querySelectorAll("body *")];
+          const visible = all.filter(node => node.getClientRects().length && !node.closest("svg") && !node.closest("thead"));
+          const light = text => {
+            const parts = text.match(/[\\d.]+/g).map(Number).slice(0, 3).map(n => (n /= 255) <= .04045 ? n / 12.92 : ((n + .055) / 1.055) ** 2.4);
+            return .2126 * parts[0] + .7152 * parts[1] + .0722 * parts[2];
+          };
+          const ground = node => {
+            for (; node; node = node.parentElement) {
+              const color = getComputedStyle(node).backgroundColor;
+              if (!color.startsWith("rgba") || !color.endsWith(", 0)")) return color;
+            }
+            return "rgb(255, 255, 255)";
+          };
+          const contrast = node => {
+            const [a, b] = [light(getComputedStyle(node).color), light(ground(node))].sort((a, b) => b - a);
+            return (a + .05) / (b + .05);
+          };
+          return JSON.stringify({
+            width: innerWidth, overflow: document.scrollingElement.scrollWidth - edge,
+            over: visible.filter(node => node.getBoundingClientRect().right > edge + .5).map(node => node.outerHTML.slice(0, 80)),
+            narrow: visible.filter(node => node.classList.contains("id") && node.textContent.length > 20 && node.getBoundingClientRect().width < 90)
+              .map(node => node.textContent),
+            faint: visible.filter(node => node.childElementCount === 0 && node.textContent.trim() && contrast(node) < 4.5)
+              .map(node => node.outerHTML.slice(0, 80)),
+            cards: getComputedStyle(document.querySelector("#t-apps tbody tr")).display === "grid",
+            rows: document.querySelectorAll("#t-apps tbody tr").length, markup: document.querySelectorAll("main img").length,
+            unnamed: document.querySelectorAll("table:not(:has(caption)), section:not([aria-labelledby]):not(.tiles section)").length,
+            headings: [...document.querySelectorAll("h1, h2, h3")].filter(node => node.getClientRects().length).map(node => node.textContent),
+            loaded: [...new Set(performance.getEntriesByType("resource").map(entry => new URL(entry.name).pathname))].sort()
+          });
+        })()
         """
 
-    @Test(.enabled(if: Browser.name != nil, "needs Chromium (Debian: chromium)"))
-    func `the status page shows a thousand apps on phones and screens, by day and night, from one origin`() async throws
-    {
-        try await serving(thousand()) { address in
+    @Test(.enabled(if: Browser.name != nil, "needs Chromium (Debian: chromium)"), arguments: PageStory.allCases)
+    func `nothing overflows, breaks into letters or is hard to read on the status page, at any width, by day and night`(
+        _ story: PageStory
+    ) async throws {
+        try await serving(story) { address in
             try await Browser.run { browser in
-                for (width, isDark) in [(360, false), (360, true), (1280, false), (1280, true)] {
+                for (width, isDark) in [320, 360, 390, 768, 1280].flatMap({ [($0, false), ($0, true)] }) {
                     let page = try await BrowserPage(in: browser, width: width, isDark: isDark)
                     try await page.open("http://\(address)/")
-                    #expect(try await page.text(Self.shows(1000)) == "yes")
+                    #expect(try await page.text(Self.shown) == "yes")
                     let text = try await page.text(Self.sight)
                     let sight = try JSONDocument(parsing: Array(text.utf8)).root
                     #expect(sight["width"]?.integer == Int64(width))
-                    #expect(sight["overflow"]?.integer == 0, "\(width) pixels: \(text)")
-                    #expect(sight["ground"]?.string == (isDark ? "rgb(14, 17, 22)" : "rgb(255, 255, 255)"))
-                    #expect(
-                        sight["state"]?.string == #"<p id="state" class="mark good" role="status">ready</p>"#)
-                    #expect(sight["shown"]?.string == "1000 of 1000")
-                    let first = try #require(sight["first"]?.string)
-                    #expect(first.hasPrefix("app-777") && first.contains("<img src=x onerror=alert(1)>"), "\(first)")
+                    #expect(sight["overflow"]?.integer == 0, "\(width) pixels")
+                    for name in ["over", "narrow", "faint"] {
+                        #expect(
+                            sight[name]?.elements.compactMap(\.string) == [],
+                            "\(name) at \(width) pixels, dark: \(isDark)")
+                    }
+                    #expect(sight["cards"]?.bool == (width < 600))
                     #expect(sight["markup"]?.integer == 0, "text, not markup")
-                    #expect(sight["loaded"]?.elements.allSatisfy { $0.string == "http://\(address)/status" } == true)
+                    #expect(sight["unnamed"]?.integer == 0, "each table has a caption, each section a heading")
+                    #expect(sight["loaded"]?.elements.compactMap(\.string) == ["/fleet", "/status"])
                     #expect(page.requests.allSatisfy { $0.hasPrefix("http://\(address)/") || $0 == "data:," })
                     #expect(page.complaints.isEmpty, "\(page.complaints)")
                 }
                 // What it would be like if it did.
                 let page = try await BrowserPage(in: browser)
                 try await page.open("http://\(address)/")
-                #expect(try await page.text(Self.shows(1000)) == "yes")
+                #expect(try await page.text(Self.shown) == "yes")
                 #expect(try await page.text("fetch('http://127.0.0.1:9/')").hasPrefix("failed"))
                 #expect(page.complaints.contains { $0.contains("Content Security Policy") })
             }
@@ -129,21 +161,120 @@ import WorkerTestSupport
     }
 
     @Test(.enabled(if: Browser.name != nil, "needs Chromium (Debian: chromium)"))
-    func `the status page asks nothing while hidden, and asks at once when it is shown again`() async throws {
-        try await serving(thousand()) { address in
+    func `a thousand apps are folded, can be filtered and shown, and cost little time`() async throws {
+        try await serving(.thousandApps) { address in
             try await Browser.run { browser in
                 let page = try await BrowserPage(in: browser)
                 try await page.open("http://\(address)/")
-                #expect(try await page.text(Self.shows(1000)) == "yes")
+                #expect(try await page.text(Self.shown) == "yes")
+                let rows = "document.querySelectorAll('#t-apps tbody tr').length"
+                #expect(try await page.text(rows) == "50")
+                let first = try await page.text("document.querySelector('#t-apps tbody tr').textContent")
+                #expect(first.contains("tenant-777") && first.contains("<img src=x>"), "the paused app comes first")
+                #expect(
+                    try await page.text("document.querySelector('#t-apps').textContent").contains("unknown apps"))
+                #expect(try await page.text("document.querySelector('#t-apps + button').click()") == "undefined")
+                #expect(try await page.text(rows) == "250")
+                // The filter looks at all apps, and its time is that of one look.
+                let filter = """
+                    (() => {
+                      const field = document.getElementById("filter"), start = performance.now();
+                      field.value = "tenant-99";
+                      field.dispatchEvent(new Event("input"));
+                      return document.getElementById("shown").textContent + ", " + (performance.now() - start < 200 ? "quick" : "slow");
+                    })()
+                    """
+                #expect(try await page.text(filter) == "11 of 1,000 apps, quick")
+                #expect(try await page.text(rows) == "11")
+            }
+        }
+    }
+
+    @Test(.enabled(if: Browser.name != nil, "needs Chromium (Debian: chromium)"))
+    func `the status page shows recent figures, relative times, codes with their meaning, and the fleet`() async throws
+    {
+        try await serving(.longNames) { address in
+            try await Browser.run { browser in
+                let page = try await BrowserPage(in: browser)
+                try await page.open("http://\(address)/")
+                #expect(try await page.text(Self.shown) == "yes")
+                func text(_ selector: String) async throws -> String {
+                    try await page.text("document.querySelector('\(selector)').textContent")
+                }
+                #expect(try await text("#state") == "not ready")
+                #expect(try await text("#facts").contains("version0.1.0"))
+                #expect(try await text("#problems").contains("remint keys generate --key gone"))
+                let suspended = try await text("#t-apps tbody tr")
+                #expect(suspended.contains("for 5 min, by remint-worker-1: 14 users refuse"), "\(suspended)")
+                #expect(suspended.contains("adapter braze, key ring shop_operations"))
+                let exact = try await page.text("document.querySelector('#t-apps time').title")
+                #expect(
+                    exact
+                        == "\(Events.now.advanced(bySeconds: -300))".replacing("T", with: " ").replacing(
+                            "Z", with: " UTC"))
+                #expect(try await text("#t-letters").contains(ErrorCode.notFixableByToken.summary))
+                #expect(
+                    try await page.text("document.querySelector('#t-letters a').getAttribute('href')").hasPrefix(
+                        "/codes#"))
+                #expect(try await text("#fleet-facts").contains("workers3"))
+                #expect(try await text("#holds").contains("lane bulk for 90 min, ends in 2 h, by ann@laptop"))
+                #expect(try await text("#t-fleet-lanes").contains("remint.invalidations.retry.1m: 1,204"))
+                #expect(try await text("#empty").contains("Nothing to show for: campaigns, look-ups."))
+                // Both charts have an axis with units, and a burst has its height in figures.
+                let chart = try await text("#by-second")
+                #expect(chart.contains("events/s") && chart.contains("60 s ago") && chart.contains("now"))
+                #expect(try await text("#by-minute").contains("events/min"))
+                #expect(try await page.text("document.querySelectorAll('#by-second .burst').length") == "1")
+                #expect(
+                    try await page.text("document.getElementById('by-second').getAttribute('aria-label')").hasPrefix(
+                        "Now "))
+            }
+        }
+    }
+
+    /// The pictures of the documentation: `make screenshots`.
+    @Test(
+        .enabled(if: Browser.name != nil, "needs Chromium (Debian: chromium)"),
+        .enabled(
+            if: ProcessInfo.processInfo.environment["REMINT_TEST_SCREENSHOTS"] != nil, "set REMINT_TEST_SCREENSHOTS"),
+        arguments: PageStory.allCases)
+    func `pictures of the status page are made at four widths, by day and night`(_ story: PageStory) async throws {
+        let folder = try #require(ProcessInfo.processInfo.environment["REMINT_TEST_SCREENSHOTS"])
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try await Browser.run { browser in
+            for (width, isDark) in [360, 390, 768, 1280].flatMap({ [($0, false), ($0, true)] }) {
+                // A server for each, so that its work is not over when the picture is taken.
+                try await serving(story) { address in
+                    let page = try await BrowserPage(in: browser, width: width, isDark: isDark)
+                    try await page.open("http://\(address)/")
+                    #expect(try await page.text(Self.shown) == "yes")
+                    let picture = try await page.picture()
+                    #expect(picture.starts(with: [0x89] + Array("PNG".utf8)))
+                    let name = "\(story.rawValue)-\(width)-\(isDark ? "dark" : "light").png"
+                    try picture.write(to: URL(filePath: folder).appending(path: name))
+                }
+            }
+        }
+    }
+
+    @Test(.enabled(if: Browser.name != nil, "needs Chromium (Debian: chromium)"))
+    func `the status page asks nothing while hidden, and asks at once when it is shown again`() async throws {
+        try await serving(.thousandApps) { address in
+            try await Browser.run { browser in
+                let page = try await BrowserPage(in: browser)
+                try await page.open("http://\(address)/")
+                #expect(try await page.text(Self.shown) == "yes")
                 func asked() -> Int { page.requests.count { $0.hasSuffix("/status") } }
                 let first = asked()
                 try await page.pass(.seconds(10))
                 #expect((4...6).contains(asked() - first), "every two seconds")
                 try await BrowserPage(in: browser).show()
                 #expect(try await page.text("document.visibilityState") == "hidden")
-                let seen = asked()
+                let seen = asked(), fleet = page.requests.count { $0.hasSuffix("/fleet") }
+                #expect((1...2).contains(fleet), "the fleet every ten seconds")
                 try await page.pass(.seconds(60))
                 #expect(asked() == seen)
+                #expect(page.requests.count { $0.hasSuffix("/fleet") } == fleet)
                 // Its clock stands still now: no timer could ask.
                 let requests = page.requests.count
                 try await page.show()

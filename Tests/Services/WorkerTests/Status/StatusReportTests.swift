@@ -28,17 +28,27 @@ struct StatusReportTests {
         #expect(object["shape"] as? Int == 1)
         #expect(
             object.keys.sorted() == [
-                "apps", "at", "campaigns", "lanes", "lookups", "outcomes", "rates", "rings", "shape", "unattributed",
-                "worker",
+                "apps", "at", "campaigns", "lanes", "lookups", "outcomes", "rates", "recent", "rings", "shape",
+                "unattributed", "unattributed_dead_letters", "worker",
             ])
         #expect(object["at"] as? String == Events.now.description)
         let worker = try #require(object["worker"] as? [String: Any])
         #expect(
-            worker.keys.sorted() == ["group", "name", "problems", "seconds_since_heartbeat", "started", "state"])
+            worker.keys.sorted() == [
+                "group", "name", "problems", "seconds_since_heartbeat", "started", "state", "uptime_seconds",
+            ])
         #expect(worker["state"] as? String == "not_ready")
         #expect(worker["problems"] as? [String: String] == ["worker": "it is starting"])
         let rates = try #require(object["rates"] as? [String: Any])
-        #expect(rates.keys.sorted() == ["ended", "ended_by_second", "minted", "minted_by_second", "seconds"])
+        #expect(
+            rates.keys.sorted() == [
+                "dead_lettered_by_second", "ended", "ended_by_second", "minted", "minted_by_second", "seconds",
+            ])
+        let recent = try #require(object["recent"] as? [String: Any])
+        #expect(
+            recent.keys.sorted() == [
+                "by_minute", "dead_letters", "hour", "minute", "quarter_hour", "unattributed",
+            ])
         let lanes = try #require(object["lanes"] as? [[String: Any]])
         #expect(lanes.map { $0["lane"] as? String } == Lane.allCases.map(\.rawValue))
         #expect(
@@ -82,6 +92,42 @@ struct StatusReportTests {
         #expect(apps[0]["by"] as? String == "w-1")
         #expect(apps[1]["outcomes"] as? [String: Int] == Self.outcomes(minted: 2))
         #expect(apps[1]["dead_letters"] == nil)
+    }
+
+    @Test func `the status report has the program's version and build, where they are known`() throws {
+        let build = BuildInfo(version: "1.2.3", kind: "release", librdkafka: "2")
+        let worker = try #require(try object(StatusReporter(build: build))["worker"] as? [String: Any])
+        #expect(worker["version"] as? String == "1.2.3")
+        #expect(worker["build"] as? String == "release, commit unknown, Swift unknown, librdkafka 2, OpenSSL unknown")
+        #expect(worker["uptime_seconds"] as? Int == 0)
+    }
+
+    @Test func `recent events have their app, and dead letters of the last hour their meaning`() throws {
+        let (status, metrics) = (WorkerStatus(), WorkerMetrics())
+        status.set([.init(name: "a", adapter: "braze", keyRing: "r", keyVersion: nil, suspension: nil)])
+        let reporter = StatusReporter(status: status, metrics: metrics)
+        metrics.ends.count([settlement("a", .deadLettered(.keyUnavailable))])
+        let start = ContinuousClock.now - .seconds(1800)
+        reporter.note(at: start)
+        metrics.ends.count([settlement("a", .minted), settlement("a", .deadLettered(.keyUnavailable))])
+        metrics.ends.count([settlement(nil, .deadLettered(.unknownApp)), settlement("gone", .minted)])
+        reporter.note(at: start + .seconds(1790))
+        metrics.ends.count([settlement("a", .minted)])
+        let object = try object(reporter)
+        let recent = try #require(object["recent"] as? [String: Any])
+        #expect((recent["minute"] as? [String: Any])?["ended"] as? Int == 1)
+        let hour = try #require(recent["hour"] as? [String: Any])
+        #expect(hour["ended"] as? Int == 5 && hour["minted"] as? Int == 3 && hour["dead_lettered"] as? Int == 2)
+        let letters = try #require(recent["dead_letters"] as? [[String: Any]])
+        #expect(letters.map { $0["code"] as? String } == ["key_unavailable", "unknown_app"], "not the one before it")
+        #expect(letters.map { $0["count"] as? Int } == [1, 1])
+        #expect(letters[1]["meaning"] as? String == ErrorCode.unknownApp.summary)
+        let strays = try #require(recent["unattributed"] as? [String: Any])
+        #expect(strays["dead_letters"] as? [String: Int] == ["unknown_app": 1])
+        #expect(object["unattributed_dead_letters"] as? [String: Int] == ["unknown_app": 1])
+        let app = try #require((object["apps"] as? [[String: Any]])?.first?["recent"] as? [String: Any])
+        #expect((app["minute"] as? [String: Any])?["minted"] as? Int == 1)
+        #expect(app["dead_letters"] as? [String: Int] == ["key_unavailable": 1])
     }
 
     @Test func `lanes have their rate, lag, age and latencies`() throws {

@@ -1,4 +1,5 @@
 import AdapterKit
+import Foundation
 
 /// A tab of a browser.
 struct BrowserPage: Sendable {
@@ -23,6 +24,18 @@ struct BrowserPage: Sendable {
 
     private func call(_ method: String, _ parameters: String = "{}") async throws {
         try await browser.call(method, parameters, session: session)
+    }
+
+    /// Returns a picture of the whole page, as PNG, no higher than `limit` pixels.
+    func picture(limit: Int = 6000) async throws -> Data {
+        let size = try JSONDocument(
+            parsing: Array(try await text("JSON.stringify([innerWidth, document.documentElement.scrollHeight])").utf8)
+        ).root.elements.compactMap(\.integer)
+        let clip = #"{"x":0,"y":0,"width":\#(size[0]),"height":\#(min(Int64(limit), size[1])),"scale":1}"#
+        let answer = try await browser.call(
+            "Page.captureScreenshot", #"{"format":"png","captureBeyondViewport":true,"clip":\#(clip)}"#,
+            session: session)
+        return Data(base64Encoded: answer["data"]?.string ?? "") ?? Data()
     }
 
     /// Goes to `url`.

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import Kafka
 import Operations
+import Worker
 import WorkerConfiguration
 import YAMLReading
 

@@ -12,6 +12,8 @@ struct StatusHistory: Sendable {
         var ended: Int
         /// Tokens published.
         var minted: Int
+        /// Dead letters.
+        var deadLettered = 0
         /// The latencies' buckets.
         var latency: PerLane<[Int]>
     }
@@ -36,7 +38,8 @@ struct StatusHistory: Sendable {
         return StatusReport.Rates(
             seconds: (last.at - first.at) / .seconds(1), ended: rate(\.ended), minted: rate(\.minted),
             endedBySecond: steps.map { max(0, $1.ended - $0.ended) },
-            mintedBySecond: steps.map { max(0, $1.minted - $0.minted) })
+            mintedBySecond: steps.map { max(0, $1.minted - $0.minted) },
+            deadLetteredBySecond: steps.map { max(0, $1.deadLettered - $0.deadLettered) })
     }
 
     /// Returns the rate of events taken from `lane`, a second.

@@ -2,6 +2,7 @@ package import AdapterKit
 import JOSE
 import Keyring
 import Pipeline
+import Telemetry
 
 extension StatusReport {
     /// The report as `/status` answers it.
@@ -12,15 +13,17 @@ extension StatusReport {
         json.member("at", at.description)
         write(worker, to: &json)
         write(rates, to: &json)
+        json.object("recent") { json in write(recent, to: &json) }
         json.array("lanes", lanes) { lane, json in write(lane, to: &json) }
         write(outcomes, "outcomes", to: &json)
         write(unattributed, "unattributed", to: &json)
+        json.counts("unattributed_dead_letters", unattributedDeadLetters)
         json.array("apps", apps) { app, json in
             app.status.write(to: &json)
             write(app.outcomes, "outcomes", to: &json)
-            guard !app.deadLetters.isEmpty else { return }
-            json.object("dead_letters") { json in
-                for (code, count) in app.deadLetters.sorted(by: { $0.key < $1.key }) { json.member(code, Int64(count)) }
+            if !app.deadLetters.isEmpty { json.counts("dead_letters", app.deadLetters) }
+            if let recent = recent.apps[app.status.name] {
+                json.object("recent") { json in recent.write(to: &json) }
             }
         }
         rings.write(to: &json, at: at)
@@ -38,7 +41,12 @@ extension StatusReport {
         json.object("worker") { json in
             json.member("name", worker.name)
             json.member("group", worker.group)
+            if worker.build != BuildInfo() {
+                json.member("version", worker.build.version)
+                json.member("build", worker.build.description)
+            }
             json.member("started", worker.started.description)
+            json.member("uptime_seconds", max(0, at.seconds - worker.started.seconds))
             json.member("state", worker.state)
             json.member("seconds_since_heartbeat", worker.sinceHeartbeat)
             json.object("problems") { json in
@@ -56,7 +64,31 @@ extension StatusReport {
             json.member("minted", rates.minted)
             json.integers("ended_by_second", rates.endedBySecond)
             json.integers("minted_by_second", rates.mintedBySecond)
+            json.integers("dead_lettered_by_second", rates.deadLetteredBySecond)
         }
+    }
+
+    private func write(_ recent: Recent, to json: inout JSONWriter) {
+        for (name, window) in [
+            ("minute", recent.minute), ("quarter_hour", recent.quarterHour), ("hour", recent.hour),
+        ] {
+            json.object(name) { json in
+                json.member("seconds", window.seconds)
+                window.tally.write(to: &json)
+            }
+        }
+        json.object("by_minute") { json in
+            json.integers("ended", recent.byMinute.ended)
+            json.integers("minted", recent.byMinute.minted)
+            json.integers("dead_lettered", recent.byMinute.deadLettered)
+        }
+        let letters = recent.deadLetters.filter { $0.value > 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        json.array("dead_letters", letters) { letter, json in
+            json.member("code", letter.key)
+            json.member("count", Int64(letter.value))
+            json.member("meaning", ErrorCode(rawValue: letter.key)?.summary ?? "")
+        }
+        json.object("unattributed") { json in unattributedRecent.write(to: &json) }
     }
 
     private func write(_ flow: LaneFlow, to json: inout JSONWriter) {
@@ -82,6 +114,22 @@ extension StatusReport {
         json.object(name) { json in
             for (name, count) in zip(Outcomes.names, outcomes.counts) { json.member(name, Int64(count)) }
         }
+    }
+}
+
+extension StatusReport.Recent.Tally {
+    fileprivate func write(to json: inout JSONWriter) {
+        json.member("ended", Int64(ended))
+        json.member("minted", Int64(minted))
+        json.member("dead_lettered", Int64(deadLettered))
+    }
+}
+
+extension StatusReport.Recent.App {
+    fileprivate func write(to json: inout JSONWriter) {
+        json.object("minute") { json in minute.write(to: &json) }
+        json.object("quarter_hour") { json in quarterHour.write(to: &json) }
+        json.counts("dead_letters", deadLetters.filter { $0.value > 0 })
     }
 }
 
@@ -159,6 +207,13 @@ extension JSONWriter {
         beginArray()
         for number in numbers { integer(Int64(number)) }
         endArray()
+    }
+
+    /// Writes an object of counts, by name.
+    fileprivate mutating func counts(_ name: String, _ counts: [String: Int]) {
+        object(name) { json in
+            for (name, count) in counts.sorted(by: { $0.key < $1.key }) { json.member(name, Int64(count)) }
+        }
     }
 
     package mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {

@@ -1,6 +1,7 @@
 import AdapterKit
 import Keyring
 import Pipeline
+import Telemetry
 
 /// The state of a worker at one moment: the answer to `/status`, from which the page and `remint status` are made.
 ///
@@ -15,12 +16,18 @@ struct StatusReport: Sendable {
     var worker: Worker
     /// The rates of the last seconds.
     var rates: Rates
+    /// The events of the last minute, quarter of an hour and hour.
+    var recent: Recent
     /// The lanes, the most urgent first.
     var lanes: [LaneFlow]
     /// Events that finished since the start, by outcome.
     var outcomes: Outcomes
     /// The events among them that belong to no configured app.
     var unattributed: Outcomes
+    /// The dead letters of these events, by code.
+    var unattributedDeadLetters: [String: Int]
+    /// These events, as far as they are recent.
+    var unattributedRecent: Recent.App
     /// The apps, in the order of the configuration.
     var apps: [App]
     /// The key rings, in the order of the configuration.
@@ -34,6 +41,8 @@ struct StatusReport: Sendable {
         var name: String
         /// The worker's consumer group.
         var group: String
+        /// The program's version and build.
+        var build: BuildInfo
         /// The start time of the worker.
         var started: UnixTime
         /// The missing dependencies, each with the reason; empty if the worker is ready.
@@ -59,6 +68,8 @@ struct StatusReport: Sendable {
         var endedBySecond: [Int] = []
         /// Tokens published, likewise.
         var mintedBySecond: [Int] = []
+        /// Dead letters, likewise.
+        var deadLetteredBySecond: [Int] = []
     }
 
     /// The figures of a lane.

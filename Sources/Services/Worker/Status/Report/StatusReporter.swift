@@ -2,6 +2,7 @@ import AdapterKit
 import Keyring
 import Pipeline
 import Synchronization
+import Telemetry
 import Wiring
 import WorkerConfiguration
 
@@ -15,18 +16,24 @@ final class StatusReporter: Sendable {
     private let metrics: WorkerMetrics
     private let rings: RingReader
     private let group: String
+    private let build: BuildInfo
     private let now: @Sendable () -> UnixTime
     private let started: UnixTime
     private let history = Mutex(StatusHistory())
+    private let recents = Mutex(RecentCounts())
     private let last = Mutex<(made: ContinuousClock.Instant, json: [UInt8])?>(nil)
 
     /// A reporter of the worker that `status` and `metrics` are about; it starts now.
     ///
-    /// - Parameter keys: the key rings at a moment; by default those of `configuration`.
+    /// - Parameters:
+    ///   - keys: the key rings at a moment; by default those of `configuration`.
+    ///   - build: the program that the worker runs in.
     init(
         _ configuration: Configuration, status: WorkerStatus, metrics: WorkerMetrics,
-        keys: (@Sendable () -> [Configuration.Key])? = nil, now: @escaping @Sendable () -> UnixTime
+        keys: (@Sendable () -> [Configuration.Key])? = nil, build: BuildInfo = BuildInfo(),
+        now: @escaping @Sendable () -> UnixTime
     ) {
+        self.build = build
         self.status = status
         self.metrics = metrics
         self.now = now
@@ -50,8 +57,10 @@ final class StatusReporter: Sendable {
         let sample = StatusHistory.Sample(
             at: instant, taken: PerLane { metrics.taken($0) }, ended: counted.reduce(0) { $0 + $1.count },
             minted: counted.reduce(0) { $0 + ($1.outcome == "minted" ? $1.count : 0) },
+            deadLettered: counted.reduce(0) { $0 + ($1.outcome == "dead_lettered" ? $1.count : 0) },
             latency: PerLane { metrics.latencyCounts($0) })
         history.withLock { $0.add(sample) }
+        recents.withLock { if $0.isDue(at: instant) { $0.add(RecentCounts.Counts(counted), at: instant) } }
     }
 
     /// The report as `/status` answers it, at most half a second old.
@@ -64,16 +73,19 @@ final class StatusReporter: Sendable {
         }
     }
 
-    /// Returns the present report.
-    func report() -> StatusReport {
+    /// Returns the report at `instant`, which is now.
+    func report(at instant: ContinuousClock.Instant = .now) -> StatusReport {
         let history = history.withLock { $0 }
         var (all, unattributed) = (StatusReport.Outcomes(), StatusReport.Outcomes())
         var apps = status.apps.map { StatusReport.App(status: $0, outcomes: .init(), deadLetters: [:]) }
         let places = Dictionary(apps.indices.map { (apps[$0].status.name, $0) }) { first, _ in first }
-        for counted in metrics.outcomeCounts {
+        var strays: [String: Int] = [:]
+        let counts = metrics.outcomeCounts
+        for counted in counts {
             all.add(counted.count, counted.outcome)
             guard let place = places[counted.app] else {
                 unattributed.add(counted.count, counted.outcome)
+                if counted.outcome == "dead_lettered" { strays[counted.code, default: 0] += counted.count }
                 continue
             }
             apps[place].outcomes.add(counted.count, counted.outcome)
@@ -81,13 +93,17 @@ final class StatusReporter: Sendable {
                 apps[place].deadLetters[counted.code, default: 0] += counted.count
             }
         }
+        let recent = recents.withLock { $0 }.recent(RecentCounts.Counts(counts), at: instant)
+        var recentStrays = StatusReport.Recent.App()
+        for (name, app) in recent.apps where places[name] == nil { recentStrays.add(app) }
         return StatusReport(
             at: now(),
             worker: StatusReport.Worker(
-                name: status.name, group: group, started: started, problems: status.problems,
+                name: status.name, group: group, build: build, started: started, problems: status.problems,
                 isQuiet: status.isQuiet, sinceHeartbeat: status.sinceHeartbeat.components.seconds),
-            rates: history.rates, lanes: Lane.allCases.map { flow($0, history) }, outcomes: all,
-            unattributed: unattributed, apps: apps, rings: rings.read(), lookups: metrics.lookupAccounts)
+            rates: history.rates, recent: recent, lanes: Lane.allCases.map { flow($0, history) }, outcomes: all,
+            unattributed: unattributed, unattributedDeadLetters: strays, unattributedRecent: recentStrays, apps: apps,
+            rings: rings.read(), lookups: metrics.lookupAccounts)
     }
 
     private func flow(_ lane: Lane, _ history: StatusHistory) -> StatusReport.LaneFlow {
@@ -97,5 +113,14 @@ final class StatusReporter: Sendable {
             queued: metrics.queued(lane), lag: lag.records, partitions: lag.partitions, oldest: metrics.oldest(lane),
             latency: history.latency(lane, bounds: metrics.latencyBounds),
             pause: status.lanePauses.first { $0.lane == lane })
+    }
+}
+
+extension RecentCounts.Counts {
+    /// The counts of `counted`, without the vendors' reasons.
+    fileprivate init(_ counted: [(app: String, outcome: String, code: String, count: Int)]) {
+        self = counted.reduce(into: [:]) { counts, next in
+            counts[RecentCounts.Series(app: next.app, outcome: next.outcome, code: next.code), default: 0] += next.count
+        }
     }
 }

@@ -1,15 +1,15 @@
 import AdapterKit
 import Kafka
-import Operations
+import Keyring
+package import Operations
 import Pipeline
-import Worker
 
 extension FleetStatus {
     /// The version of the shape. Members may be added to it; one that is taken away or comes to mean something else makes it the next.
-    static let shape: Int64 = 1
+    private static let shape: Int64 = 1
 
-    /// The status as `remint status --json` prints it.
-    var json: [UInt8] {
+    /// The status as `remint status --json` prints it and `/fleet` answers it.
+    package var json: [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         json.member("shape", Self.shape)

@@ -1,0 +1,62 @@
+// Bars of events, dead letters in them, and a line of tokens over an axis with units.
+const chart = (() => {
+  const top = 18, bottom = 20, right = 2;
+
+  // The least even round number that is not below `number`, so that half of it is round as well.
+  function round(number) {
+    const unit = 10 ** Math.max(0, Math.ceil(Math.log10(Math.max(number, 1) / 10)));
+    return unit * [2, 4, 6, 8, 10].find(step => step * unit >= number);
+  }
+
+  // A few bursts must not flatten the rest: they are cut off, and their height is written over them.
+  function height(values) {
+    const busy = values.filter(value => value > 0).sort((left, right) => left - right);
+    const most = busy[busy.length - 1] || 0, usual = busy[Math.floor((busy.length - 1) * .9)] || 0;
+    return round(busy.length >= 10 && most > 4 * usual ? 1.5 * usual : most);
+  }
+
+  function element(svg, name, attributes, text) {
+    const node = document.createElementNS(svg.namespaceURI, name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    if (text !== undefined) node.textContent = text;
+    return node;
+  }
+
+  // `unit` is the length of a bar, s or min, of which `slots` are shown; the last bar is now.
+  return function chart(id, { events, tokens, dead }, unit, slots) {
+    const svg = $(id), width = svg.clientWidth, tall = svg.clientHeight;
+    if (width === 0) return;
+    const peak = height(events), labels = [0, peak / 2, peak].map(value => count(value) + (value === peak ? " events/" + unit : ""));
+    const left = 8 * Math.max(2, count(peak).length) + 8;
+    const slot = (width - left - right) / slots, floor = tall - bottom;
+    const x = index => left + slot * (slots - events.length + index), y = value => floor - (floor - top) * Math.min(1, value / peak);
+    const nodes = labels.map((label, step) => element(svg, "text", {
+      x: step === 2 ? 0 : left - 6, y: step === 2 ? 11 : y(peak * step / 2) + 4, "text-anchor": step === 2 ? "start" : "end"
+    }, label));
+    const lines = [0, 1, 2].map(step => "M" + left + "," + (Math.round(y(peak * step / 2)) + .5) + "H" + (width - right)).join("");
+    nodes.push(element(svg, "path", { class: "grid", d: lines }));
+    const gap = slot > 5 ? 1.5 : slot > 3 ? 1 : .5;
+    const bars = (values, least) => values.map((value, index) => value > 0
+      ? "M" + (x(index) + gap / 2).toFixed(1) + "," + floor + "V" + Math.min(floor - least, y(value)).toFixed(1) + "h" + (slot - gap).toFixed(1) + "V" + floor + "z" : "").join("");
+    nodes.push(element(svg, "path", { class: "events", d: bars(events, 1) }), element(svg, "path", { class: "dead", d: bars(dead, 3) }));
+    nodes.push(element(svg, "path", { class: "tokens", d: tokens.map((value, index) => (index ? "V" : "M" + x(0).toFixed(1) + ",") + y(value).toFixed(1) + "h" + slot.toFixed(1)).join("") }));
+    let free = left + 80;
+    events.forEach((value, index) => {
+      if (value <= peak) return;
+      const middle = x(index) + slot / 2;
+      nodes.push(element(svg, "path", { class: "cut", d: "M" + x(index) + "," + (top + 8) + "l" + slot + ",-4" }));
+      // A number that would cover its neighbor is left out.
+      if (middle - 24 < free) return;
+      nodes.push(element(svg, "text", { class: "burst", x: Math.min(middle, width - 24), y: 11, "text-anchor": "middle" }, count(value)));
+      free = middle + 24;
+    });
+    for (const share of [0, .5, 1]) {
+      const label = share === 1 ? "now" : slots * (1 - share) + " " + unit + " ago";
+      nodes.push(element(svg, "text", { x: left + (width - left - right) * share, y: tall - 4, "text-anchor": ["start", "middle", "end"][share * 2] }, label));
+    }
+    svg.replaceChildren(...nodes);
+    const most = Math.max(0, ...events), back = events.length - 1 - events.lastIndexOf(most), last = events.length - 1;
+    svg.setAttribute("aria-label", last < 0 ? "nothing is known yet" : "Now " + noun(events[last], "event") + " and " + noun(tokens[last], "token") + " in one " + unit + ". At most "
+      + noun(most, "event") + ", " + (back === 0 ? "now" : back + " " + unit + " ago") + ".");
+  };
+})();

@@ -1,0 +1,69 @@
+// The fleet, as the brokers know it. The server asks them at most once in ten seconds.
+const fleet = (() => {
+  const lanes = ["live", "retries", "bulk"];
+  const showLanes = table("fleet-lanes", [
+    { label: "Lane", kind: "name" }, { label: "State", card: "", kind: "words" }, { label: "Lag", unit: "events", card: "events lag", kind: "n", hint: "Events of all partitions that no worker has finished" },
+    { label: "Partitions", card: "partitions", kind: "n" }, { label: "Topics", unit: "events in each", card: "", kind: "words" }
+  ]);
+  const showWorkers = table("workers", [
+    { label: "Worker", kind: "name" }, { label: "Host", kind: "words" }, { label: "Workers", card: "workers", kind: "n", hint: "Workers with this client id on this host" },
+    ...lanes.map(lane => ({ label: lane[0].toUpperCase() + lane.slice(1), unit: "partitions", card: lane + " partitions", kind: "n" }))
+  ]);
+  const waiting = topic => topic.waiting === undefined ? "unknown" : (topic.waiting_is_upper_bound ? "at most " : "") + count(topic.waiting);
+
+  function state(lane) {
+    if (lane.topics.some(topic => topic.partitions === 0)) return [{ text: "topic missing", class: "act" }];
+    if (lane.paused) return [{ text: "paused", class: "held" }];
+    if (!lane.group_state) return ["workers unknown"];
+    if (lane.members.length === 0) return [{ text: "no worker", class: "act" }];
+    return lane.group_state === "Stable" ? ["consumed"] : [{ text: "rebalancing", class: "held" }];
+  }
+
+  // Whatever waits because somebody, or the vendor, wants it so; and the keys that are being replaced.
+  function holds({ at, lanes, apps, campaigns }) {
+    const entry = (kind, mark, what, parts) => ({ tag: "li", parts: [{ text: kind, class: mark }, " ", name(what), " ", ...parts] });
+    return [
+      ...lanes.filter(lane => lane.paused).map(lane => entry("paused", "held", "lane " + lane.lane, hold(lane.paused, at))),
+      ...apps.filter(app => app.state !== "active").map(app => entry(app.state, app.state === "paused" ? "held" : "act", app.app, appHold(app, at))),
+      ...campaigns.map(campaign => entry("campaign", "held", campaign.ring, [
+        "from " + campaign.from + " to " + campaign.to + ", " + campaign.phase + ", begun ", moment(campaign.begun, at), campaign.paused ? ", paused: " + campaign.paused : ""
+      ]))
+    ];
+  }
+
+  function show(body) {
+    const dead = body.dead_letters, parked = body.parked_letters, most = 50, held = holds(body);
+    const count_ = body.workers.reduce((sum, worker) => sum + worker.workers, 0), isDescribed = body.lanes.some(lane => lane.group_state);
+    fill($("fleet-facts"), pairs([
+      ["group", name(body.group)], ["workers", isDescribed ? count(count_) : "unknown"],
+      ["dead letters that wait", waiting(dead)], ...(parked ? [["parked dead letters", waiting(parked)]] : []),
+      ["apps", count(body.apps.length)], ["asked", moment(body.at, (report || body).at)]
+    ]));
+    fill($("holds"), held.length > most ? [...held.slice(0, most), { tag: "li", text: "and " + count(held.length - most) + " more: remint status" }] : held);
+    $("holds").hidden = held.length === 0;
+    list("fleet-problems", body.problems);
+    showLanes(body.lanes.map(lane => ({ name: lane.lane, cells: [
+      lane.lane, state(lane), lane.lag === undefined ? "unknown" : count(lane.lag), count(lane.topics.reduce((sum, topic) => sum + topic.partitions, 0)),
+      lane.topics.map(topic => ({ class: "more", parts: [name(topic.topic), ": " + waiting(topic)] }))
+    ] })));
+    showWorkers(body.workers.map(worker => ({ name: worker.client_id + " " + worker.host, cells: [
+      [name(worker.client_id)], [name(worker.host.replace("/", ""))], count(worker.workers), ...lanes.map(lane => count(worker.partitions[lane] || 0))
+    ] })));
+    for (const id of ["t-workers", "no-workers"]) $(id).hidden = (id === "t-workers") === (body.workers.length === 0);
+    $("no-workers").textContent = isDescribed ? "No worker is a member of the group." : "The brokers do not describe the group's members.";
+  }
+
+  // The answer is the fleet, or the reason why it is unknown; with 204 this worker cannot ask.
+  return (status, body) => {
+    const isKnown = status === 200 && body.shape === 1;
+    $("fleet").hidden = status === 204;
+    showSections();
+    $("fleet-parts").classList.toggle("stale", !isKnown);
+    $("fleet-trouble").hidden = isKnown;
+    $("fleet-trouble").textContent = isKnown ? "" : "The fleet is unknown: " + (status === 200 ? "the worker is of another version than this page; load the page again" : body.error || "the server answered " + status);
+    if (isKnown) show(body);
+    const isEmpty = $("t-fleet-lanes").tBodies[0].rows.length === 0;
+    $("fleet-parts").hidden = isEmpty;
+    $("fleet-facts").hidden = isEmpty;
+  };
+})();

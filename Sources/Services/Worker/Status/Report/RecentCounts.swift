@@ -1,0 +1,135 @@
+/// The events that finished in the last minute, quarter of an hour and hour, from snapshots of the counts since the start. An event
+/// costs nothing here.
+struct RecentCounts: Sendable {
+    /// The counts of finished events since the start, by app, outcome and code.
+    typealias Counts = [Series: Int]
+
+    /// The events with one app, outcome and code.
+    struct Series: Hashable, Sendable {
+        /// The app's name; empty for events of no configured app and for removed apps.
+        var app: String
+        /// The outcome's name.
+        var outcome: String
+        /// The outcome's code.
+        var code: String
+    }
+
+    /// All counts at one moment, in the order of `places`.
+    private struct Snapshot: Sendable {
+        var at: ContinuousClock.Instant
+        var counts: [Int]
+
+        /// Returns the count at `place`; 0 for a series that is newer than the snapshot.
+        func count(_ place: Int?) -> Int {
+            place.flatMap { counts.indices.contains($0) ? counts[$0] : nil } ?? 0
+        }
+    }
+
+    /// The distance of the snapshots that the last minute is computed from, and their number.
+    private static let (step, steps) = (Duration.seconds(10), 7)
+    /// The number of minutes that are kept.
+    static let minutes = 60
+
+    private var places: [Series: Int] = [:]
+    /// Snapshots of the last minute.
+    private var fine: [Snapshot] = []
+    /// Snapshots of the last hour, one a minute.
+    private var coarse: [Snapshot] = []
+
+    /// Returns whether a snapshot at `instant` is due.
+    func isDue(at instant: ContinuousClock.Instant) -> Bool { fine.last.map { instant - $0.at >= Self.step } ?? true }
+
+    /// Adds a snapshot of `counts`.
+    mutating func add(_ counts: Counts, at instant: ContinuousClock.Instant) {
+        fold(counts)
+        for series in counts.keys where places[series] == nil { places[series] = places.count }
+        var snapshot = Snapshot(at: instant, counts: Array(repeating: 0, count: places.count))
+        for (series, count) in counts { if let place = places[series] { snapshot.counts[place] = count } }
+        fine = fine.suffix(Self.steps - 1) + [snapshot]
+        if coarse.last.map({ instant - $0.at >= .seconds(60) }) ?? true {
+            coarse = coarse.suffix(Self.minutes - 1) + [snapshot]
+        }
+    }
+
+    /// Returns the recent events, as `counts` at `instant` are the present counts.
+    func recent(_ counts: Counts, at instant: ContinuousClock.Instant) -> StatusReport.Recent {
+        var history = self
+        history.fold(counts)
+        return history.differences(counts, at: instant)
+    }
+
+    private func differences(_ counts: Counts, at instant: ContinuousClock.Instant) -> StatusReport.Recent {
+        let starts = [60, 900, 3600].map { start(.seconds($0), before: instant) }
+        var recent = StatusReport.Recent()
+        for (series, count) in counts {
+            let place = places[series]
+            let grown = starts.map { start in start.map { max(0, count - $0.count(place)) } ?? 0 }
+            guard grown.contains(where: { $0 > 0 }) else { continue }
+            recent.minute.add(grown[0], series.outcome)
+            recent.quarterHour.add(grown[1], series.outcome)
+            recent.hour.add(grown[2], series.outcome)
+            recent.apps[series.app, default: .init()].add(grown, series.outcome, series.code)
+            if series.outcome == Self.dead { recent.deadLetters[series.code, default: 0] += grown[2] }
+        }
+        (recent.minute.seconds, recent.quarterHour.seconds, recent.hour.seconds) =
+            (Self.seconds(starts[0], instant), Self.seconds(starts[1], instant), Self.seconds(starts[2], instant))
+        recent.byMinute = byMinute(counts)
+        return recent
+    }
+
+    /// The events of each minute, the oldest first. The last minute is the present one, of which a part has passed.
+    private func byMinute(_ counts: Counts) -> StatusReport.Recent.Series {
+        let marks = coarse.map(totals) + (coarse.isEmpty ? [] : [Self.totals(counts)])
+        let steps = zip(marks, marks.dropFirst())
+        return StatusReport.Recent.Series(
+            ended: steps.map { max(0, $1.ended - $0.ended) }, minted: steps.map { max(0, $1.minted - $0.minted) },
+            deadLettered: steps.map { max(0, $1.deadLettered - $0.deadLettered) })
+    }
+
+    private func totals(_ snapshot: Snapshot) -> StatusReport.Recent.Tally {
+        var tally = StatusReport.Recent.Tally()
+        for (series, place) in places { tally.add(snapshot.count(place), series.outcome) }
+        return tally
+    }
+
+    private static func totals(_ counts: Counts) -> StatusReport.Recent.Tally {
+        var tally = StatusReport.Recent.Tally()
+        for (series, count) in counts { tally.add(count, series.outcome) }
+        return tally
+    }
+
+    /// Returns the oldest snapshot of the last `window`; nil if there is none before `instant`.
+    private func start(_ window: Duration, before instant: ContinuousClock.Instant) -> Snapshot? {
+        (coarse + fine).filter { $0.at < instant && instant - $0.at <= window }.min { $0.at < $1.at }
+    }
+
+    private static func seconds(_ start: Snapshot?, _ end: ContinuousClock.Instant) -> Double {
+        start.map { (end - $0.at) / .seconds(1) } ?? 0
+    }
+
+    private static let dead = "dead_lettered"
+
+    /// Moves the past counts of series that are no longer counted, because their app was removed, to the series that has their counts
+    /// now. Otherwise all events of a removed app would look recent.
+    private mutating func fold(_ counts: Counts) {
+        let gone = places.filter { counts[$0.key] == nil }
+        guard !gone.isEmpty else { return }
+        var kept = Dictionary(places.keys.filter { counts[$0] != nil }.enumerated().map { ($1, $0) }) { first, _ in
+            first
+        }
+        for series in gone.keys {
+            let heir = Series(app: "", outcome: series.outcome, code: series.code)
+            if kept[heir] == nil { kept[heir] = kept.count }
+        }
+        func fold(_ snapshot: Snapshot) -> Snapshot {
+            var folded = Snapshot(at: snapshot.at, counts: Array(repeating: 0, count: kept.count))
+            for (series, place) in places {
+                let heir = counts[series] == nil ? Series(app: "", outcome: series.outcome, code: series.code) : series
+                if let home = kept[heir] { folded.counts[home] += snapshot.count(place) }
+            }
+            return folded
+        }
+        (fine, coarse) = (fine.map(fold), coarse.map(fold))
+        places = kept
+    }
+}
