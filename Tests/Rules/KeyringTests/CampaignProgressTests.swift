@@ -37,7 +37,8 @@ import Testing
             (#"{"campaign":"c-1","rows":31,"total":30}"#, 31, 0),
             (#"{"campaign":"c-1","rows":31,"finished":true}"#, 31, 0),
         ] as [(String, Int, Int?)])
-    func `a checkpoint has the numbers of users who are done and left`(_ text: String, _ done: Int, _ left: Int?) throws {
+    func `a checkpoint has the numbers of users who are done and left`(_ text: String, _ done: Int, _ left: Int?) throws
+    {
         let progress = try #require(CampaignProgress(Array(text.utf8), of: "c-1"))
         #expect(progress.done == done)
         #expect(progress.left == left)
