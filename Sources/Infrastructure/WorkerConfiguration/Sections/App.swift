@@ -43,8 +43,7 @@ extension Configuration {
 
 extension Configuration.App {
     static let section = SectionDescription(
-        "apps",
-        "One app per integration: two Braze workspaces are two apps. The name is what events call it; unknown is reserved.",
+        "apps", "One app per integration: two Braze workspaces are two apps. Events use its name; unknown is reserved.",
         sections: [
             SectionDescription(
                 "*", "",
