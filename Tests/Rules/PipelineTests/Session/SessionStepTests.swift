@@ -26,13 +26,21 @@ struct SessionStepTests {
                 .next("commit 2+3: live/0=5"),
             ]),
         SessionStory(
-            "no more than three batches of events are kept ready",
+            "no more than six batches of events are kept ready",
             inCommit + [
                 .take(.live, 2...9), .next("process 2: live/0 2 3 4 5"), .processed, .next("add 2: live/0=6"),
-                .addedLate, .next("process 3: live/0 6 7 8 9"), .processed, .take(.live, 10...13),
-                .next("process 4: live/0 10 11 12 13"), .processed, .take(.live, 14...17), .next("wait"), .committed,
-                .next("commit 2+3+4: live/0=14"), .next("process 5: live/0 14 15 16 17"),
-            ]),
+                .addedLate, .next("process 3: live/0 6 7 8 9"), .processed,
+            ]
+                + (0..<4).flatMap { (index: Int64) -> [SessionStory.Act] in
+                    let first = 10 + 4 * index
+                    let events = (first...first + 3).map(String.init).joined(separator: " ")
+                    return [
+                        .take(.live, first...first + 3), .next("process \(index + 4): live/0 \(events)"), .processed,
+                    ]
+                } + [
+                    .take(.live, 26...29), .next("wait"), .committed,
+                    .next("commit 2+3+4+5+6+7: live/0=26"), .next("process 8: live/0 26 27 28 29"),
+                ]),
         SessionStory(
             "in a backlog, finished events become part of the transaction under way",
             inCommit + [
@@ -48,7 +56,7 @@ struct SessionStepTests {
         SessionStory(
             "a transaction does not grow for ever",
             inCommit
-                + (0..<6).flatMap { (index: Int64) -> [SessionStory.Act] in
+                + (0..<11).flatMap { (index: Int64) -> [SessionStory.Act] in
                     let first = 2 + 4 * index
                     let events = (first...first + 3).map(String.init).joined(separator: " ")
                     return [
@@ -56,9 +64,9 @@ struct SessionStepTests {
                         .next("add \(index + 2): live/0=\(first + 4)"), .added,
                     ]
                 } + [
-                    .take(.live, 26...29), .next("process 8: live/0 26 27 28 29"), .processed, .next("wait"),
+                    .take(.live, 46...49), .next("process 13: live/0 46 47 48 49"), .processed, .next("wait"),
                     .committed,
-                    .next("commit 8: live/0=30"),
+                    .next("commit 13: live/0=50"),
                 ]),
         SessionStory(
             "a live event's transaction does not grow by bulk alone",
