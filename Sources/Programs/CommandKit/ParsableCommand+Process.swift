@@ -27,7 +27,13 @@ extension ParsableCommand {
     package static func parsedOrEnd() -> any ParsableCommand {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
-            return try parseAsRoot(arguments)
+            let command = try parseAsRoot(arguments)
+            // The parser answers `help` with any word behind it.
+            guard arguments.first == "help", let mistake = UsageMistake(in: arguments, of: self, isAnswered: true)
+            else {
+                return command
+            }
+            end(usage: mistake.message, of: mistake.command)
         } catch {
             // Help and the program's version are errors of the parser, too.
             let mistake = UsageMistake(in: arguments, of: self, isAnswered: exitCode(for: error).isSuccess)

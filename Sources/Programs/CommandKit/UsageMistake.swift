@@ -23,7 +23,6 @@ struct UsageMistake {
                 continue
             }
             let near = Spelling.nearest(to: word, among: below.map { Self.name(of: $0) })
-            // The parser answers `help` with any word behind it.
             guard !isAnswered || words.first == "help" else { return nil }
             // Words that are near no command may be arguments of the default one.
             guard near != nil || reached.configuration.defaultSubcommand == nil else { break }

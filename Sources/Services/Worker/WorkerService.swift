@@ -50,7 +50,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     ///     for a worker that keeps its first configuration.
     ///   - logLevel: The level of the process' log, if it may change with the configuration.
     ///   - observe: A function that gets the outcomes of every transaction once they are visible.
-    ///   - isReady: told the brokers' address each time the worker has its first live partitions.
+    ///   - isReady: a function that gets the brokers' address each time the worker has its first live partitions.
     /// - Throws: `WorkerError` where the configuration is not ready.
     public init(
         _ preflight: Preflight, logger: Logger, signingLanes: Int, now: @escaping @Sendable () -> UnixTime,

@@ -101,7 +101,7 @@ extension BrokerTests {
             }
         }
 
-        /// Answers rebalances until so many partitions belong to `consumer`.
+        /// Answers rebalances until `count` partitions belong to `consumer`.
         private func partitions(of consumer: KafkaConsumer, _ count: Int) async throws -> Set<TopicPartition> {
             while await consumer.assignedPartitions.count != count {
                 try Task.checkCancellation()

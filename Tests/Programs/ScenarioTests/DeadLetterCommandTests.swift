@@ -72,7 +72,7 @@ extension OperatorScenarios {
             let shown = try await remint(shop, ["show", place])
             #expect(shown.status == 0, "\(shown.errorText)")
             for words in [
-                "\(place) (waiting)", "later-7", "unknown_app", "no such app is configured", origin,
+                "\(place) (waiting)", "later-7", "unknown_app", "no app of that name is configured", origin,
                 "  remint-error-code: ",
                 #""userId" : "user-7""#,
             ] {

@@ -20,7 +20,7 @@ extension OperatorScenarios {
                 "0f0f0f0f-1111-2222-3333-444444444444", "my-app",
                 ":6:58: warning: apps.web.settings.app_id is no UUID", 0
             ),
-            ("  a: {", "  b: { path: keys/b }\n  a: {", ":4:3: warning: keys.b is the key of no app", 0),
+            ("  a: {", "  b: { path: keys/b }\n  a: {", ":4:14: warning: keys.b is the key of no app", 0),
             (
                 "embedded\n", "embedded\n  properties: { sasl.password: hunter2 }\n",
                 ":3:17: warning: kafka.properties sasl.password is a secret in the configuration's file; move it to a file of mode 600 and write sasl.password_file: PATH",
@@ -30,11 +30,11 @@ extension OperatorScenarios {
             ("embedded", "kafka://127.0.0.1:9092", "has a protocol that is none of Kafka's; write PLAINTEXT", 1),
             (
                 "apps:", "admin: { listen: 127.0.0.1:9464 }\npickup: { listen: 127.0.0.1:9464 }\napps:",
-                "127.0.0.1:9464", 1
+                "both listen on port 9464 of one address", 1
             ),
             (
                 "apps:",
-                "pickup: { listen: 127.0.0.1:9465, sessions: { jwks: nowhere.json, issuer: i, audience: a } }\napps:",
+                "pickup: { listen: 127.0.0.1:9465, session: { jwks: nowhere.json, issuer: i, audience: a } }\napps:",
                 "nowhere.json", 1
             ),
         ])
@@ -55,7 +55,7 @@ extension OperatorScenarios {
             for (end, words, status) in [
                 ("2020-01-01T00:00:00Z", "a retired at 2020-01-01T00:00:00Z; replace the key: ", Int32(1)),
                 (
-                    Date.now.addingTimeInterval(86_400 * 5).formatted(.iso8601), ", in 4 days; replace it: ",
+                    Date.now.addingTimeInterval(86_400 * 5.5).formatted(.iso8601), ", in 5 days; replace it: ",
                     Int32(0)
                 ),
                 (Date.now.addingTimeInterval(86_400 * 90).formatted(.iso8601), "ok: 1 app", Int32(0)),

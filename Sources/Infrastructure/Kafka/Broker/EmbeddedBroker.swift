@@ -40,7 +40,7 @@ public actor EmbeddedBroker {
     public enum Fault: Sendable {
         /// The next requests of this kind are answered with these errors, one each, in order.
         case errors(Request, [ResponseError])
-        /// The member that sends the next heartbeat is told that another has its place.
+        /// The answer to the next heartbeat is that another member has the place of its sender.
         case memberFenced
         /// Requests of this kind are answered as usual again, whatever errors are left.
         case noErrors(Request)

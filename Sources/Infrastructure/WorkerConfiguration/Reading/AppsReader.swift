@@ -1,6 +1,5 @@
 import AdapterKit
 import DeclaredAdapters
-import Foundation
 import Yams
 
 /// Reads `apps`: which adapter, its settings, a key ring, a lifetime, a look-up.
@@ -68,7 +67,8 @@ struct AppsReader {
     /// Warns about a setting whose vendor has UUIDs there, such as an app's name in place of its id.
     private func checkUUIDs(_ registration: AdapterRegistry.Registration, _ settings: Node?, _ app: Section) {
         for key in registration.settings where key.isUUID {
-            guard let node = settings?.mapping?[key.name], let text = node.scalar?.string, UUID(uuidString: text) == nil
+            guard let node = settings?.mapping?[key.name], let text = node.scalar?.string,
+                UUIDText.words(of: text) == nil
             else { continue }
             app.diagnostics.warning(
                 node,

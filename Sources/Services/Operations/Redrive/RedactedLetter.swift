@@ -1,6 +1,5 @@
 import Formats
 package import Pipeline
-import Records
 
 /// A dead letter for a person: its headers and its value without secrets.
 ///

@@ -13,7 +13,8 @@ extension TopicReader {
     ) async throws -> ConsumedRecord? {
         let starts = Array(repeating: offset, count: Int(partition) + 1)
         let reader = try await TopicReader(
-            topic, from: starts, until: offset + 1, configuration, brokers: brokers, logger: logger)
+            topic, from: starts, until: RecordPosition.next(after: offset), configuration, brokers: brokers,
+            logger: logger)
         var found: ConsumedRecord?
         let hidden = try await reader.readVisible([TopicPartition(topic: topic, partition: partition)]) {
             record, _, _ in

@@ -68,6 +68,7 @@ import WorkerTestSupport
             #expect(
                 refused.json["dependencies"] as? [String: String] == [
                     "brokers": "ok", "topics": "ok", "publishing": "the topic \"t\" cannot be written", "keys": "ok",
+                    "clock": "ok",
                     "worker": "it is starting",
                 ])
             bench.status.set(.publishing, nil)

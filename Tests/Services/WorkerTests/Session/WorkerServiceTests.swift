@@ -70,7 +70,6 @@ import WorkerTestSupport
             try await eventually("another session") {
                 try await worker.admin.metric("remint_sessions_total") == 2
             }
-            #expect(worker.status.problems[.worker] == nil)
             // The mock keeps no transaction's offsets, so the first ones come again.
             try await eventually("every end") { worker.ends.events.count == 6 }
             try await eventually("readiness") { try await worker.admin.ask("/health/ready").status == 200 }
