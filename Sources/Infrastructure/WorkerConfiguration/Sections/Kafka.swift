@@ -79,8 +79,8 @@ extension Configuration.Kafka {
         "bootstrap.servers",
         // Deliveries are waited for one by one.
         "delivery.report.only.error",
-        "enable.auto.commit", "enable.auto.offset.store", "enable.idempotence", "group.id", "group.instance.id",
-        "isolation.level", "log.queue",
+        "enable.auto.commit", "enable.auto.offset.store", "enable.idempotence", "enable.partition.eof", "group.id",
+        "group.instance.id", "isolation.level", "log.queue",
         "metadata.broker.list", "partition.assignment.strategy", "transactional.id",
     ]
 
