@@ -60,9 +60,9 @@ bench-peers: bench ## Remint beside jwt-kit and, with REMINT_TEST_BROKERS=host:p
 	test -z "$$REMINT_TEST_BROKERS" || Tests/Benchmarks/compare.py worker --subjects remint,peer,relay --brokers "$$REMINT_TEST_BROKERS"
 
 # Of long names, a thousand apps and an idle worker, at 360, 390, 768 and 1280 pixels, light and dark.
-screenshots: setup setup-tests ## Make pictures of the status page, in .build/screenshots.
+screenshots: setup setup-tests ## Test the status page and make pictures of it, in .build/screenshots.
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests
-	REMINT_TEST_SCREENSHOTS=$(CURDIR)/.build/screenshots $(SWIFT) test --skip-build --filter 'StatusPageTests/pictures'
+	REMINT_TEST_SCREENSHOTS=$(CURDIR)/.build/screenshots $(SWIFT) test --skip-build --filter StatusPageTests
 
 dist: setup ## Build one stripped program with the Swift runtime in it, its debug symbols beside it, in .build/dist.
 	@.ci/setup binutils gcc python3
