@@ -65,7 +65,7 @@ final class PickupMetrics: Sendable {
         bytes = registry.gauge("remint_pickup_cache_bytes", "Memory for the tokens that the gateway knows, in bytes.")
         renewals = registry.counter(
             "remint_pickup_renewals_total",
-            "Tokens that the gateway asked for to replace the token of an open stream before it expires.",
+            "Tokens that the gateway asked for, to replace tokens of open streams before they expire.",
             labels: ["app"])
         ready = registry.gauge(
             "remint_pickup_ready",

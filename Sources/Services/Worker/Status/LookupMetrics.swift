@@ -34,7 +34,7 @@ struct LookupMetrics: Sendable {
             buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120])
         openings = registry.counter(
             "remint_lookup_circuit_openings_total",
-            "Times that the circuit of a vendor opened because the vendor did not answer.",
+            "Times that the circuit of a vendor opened, because requests failed or because the vendor refused the credentials.",
             labels: ["account"])
         circuit = registry.gauge(
             "remint_lookup_circuit",
