@@ -71,6 +71,7 @@ extension SessionLoop {
     private mutating func rebalancing(_ rebalance: SessionStateMachine.Rebalance, _ lane: Lane) {
         let isPrepared = !rebalance.isAssignment || rebalance.partitions.isEmpty
         machine.rebalancing(lane, rebalance, isPrepared: isPrepared)
+        rebalances[lane] += 1
         if !isPrepared { lookUp(rebalance.partitions, lane) }
     }
 

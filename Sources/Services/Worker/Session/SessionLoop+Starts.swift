@@ -15,8 +15,8 @@ extension SessionLoop {
     func lookUp(_ partitions: [TopicPartition], _ lane: Lane) {
         let lookup = StartLookup(
             lane: lane, consumer: lanes.consumers[lane], logs: logs, versions: versions, context: context)
-        background.addTask { [findings, wakeup = lanes.wakeup] in
-            findings[lane].put(await lookup.run(partitions))
+        background.addTask { [findings, wakeup = lanes.wakeup, number = rebalances[lane]] in
+            findings[lane].put((number, await lookup.run(partitions)))
             wakeup.signal()
         }
     }
@@ -24,7 +24,8 @@ extension SessionLoop {
     /// Collects the findings about assigned partitions.
     mutating func takeFindings() {
         for lane in Lane.allCases {
-            guard let finding = findings[lane].take() else { continue }
+            // Another member may have committed since an earlier assignment, so its offsets are of no use.
+            guard let (number, finding) = findings[lane].take(), number == rebalances[lane] else { continue }
             found[lane] = finding
             machine.prepared(lane)
         }

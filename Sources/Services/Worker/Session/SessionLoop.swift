@@ -34,7 +34,9 @@ struct SessionLoop {
     var lag = AssignedLag()
     let logViews = Handoff<LogViews>()
     /// The findings about assigned partitions, on their way from the background and collected.
-    let findings = PerLane { _ in Handoff<StartLookup.Finding>() }
+    let findings = PerLane { _ in Handoff<(rebalance: Int, StartLookup.Finding)>() }
+    /// The number of rebalances so far.
+    var rebalances = PerLane { _ in 0 }
     var found = PerLane<StartLookup.Finding?> { _ in nil }
     /// The work beside the loop.
     let background = BackgroundWork()
