@@ -19,9 +19,9 @@ final class OutcomeMetrics: Sendable {
     init(_ registry: MetricsRegistry) {
         outcomes = registry.counter(
             "remint_outcomes_total",
-            "Finished events, by outcome, code of the outcome, and the vendor's name for the failure.",
+            "Outcomes, final or deferred, by outcome, code of the outcome, and the vendor's name for the failure.",
             labels: ["app", "outcome", "code", "reason"],
-            // Apps that are no more have finished events, too.
+            // Apps that are no more have outcomes, too.
             remainder: { labels in ["", labels[1], labels[2], ""] })
         reports = registry.counter(
             "remint_reports_total",
@@ -31,10 +31,10 @@ final class OutcomeMetrics: Sendable {
             "remint_unkeyed_events_total", "Events without a key; any worker may get them.", labels: ["app"])
         coalesced = registry.counter(
             "remint_coalesced_total",
-            "Reports that the worker answered together with another report of the same failure.",
+            "Superseded events that the worker answered together with another event of the same failure.",
             labels: ["app"])
         superseded = registry.counter(
-            "remint_superseded_total", "Reports that a newer token had already answered.", labels: ["app"])
+            "remint_superseded_total", "Superseded events that are not in remint_coalesced_total.", labels: ["app"])
         minted = registry.counter(
             "remint_minted_total", "Tokens that the worker published.", labels: ["app", "algorithm"])
         clockSkew = registry.counter(
