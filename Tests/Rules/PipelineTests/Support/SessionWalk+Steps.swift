@@ -214,7 +214,7 @@ extension SessionWalk {
         if let lastAbort, lastAbort.advanced(byMicroseconds: Self.longestPause) > now, let moment, moment > now {
             return
         }
-        let room = settings.shares.batchEvents * 3 - ready.reduce(0) { $0 + $1.records.count }
+        let room = settings.limits.ready - ready.reduce(0) { $0 + $1.records.count }
         if committing != nil, room <= 0 { return }
         let held = try heldBack()
         let lanes = [Lane.live, .bulk, .retries].filter { !machine.pausedLanes.contains($0) }
@@ -240,7 +240,7 @@ extension SessionWalk {
     private func heldBack() throws(WalkFailure) -> [UnixTime] {
         guard committing == nil, !ready.isEmpty else { return [] }
         let isLive = ready.contains { $0.records.contains { $0.lane == .live } }
-        let isFull = ready.reduce(0) { $0 + $1.records.count } >= settings.shares.batchEvents * 3
+        let isFull = ready.reduce(0) { $0 + $1.records.count } >= settings.limits.ready
         let end =
             isLive || isFull
             ? lastEnd?.advanced(byMicroseconds: settings.rest) : lastBegin?.advanced(byMicroseconds: settings.pause)
