@@ -1,6 +1,6 @@
 // Bars of events, dead letters in them, and a line of tokens over an axis with units.
 const chart = (() => {
-  const top = 18, bottom = 20, right = 2;
+  const top = 36, bottom = 20, right = 2;
 
   // The least even round number that is not below `number`, so that half of it is round as well.
   function round(number) {
@@ -26,28 +26,31 @@ const chart = (() => {
   return function chart(id, { events, tokens, dead }, unit, slots) {
     const svg = $(id), width = svg.clientWidth, tall = svg.clientHeight;
     if (width === 0) return;
-    const peak = height(events), labels = [0, peak / 2, peak].map(value => count(value) + (value === peak ? " events/" + unit : ""));
+    const peak = height(events), labels = [0, peak / 2, peak].map(count);
     const left = 8 * Math.max(2, count(peak).length) + 8;
     const slot = (width - left - right) / slots, floor = tall - bottom;
     const x = index => left + slot * (slots - events.length + index), y = value => floor - (floor - top) * Math.min(1, value / peak);
     const nodes = labels.map((label, step) => element(svg, "text", {
-      x: step === 2 ? 0 : left - 6, y: step === 2 ? 11 : y(peak * step / 2) + 4, "text-anchor": step === 2 ? "start" : "end"
+      x: left - 6, y: y(peak * step / 2) + 4, "text-anchor": "end"
     }, label));
+    nodes.push(element(svg, "text", { x: 0, y: 11 }, "events/" + unit));
     const lines = [0, 1, 2].map(step => "M" + left + "," + (Math.round(y(peak * step / 2)) + .5) + "H" + (width - right)).join("");
     nodes.push(element(svg, "path", { class: "grid", d: lines }));
     const gap = slot > 5 ? 1.5 : slot > 3 ? 1 : .5;
     const bars = (values, least) => values.map((value, index) => value > 0
       ? "M" + (x(index) + gap / 2).toFixed(1) + "," + floor + "V" + Math.min(floor - least, y(value)).toFixed(1) + "h" + (slot - gap).toFixed(1) + "V" + floor + "z" : "").join("");
     nodes.push(element(svg, "path", { class: "events", d: bars(events, 1) }), element(svg, "path", { class: "dead", d: bars(dead, 3) }));
-    nodes.push(element(svg, "path", { class: "tokens", d: tokens.map((value, index) => (index ? "V" : "M" + x(0).toFixed(1) + ",") + y(value).toFixed(1) + "h" + slot.toFixed(1)).join("") }));
-    let free = left + 80;
+    // A minute that is not over would look like a fall.
+    const whole = unit === "min" ? tokens.slice(0, -1) : tokens;
+    nodes.push(element(svg, "path", { class: "tokens", d: whole.map((value, index) => (index ? "V" : "M" + x(0).toFixed(1) + ",") + y(value).toFixed(1) + "h" + slot.toFixed(1)).join("") }));
+    let free = left;
     events.forEach((value, index) => {
       if (value <= peak) return;
-      const middle = x(index) + slot / 2;
+      const middle = Math.max(left + 24, x(index) + slot / 2);
       nodes.push(element(svg, "path", { class: "cut", d: "M" + x(index) + "," + (top + 8) + "l" + slot + ",-4" }));
       // A number that would cover its neighbor is left out.
       if (middle - 24 < free) return;
-      nodes.push(element(svg, "text", { class: "burst", x: Math.min(middle, width - 24), y: 11, "text-anchor": "middle" }, count(value)));
+      nodes.push(element(svg, "text", { class: "burst", x: Math.min(middle, width - 24), y: top - 5, "text-anchor": "middle" }, count(value)));
       free = middle + 24;
     });
     for (const share of [0, .5, 1]) {

@@ -2,7 +2,7 @@
 const fleet = (() => {
   const lanes = ["live", "retries", "bulk"];
   const showLanes = table("fleet-lanes", [
-    { label: "Lane", kind: "name" }, { label: "State", card: "", kind: "words" }, { label: "Lag", unit: "events", card: "events lag", kind: "n", hint: "Events of all partitions that no worker has finished" },
+    { label: "Lane", kind: "name" }, { label: "State", card: "", kind: "words" }, { label: "Lag", unit: "events", card: "lag, events", kind: "n", hint: "Events of all partitions that no worker has finished" },
     { label: "Partitions", card: "partitions", kind: "n" }, { label: "Topics", unit: "events in each", card: "", kind: "words" }
   ]);
   const showWorkers = table("workers", [
@@ -46,7 +46,7 @@ const fleet = (() => {
       lane.lane, state(lane), lane.lag === undefined ? "unknown" : count(lane.lag), count(lane.topics.reduce((sum, topic) => sum + topic.partitions, 0)),
       lane.topics.map(topic => ({ class: "more", parts: [name(topic.topic), ": " + waiting(topic)] }))
     ] })));
-    showWorkers(body.workers.map(worker => ({ name: worker.client_id + " " + worker.host, cells: [
+    showWorkers([...body.workers].sort((a, b) => byName(a.client_id, b.client_id) || byName(a.host, b.host)).map(worker => ({ name: worker.client_id + " " + worker.host, cells: [
       [name(worker.client_id)], [name(worker.host.replace("/", ""))], count(worker.workers), ...lanes.map(lane => count(worker.partitions[lane] || 0))
     ] })));
     for (const id of ["t-workers", "no-workers"]) $(id).hidden = (id === "t-workers") === (body.workers.length === 0);

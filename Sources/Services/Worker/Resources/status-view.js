@@ -24,12 +24,18 @@ function moment(time, now, words = text => text) {
   const text = Math.abs(seconds) < 1 ? "now" : seconds > 0 ? age(seconds) + " ago" : "in " + age(-seconds);
   return { tag: "time", text: words(text), title: exact, datetime: time };
 }
+// The time from `time`, which is over, until `now`.
+const since = (time, now) => moment(time, now, text => text.endsWith(" ago") ? text.replace(" ago", "") : "0 s");
 
 // Text with commands between backticks.
 const prose = text => text.split("`").map((part, index) => index % 2 ? { tag: "code", text: part } : part).filter(part => part !== "");
 const figure = (text, unit) => [text, { class: "unit", text: " " + unit }];
-// A name may break behind a separator. Only what has none breaks between any two letters.
-const name = text => ({ class: "id", parts: text.split(/(?<=[-_.:/@])(?=.)/).flatMap((part, index) => index === 0 ? [part] : [{ tag: "wbr" }, part]) });
+// The order of names for people: app-2 before app-10.
+const byName = new Intl.Collator("en", { numeric: true }).compare;
+// A name may break behind a separator. Only what has none breaks between any two letters, and what is short does not break at all.
+const name = text => text.length <= 10 ? { class: "id short", text } : {
+  class: "id", parts: text.split(/(?<=[-_.:/@])(?=.)/).flatMap((part, index) => index === 0 ? [part] : [{ tag: "wbr" }, part])
+};
 const code = text => ({ ...name(text), tag: "a", href: "/codes#" + encodeURIComponent(text) });
 
 // Makes the children of `parent` into `parts`: texts, or elements with attributes. A child that fits stays, with its focus.
@@ -80,10 +86,10 @@ function table(id, columns, first = 50) {
       if (!row) rows.set(name, row = document.createElement("tr"));
       row.setAttribute("role", "row");
       fill(row, cells.map((cell, index) => {
-        const { label, card = label, kind = "" } = columns[index], parts = Array.isArray(cell) ? cell : [cell], isBlank = parts.length === 1 && parts[0] === "";
+        const { label, card = label, kind = "" } = columns[index], parts = Array.isArray(cell) ? cell : [cell], only = parts.length === 1 ? parts[0].text ?? parts[0] : undefined;
         return {
           tag: index === 0 ? "th" : "td", scope: index === 0 ? "row" : undefined, role: index === 0 ? "rowheader" : "cell",
-          class: isBlank ? kind + " blank" : kind, "data-label": card || undefined, parts
+          class: kind + (only === "" ? " blank" : only === "0" || only === unknown ? " zero" : ""), "data-label": card || undefined, parts
         };
       }));
       if (row === place) place = place.nextSibling; else body.insertBefore(row, place);

@@ -10,17 +10,17 @@ const show = {
   ]),
   lanes: table("lanes", [
     { label: "Lane", kind: "name" }, { label: "Consumed", unit: "events/s", card: "events/s", kind: "n", hint: "Events that this worker consumes, mean of ten seconds" },
-    { label: "Lag", unit: "events", card: "events lag", kind: "n", hint: "Events of this worker's partitions that have not finished" },
+    { label: "Lag", unit: "events", card: "lag, events", kind: "n", hint: "Events of this worker's partitions that have not finished" },
     { label: "Oldest", unit: "age", card: "oldest", kind: "n", hint: "Age of the oldest event that this worker consumed and has not finished" },
     { label: "Latency p50", unit: "last minute", card: "latency p50", kind: "n", hint: "Half of the events were faster, from production to visible outcome" },
     { label: "Latency p99", unit: "last minute", card: "latency p99", kind: "n", hint: "99 of 100 events were faster, from production to visible outcome" },
     { label: "Queued", unit: "events", card: "queued", kind: "n", hint: "Events that this worker has consumed and not begun" }, { label: "Partitions", card: "partitions", kind: "n" }
   ]),
   apps: table("apps", [
-    { label: "App", kind: "name" }, { label: "State", kind: "words" }, { label: "1 min", unit: "events/min", card: "events/min, 1 min", kind: "n", hint: "Events that finished, mean of one minute" },
-    { label: "15 min", unit: "events/min", card: "events/min, 15 min", kind: "n", hint: "Events that finished, mean of 15 minutes" }, { label: "Minted", unit: "tokens", card: "tokens", kind: "n", hint: "Tokens published since the worker's start" },
+    { label: "App", kind: "name" }, { label: "State", kind: "words" }, { label: "1 min", unit: "events/min", card: "events/min, 1\u00a0min", kind: "n", hint: "Events that finished, mean of one minute" },
+    { label: "15 min", unit: "events/min", card: "events/min, 15\u00a0min", kind: "n", hint: "Events that finished, mean of 15 minutes" }, { label: "Minted", unit: "tokens", card: "tokens", kind: "n", hint: "Tokens published since the worker's start" },
     { label: "Superseded", unit: "events", card: "superseded", kind: "n wide", hint: "Answered by a newer token, since the worker's start" }, { label: "Skipped", unit: "events", card: "skipped", kind: "n wide", hint: "Since the worker's start" },
-    { label: "Deferred", unit: "events", card: "deferred", kind: "n wide", hint: "Sent to a retry tier, since the worker's start" }, { label: "Dead, 1 h", unit: "letters", card: "dead, 1 h", kind: "n", hint: "Dead letters of the last hour, by code" },
+    { label: "Deferred", unit: "events", card: "deferred", kind: "n wide", hint: "Sent to a retry tier, since the worker's start" }, { label: "Dead, 1 h", unit: "letters", card: "dead, 1 h", kind: "n", hint: "Dead letters of the last hour; their codes are below the app's name" },
     { label: "Dead, total", unit: "letters", card: "dead, total", kind: "n", hint: "Dead letters since the worker's start" }
   ]),
   keys: table("keys", [
@@ -42,8 +42,8 @@ function list(id, texts) {
 }
 
 // Since when something waits, until when, by whose order and why.
-function hold({ since, until, by, why, users }, now) {
-  const parts = ["for ", moment(since, now, text => text.replace(" ago", ""))];
+function hold({ since: begun, until, by, why, users }, now) {
+  const parts = ["for ", since(begun, now)];
   if (until) parts.push(", ends ", moment(until, now));
   if (by) parts.push(", by ", name(by));
   if (users && !why) parts.push(", " + noun(users, "user") + " refused");
@@ -55,14 +55,14 @@ const appHold = (app, now) => hold({ since: app.suspended_since, until: app.susp
 // A quarter of an hour of dead letters is a reason to act; older ones are only counted.
 const alarm = (text, recent) => recent ? { text, class: "act" } : text;
 const letters = codes => Object.entries(codes).sort((a, b) => b[1] - a[1])
-  .map(([name, n]) => ({ class: "more list", parts: [code(name), " " + count(n)] }));
+  .map(([name, n]) => ({ class: "more", parts: [code(name), " " + noun(n, "letter")] }));
 
-function appRow(name, cells, { outcomes, recent = {}, dead_letters }, windows) {
+function appRow(name, [title, state], { outcomes, recent = {}, dead_letters }, windows) {
   const { minute = nothing, quarter_hour: quarter = nothing, dead_letters: dead = {} } = recent, hour = Object.values(dead).reduce((sum, n) => sum + n, 0);
   return { name, cells: [
-    ...cells, perMinute(minute, windows.minute.seconds), perMinute(quarter, windows.quarter_hour.seconds),
+    [...title, ...letters(dead)], state, perMinute(minute, windows.minute.seconds), perMinute(quarter, windows.quarter_hour.seconds),
     ...["minted", "superseded", "skipped", "deferred"].map(outcome => count(outcomes[outcome])),
-    [alarm(count(hour), quarter.dead_lettered), ...letters(dead)], { text: count(outcomes.dead_lettered), title: Object.entries(dead_letters || {}).map(([code, n]) => code + " " + count(n)).join(", ") || undefined }
+    [alarm(count(hour), quarter.dead_lettered)], { text: count(outcomes.dead_lettered), title: Object.entries(dead_letters || {}).map(([code, n]) => code + " " + count(n)).join(", ") || undefined }
   ] };
 }
 
@@ -73,14 +73,16 @@ function showApps() {
     return words.every(word => text.includes(word));
   };
   const hour = app => Object.values(app.recent && app.recent.dead_letters || {}).reduce((sum, n) => sum + n, 0), rank = { suspended: 0, paused: 1, active: 2 };
-  const order = (a, b) => (rank[a.state] ?? 0) - (rank[b.state] ?? 0) || hour(b) - hour(a) || total(b.outcomes) - total(a.outcomes) || (a.app < b.app ? -1 : 1);
+  const order = (a, b) => (rank[a.state] ?? 0) - (rank[b.state] ?? 0) || hour(b) - hour(a) || total(b.outcomes) - total(a.outcomes) || byName(a.app, b.app);
   const meant = report.apps.filter(isMeant).sort(order);
   const rows = meant.map(app => appRow("app " + app.app, [
     [name(app.app), { class: "more", parts: ["adapter ", name(app.adapter), ", key ring ", name(app.key_ring), ...(app.key_version ? [", version ", name(app.key_version)] : [])] }],
     app.state === "active" ? "active" : [{ text: app.state, class: app.state === "paused" ? "held" : "act" }, { class: "more", parts: appHold(app, at) }]
   ], app, recent));
   if (total(unattributed) > 0 && words.length === 0) {
-    rows.splice(50 - 1, 0, appRow("unknown apps", [[{ tag: "i", text: "unknown apps" }, { class: "more", text: "events that name no configured app" }], ""], {
+    // In its place by dead letters, and never behind the fold.
+    const place = meant.findIndex(app => app.state === "active" && hour(app) < hour({ recent: recent.unattributed }));
+    rows.splice(place < 0 ? 50 - 1 : Math.min(place, 50 - 1), 0, appRow("unknown apps", [[{ tag: "i", text: "unknown apps" }, { class: "more", text: "events that name no configured app" }], ""], {
       outcomes: unattributed, recent: recent.unattributed, dead_letters: report.unattributed_dead_letters
     }, recent));
   }
@@ -94,7 +96,7 @@ function showThroughput() {
   const tile = (title, main, rest, kind = "") => ({ tag: "section", parts: [
     { tag: "h3", text: title }, { tag: "p", class: "figure " + kind, parts: main }, { tag: "dl", parts: pairs(rest) }
   ] });
-  const flow = (title, now, name, sum) => tile(title, rates.seconds > 0 ? figure(rate(now), "/s") : [unknown], [
+  const flow = (title, now, name, sum) => tile(title, rates.seconds > 0 ? figure(rate(now), "/s over " + age(Math.round(rates.seconds) || 1)) : [unknown], [
     ["1 min", ...perSecond(minute, name)], ["15 min", ...perSecond(quarter, name)], ["total", count(sum)]
   ]);
   const sum = name => lanes.reduce((sum, lane) => sum + lane[name], 0);
@@ -122,7 +124,7 @@ function keyRow(ring, version) {
   const mark = version.state === "active" && left <= 0 ? "act" : version.state === "active" && left < 30 * 86400000 ? "held" : undefined;
   return { name: ring.ring + " " + version.id, rank: mark === "act" ? 0 : mark ? 1 : 2, cells: [
     [name(ring.ring)], [name(version.id)], [{ text: version.state, class: mark }, ...(mark ? [{ class: "more", text: mark === "act" ? "past its end: no token is signed" : "replace it before its end" }] : [])], version.algorithm,
-    version.age_seconds === undefined ? "" : [{ text: age(version.age_seconds), title: version.activated || version.created }], version.retire_after && signs ? [moment(version.retire_after, report.at)] : ""
+    version.age_seconds === undefined ? "" : [{ text: age(version.age_seconds), title: version.activated || version.created }], !signs ? "" : version.retire_after ? [moment(version.retire_after, report.at)] : "no end"
   ] };
 }
 
@@ -144,7 +146,7 @@ function showHeader() {
   $("state").className = "badge " + ({ ready: "flow", quiet: "held" }[worker.state] || "act");
   document.title = [state, worker.name, "remint"].filter(Boolean).join(" – ");
   fill($("facts"), pairs([
-    ["group", name(worker.group)], ["up", moment(worker.started, at, text => text.replace(" ago", ""))],
+    ["group", name(worker.group)], ["up", since(worker.started, at)],
     ...(worker.version ? [["version", worker.version]] : []), ...(worker.build ? [["build", worker.build]] : [])
   ]));
   $("facts").hidden = false;
