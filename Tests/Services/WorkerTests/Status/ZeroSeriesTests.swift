@@ -27,7 +27,7 @@ import WorkerTestSupport
               shop:
                 adapter: braze
                 key: shop
-                lookup: { endpoint: "\(Self.vendor)", key_file: key }
+                lookup: { mode: verify, endpoint: "\(Self.vendor)", key_file: key }
             """
         let source = ConfigurationSource(
             environment: { _ in nil }, file: { ["c.yaml": text, "key": "0123456789abcdef"][$0] })
