@@ -43,7 +43,7 @@ struct KeyMetrics: Sendable {
             labels: ["ring"])
         users = registry.gauge(
             "remint_campaign_users",
-            "Users of the open campaign's present round: done (asked for, or who cannot be asked for) or left.",
+            "Users of the open campaign's present round: done (a new token is requested, or impossible) or left (still to do).",
             labels: ["ring", "state"])
     }
 
