@@ -26,7 +26,7 @@ struct StartLookup: Sendable {
     }
 
     /// The time that a session may take to learn where its partitions begin. A predecessor's transaction hides its offsets for up to
-    /// `transaction.timeout.ms`.
+    /// 15 seconds.
     private static let timeout = Duration.seconds(45)
 
     let lane: Lane
