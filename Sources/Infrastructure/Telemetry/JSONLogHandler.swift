@@ -4,8 +4,11 @@ public import Logging
 /// Writes one JSON object per log line to standard error: `time`, `level`, `message`, `logger`, then the details by their
 /// keys.
 public struct JSONLogHandler: LogHandler {
+    /// The least level of the lines that it writes.
     public var logLevel: Logger.Level
+    /// The details of every line.
     public var metadata: Logger.Metadata = [:]
+    /// What adds details at the time of a line.
     public var metadataProvider: Logger.MetadataProvider?
     private let label: String
     private let write: @Sendable (String) -> Void
@@ -19,11 +22,13 @@ public struct JSONLogHandler: LogHandler {
         self.write = write
     }
 
+    /// The detail `key` of every line.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
+    /// Writes `event` as one line.
     public func log(event: LogEvent) {
         var line = "{\"time\":\(Self.quoted(Date.now.formatted(LogLine.timeFormat)))"
         line += ",\"level\":\"\(event.level)\",\"message\":\(Self.quoted(event.message.description))"

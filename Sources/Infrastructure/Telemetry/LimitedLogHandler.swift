@@ -1,11 +1,12 @@
-public import Logging
+package import Logging
 import Synchronization
 
 /// A log handler that passes on a few lines about each fault in a minute. Further ones have the level `debug`, and
 /// `remint.repeats` counts them: there, and in the next line that keeps its level.
 ///
-/// A fault is a line of `warning` or above. Its message and the parts it is about name it: app, topic, lane, key ring.
-public struct LimitedLogHandler: LogHandler {
+/// A fault is a line of `warning` or above. Its message and the parts it is about name it: app, topic, key ring. Its lane
+/// does not: each lane has clients of its own, and all of them meet the same fault of a broker.
+package struct LimitedLogHandler: ForwardingLogHandler {
     /// The limits of a process's faults.
     private final class Limits: Sendable {
         private let start = ContinuousClock.now
@@ -17,16 +18,17 @@ public struct LimitedLogHandler: LogHandler {
     }
 
     private static let names = [
-        LogKey.app, LogKey.topic, LogKey.lane, LogKey.partitions, LogKey.keyRing, LogKey.account, LogKey.signerSocket,
+        LogKey.app, LogKey.topic, LogKey.partitions, LogKey.keyRing, LogKey.account, LogKey.signerSocket,
         LogKey.libraryFacility,
     ]
-    private var base: any LogHandler
+    /// The handler that gets the lines.
+    package var base: any LogHandler
     private let level: LogLevel
     private let limits = Limits()
     private let now: @Sendable () -> ContinuousClock.Instant
 
     /// Lines that `base` writes; those of `level` and above, if they repeat others.
-    public init(
+    package init(
         _ base: any LogHandler, level: LogLevel, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.base = base
@@ -34,27 +36,14 @@ public struct LimitedLogHandler: LogHandler {
         self.now = now
     }
 
-    public var logLevel: Logger.Level {
+    /// The level of the handler that gets the lines.
+    package var logLevel: Logger.Level {
         get { base.logLevel }
         set { base.logLevel = newValue }
     }
 
-    public var metadata: Logger.Metadata {
-        get { base.metadata }
-        set { base.metadata = newValue }
-    }
-
-    public var metadataProvider: Logger.MetadataProvider? {
-        get { base.metadataProvider }
-        set { base.metadataProvider = newValue }
-    }
-
-    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { base[metadataKey: key] }
-        set { base[metadataKey: key] = newValue }
-    }
-
-    public func log(event: LogEvent) {
+    /// Hands `event` on, as a line of level `debug` if its fault was told often enough this minute.
+    package func log(event: LogEvent) {
         guard event.level >= .warning, event.level < .critical else { return base.log(event: event) }
         var fault = event.message.description
         for name in Self.names {

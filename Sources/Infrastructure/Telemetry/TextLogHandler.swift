@@ -4,8 +4,11 @@ public import Logging
 /// Writes one line of text per log line to standard error, for people: the time, the level, the message, then the details
 /// as `key=value`. A value with spaces or quotes is a JSON string.
 public struct TextLogHandler: LogHandler {
+    /// The least level of the lines that it writes.
     public var logLevel: Logger.Level
+    /// The details of every line.
     public var metadata: Logger.Metadata = [:]
+    /// What adds details at the time of a line.
     public var metadataProvider: Logger.MetadataProvider?
     private let write: @Sendable (String) -> Void
     private let now: @Sendable () -> Date
@@ -23,11 +26,13 @@ public struct TextLogHandler: LogHandler {
         self.now = now
     }
 
+    /// The detail `key` of every line.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
+    /// Writes `event` as one line.
     public func log(event: LogEvent) {
         let level = "\(event.level)"
         let padding = String(repeating: " ", count: max(0, Self.levelWidth - level.utf8.count))

@@ -32,6 +32,13 @@ import Testing
         try await withProducer { _, producer in #expect(await producer.deliver([]).isEmpty) }
     }
 
+    @Test func `what the embedded broker answers in place of a time is no append time`() async throws {
+        try await withProducer { _, producer in
+            #expect(await producer.deliver(numbered(3)) == [nil, nil, nil])
+            #expect(producer.takeAppendTime() == nil)
+        }
+    }
+
     @Test func `a record of two megabytes is carried where the properties allow it`() async throws {
         let large = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         try await withProducer(["message.max.bytes": "3000000"]) { broker, producer in

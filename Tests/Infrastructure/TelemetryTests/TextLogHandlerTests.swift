@@ -120,14 +120,18 @@ import Testing
         #expect(lines.all.count == 5)
     }
 
-    @Test func `faults of other apps, topics and lanes have lines of their own`() {
+    @Test func `faults of other apps, topics and key rings have lines of their own, and those of other lanes have not`() {
         let logger = makeLogger()
-        for key in [LogKey.app, LogKey.topic, LogKey.lane, LogKey.keyRing, LogKey.partitions] {
+        for key in [LogKey.app, LogKey.topic, LogKey.keyRing, LogKey.partitions] {
             for value in ["a", "b"] {
                 for _ in 0..<6 { logger.warning("m", metadata: [key: "\(value)"]) }
             }
         }
-        #expect(lines.all.count == 50)
+        #expect(lines.all.count == 40)
+        for lane in ["live", "bulk", "retries"] {
+            for _ in 0..<6 { logger.warning("of a broker", metadata: [LogKey.lane: "\(lane)"]) }
+        }
+        #expect(lines.all.count == 45)
     }
 
     @Test func `the Kafka library has one line for each of its parts`() {

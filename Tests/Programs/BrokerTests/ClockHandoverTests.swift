@@ -17,8 +17,7 @@ extension BrokerTests {
         private static let ahead: Int64 = 59 * 60
 
         @Test func `a subject's versions only grow from a clock ahead to one that is right`() async throws {
-            let shop = try await Shop(Shop.Wishes())
-            do {
+            try await Shop.open { shop in
                 let before = try await mint("ahead", shop, clock: Self.ahead, total: Self.users)
                 let after = try await mint("right", shop, clock: 0, total: Self.users * 2)
                 let now = Int64(Date.now.timeIntervalSince1970 * 1_000_000)
@@ -26,11 +25,7 @@ extension BrokerTests {
                 #expect(before.values.allSatisfy { $0 > now + 3_000_000_000 }, "the first clock was not ahead")
                 for (key, version) in before { #expect(after[key].map { $0 > version } == true, "\(key)") }
                 report("\(after.count) subjects, each with a version newer than those of the clock ahead")
-            } catch {
-                await shop.close()
-                throw error
             }
-            await shop.close()
         }
 
         /// Has a worker in this process answer an event of each user, and stops it.

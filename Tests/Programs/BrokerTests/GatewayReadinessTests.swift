@@ -7,100 +7,101 @@ extension BrokerTests {
     /// A gateway's readiness where only a real broker can decide: who is in the workers' group, and partitions that are added.
     @Suite(.timeLimit(.minutes(10))) struct GatewayReadinessTests {
         @Test func `a gateway is ready while a worker is in the group, and not otherwise`() async throws {
-            let shop = try await Shop(.init())
-            let gateway = try await Gateway(shop)
-            // Nobody was in the group yet: the fleet may be about to begin, for some seconds.
-            _ = try await gateway.health { $0.hasSuffix("200") }
-            let unanswered = try await gateway.token("ann", "?wait=1")
-            #expect(unanswered.hasSuffix("503") && unanswered.contains("unanswered"), "\(unanswered)")
-            let missing = try await gateway.health { $0.hasSuffix("503") }
-            #expect(missing.contains(#""workers":"no worker is in the group since "#), "\(missing)")
+            try await Shop.open { shop in
+                let gateway = try await Gateway(shop)
+                // Nobody was in the group yet: the fleet may be about to begin, for some seconds.
+                _ = try await gateway.health { $0.hasSuffix("200") }
+                let unanswered = try await gateway.token("ann", "?wait=1")
+                #expect(unanswered.hasSuffix("503") && unanswered.contains("unanswered"), "\(unanswered)")
+                let missing = try await gateway.health { $0.hasSuffix("503") }
+                #expect(missing.contains(#""workers":"no worker is in the group since "#), "\(missing)")
 
-            let worker = try shop.startProgram()
-            let answered = try await gateway.token("ann", "?wait=30")
-            #expect(answered.hasSuffix("200"), "\(answered)")
-            _ = try await gateway.health { $0.hasSuffix("200") }
+                let worker = try shop.startProgram()
+                let answered = try await gateway.token("ann", "?wait=30")
+                #expect(answered.hasSuffix("200"), "\(answered)")
+                _ = try await gateway.health { $0.hasSuffix("200") }
 
-            worker.terminate()
-            await worker.waitForEnd()
-            let left = try await gateway.health { $0.hasSuffix("503") }
-            #expect(left.contains(#""workers":"no worker is in the group since "#), "\(left)")
-            #expect(try await gateway.token("ann", "").hasSuffix("200"), "what is known is served")
-            let lost = "no worker is in the group; live tokens that are known are served, and nothing new is minted"
-            func losses() -> Int { gateway.program.errorText.components(separatedBy: lost).count - 1 }
-            // The log is written once a second.
-            while losses() < 2 { try await Task.sleep(for: .milliseconds(50)) }
-            #expect(losses() == 2, "\(gateway.program.errorText)")
-            let again = try shop.startProgram()
-            _ = try await gateway.health { $0.hasSuffix("200") }
-            try #require(await gateway.program.wrote("a worker is in the group again"))
-            again.terminate()
-            await again.waitForEnd()
-            await gateway.stop()
-            await shop.close()
+                worker.terminate()
+                await worker.waitForEnd()
+                let left = try await gateway.health { $0.hasSuffix("503") }
+                #expect(left.contains(#""workers":"no worker is in the group since "#), "\(left)")
+                #expect(try await gateway.token("ann", "").hasSuffix("200"), "what is known is served")
+                let lost = "no worker is in the group; live tokens that are known are served, and nothing new is minted"
+                func losses() -> Int { gateway.program.errorText.components(separatedBy: lost).count - 1 }
+                // The log is written once a second.
+                while losses() < 2 { try await Task.sleep(for: .milliseconds(50)) }
+                #expect(losses() == 2, "\(gateway.program.errorText)")
+                let again = try shop.startProgram()
+                _ = try await gateway.health { $0.hasSuffix("200") }
+                try #require(await gateway.program.wrote("a worker is in the group again"))
+                again.terminate()
+                await again.waitForEnd()
+                await gateway.stop()
+            }
         }
 
         @Test func `a report that is superseded in exactly once ends its call, and a hung worker is noticed`()
             async throws
         {
-            let shop = try await Shop(.init())
-            let worker = try shop.startProgram()
-            let gateway = try await Gateway(shop)
-            _ = try await gateway.health { $0.hasSuffix("200") }
-            func token(in answer: String) throws -> String {
-                String(try #require(answer.firstMatch(of: /"token":"([^"]+)"/), "\(answer)").1)
-            }
-            var latest = try token(in: await gateway.token("ann", "?wait=30"))
-            var statuses: [String] = []
-            for number in 0..<8 {
-                let start = ContinuousClock.now
-                let answer = try await gateway.report("ann", naming: latest, device: "d-\(number)")
-                statuses.append(String(answer.suffix(3)))
-                if answer.hasSuffix("200") { latest = try token(in: answer) }
-                #expect(ContinuousClock.now - start < .seconds(20), "\(answer)")
-            }
-            #expect(statuses.contains("202") && Set(statuses).isSubset(of: ["200", "202"]), "\(statuses)")
-            #expect(try await gateway.health { _ in true }.hasSuffix("200"))
+            try await Shop.open { shop in
+                let worker = try shop.startProgram()
+                let gateway = try await Gateway(shop)
+                _ = try await gateway.health { $0.hasSuffix("200") }
+                func token(in answer: String) throws -> String {
+                    String(try #require(answer.firstMatch(of: /"token":"([^"]+)"/), "\(answer)").1)
+                }
+                var latest = try token(in: await gateway.token("ann", "?wait=30"))
+                var statuses: [String] = []
+                for number in 0..<8 {
+                    let start = ContinuousClock.now
+                    let answer = try await gateway.report("ann", naming: latest, device: "d-\(number)")
+                    statuses.append(String(answer.suffix(3)))
+                    if answer.hasSuffix("200") { latest = try token(in: answer) }
+                    #expect(ContinuousClock.now - start < .seconds(20), "\(answer)")
+                }
+                #expect(statuses.contains("202") && Set(statuses).isSubset(of: ["200", "202"]), "\(statuses)")
+                #expect(try await gateway.health { _ in true }.hasSuffix("200"))
 
-            worker.send(SIGSTOP)
-            let unanswered = try await gateway.token("ben", "?wait=1")
-            #expect(unanswered.hasSuffix("503"), "\(unanswered)")
-            let hung = try await gateway.health { $0.hasSuffix("503") }
-            #expect(hung.contains(#""workers":"no worker "#), "\(hung)")
-            worker.send(SIGCONT)
-            _ = try await gateway.health { $0.hasSuffix("200") }
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.close()
+                worker.send(SIGSTOP)
+                let unanswered = try await gateway.token("ben", "?wait=1")
+                #expect(unanswered.hasSuffix("503"), "\(unanswered)")
+                let hung = try await gateway.health { $0.hasSuffix("503") }
+                #expect(hung.contains(#""workers":"no worker "#), "\(hung)")
+                worker.send(SIGCONT)
+                _ = try await gateway.health { $0.hasSuffix("200") }
+                await gateway.stop()
+                worker.terminate()
+                await worker.waitForEnd()
+            }
         }
 
         @Test(.enabled(if: Cluster.canAlterTopics, Cluster.howToAlterTopics))
         func `partitions added to the token topic are followed, and the gateway is ready by itself`() async throws {
-            let shop = try await Shop(.init())
-            let worker = try shop.startProgram()
-            let gateway = try await Gateway(shop)
-            _ = try await gateway.health { $0.hasSuffix("200") }
-            try await Cluster.addPartitions(to: shop.topics.tokens, upTo: 12)
-            let start = ContinuousClock.now
-            // The worker learns of new partitions within half a minute, and publishes on all of them then.
-            for number in 0..<60 {
-                let answer = try await gateway.token("user-\(number)", "?wait=30")
-                #expect(answer.hasSuffix("200"), "\(answer)")
+            try await Shop.open { shop in
+                let worker = try shop.startProgram()
+                let gateway = try await Gateway(shop)
+                _ = try await gateway.health { $0.hasSuffix("200") }
+                try await Cluster.addPartitions(to: shop.topics.tokens, upTo: 12)
+                let start = ContinuousClock.now
+                // The worker learns of new partitions within half a minute, and publishes on all of them then.
+                for number in 0..<60 {
+                    let answer = try await gateway.token("user-\(number)", "?wait=30")
+                    #expect(answer.hasSuffix("200"), "\(answer)")
+                }
+                _ = try await gateway.health { $0.hasSuffix("200") }
+                while try await TopicReader.ends(of: (6..<12).map { .init(topic: shop.topics.tokens, partition: $0) })
+                    .allSatisfy({ $0.value == 0 })
+                {
+                    let answer = try await gateway.token("user-\(UInt32.random(in: .min ... .max))", "?wait=30")
+                    #expect(answer.hasSuffix("200"), "\(answer)")
+                }
+                report(
+                    "6 partitions added to the token topic: a token on one of them within \(ContinuousClock.now - start)"
+                )
+                await gateway.stop()
+                worker.terminate()
+                await worker.waitForEnd()
             }
-            _ = try await gateway.health { $0.hasSuffix("200") }
-            while try await TopicReader.ends(of: (6..<12).map { .init(topic: shop.topics.tokens, partition: $0) })
-                .allSatisfy({ $0.value == 0 })
-            {
-                let answer = try await gateway.token("user-\(UInt32.random(in: .min ... .max))", "?wait=30")
-                #expect(answer.hasSuffix("200"), "\(answer)")
-            }
-            report(
-                "6 partitions added to the token topic: a token on one of them within \(ContinuousClock.now - start)")
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.close()
         }
     }
 }

@@ -13,19 +13,6 @@ import WorkerConfiguration
 extension BrokerTests.LogChangeTests {
     // MARK: Steps
 
-    func story(
-        _ kafka: [String] = [], _ body: (Shop) async throws -> Void
-    ) async throws {
-        var wishes = Shop.Wishes()
-        wishes.kafka = kafka
-        let shop = try await Shop(wishes)
-        do { try await body(shop) } catch {
-            await shop.close()
-            throw error
-        }
-        await shop.close()
-    }
-
     /// Has a worker answer `count` events, and stops it.
     func answer(_ shop: Shop, _ name: String, _ count: Int) async throws {
         let worker = try shop.startProgram()

@@ -17,7 +17,7 @@ extension BrokerTests {
         @Test func `a group whose offsets lie beyond the logs' ends answers what comes, and nothing twice`()
             async throws
         {
-            try await story { shop in
+            try await Shop.open { shop in
                 try await answer(shop, "old", 30)
                 let partitions = shop.partitions(of: [shop.topics.live])
                 let reader = try Cluster.makeReader(of: [], group: shop.group)
@@ -36,7 +36,7 @@ extension BrokerTests {
 
         @Test(arguments: [0.2, 8])
         func `every event of a topic that was created again under its name is answered`(_ gap: Double) async throws {
-            try await story { shop in
+            try await Shop.open { shop in
                 let worker = try shop.startProgram()
                 try #require(await worker.wrote("partitions were assigned"))
                 try await produce(shop, "old", 30)
@@ -57,7 +57,7 @@ extension BrokerTests {
         func `a topic that was created again and is shorter than before is no group that went back`(
             _ gap: Double
         ) async throws {
-            try await story { shop in
+            try await Shop.open { shop in
                 let worker = try shop.startProgram()
                 try #require(await worker.wrote("partitions were assigned"))
                 try await produce(shop, "old", 90)
@@ -80,7 +80,7 @@ extension BrokerTests {
         @Test func `a start that found another log or a loss reports it once, whatever starts come after it`()
             async throws
         {
-            try await story { shop in
+            try await Shop.open { shop in
                 try await answer(shop, "old", 30)
                 try await recreate(shop.topics.live, after: 0.2)
                 try await produce(shop, "new", 12)
@@ -108,7 +108,7 @@ extension BrokerTests {
 
         @Test func `a control topic that was created again is read from its start by a worker that runs`() async throws
         {
-            try await story { shop in
+            try await Shop.open { shop in
                 // So that the new log ends where the old one was read.
                 let erased = ControlRecord(group: shop.group, app: "braze-ios", suspension: nil)
                 try await deliver([ProducerRecord(topic: shop.topics.control, key: erased.key, value: erased.value)])
@@ -125,7 +125,7 @@ extension BrokerTests {
         }
 
         @Test func `a topic that was created again while no worker ran is read from its beginning`() async throws {
-            try await story { shop in
+            try await Shop.open { shop in
                 try await answer(shop, "old", 30)
                 try await recreate(shop.topics.live, after: 0.2)
                 try await produce(shop, "new", 90)
@@ -137,7 +137,7 @@ extension BrokerTests {
 
         @Test(.enabled(if: Cluster.canDeleteRecords, Cluster.howToDeleteRecords))
         func `records that were deleted before they were read are counted`() async throws {
-            try await story { shop in
+            try await Shop.open { shop in
                 try await answer(shop, "old", 30)
                 try await produce(shop, "lost", 60)
                 let partitions = shop.partitions(of: [shop.topics.live])
@@ -157,7 +157,7 @@ extension BrokerTests {
 
         @Test(.enabled(if: Cluster.canAlterTopics, Cluster.howToAlterTopics))
         func `partitions that are added under load are answered within 35 seconds`() async throws {
-            try await story { shop in
+            try await Shop.open { shop in
                 let worker = try shop.startProgram()
                 try #require(await worker.wrote("partitions were assigned"))
                 try await produce(shop, "old", 30)
@@ -175,7 +175,7 @@ extension BrokerTests {
         }
 
         @Test func `the older of two workers with one name exits with 75, and the newer goes on`() async throws {
-            try await story(["instance: twin"]) { shop in
+            try await Shop.open(Shop.Wishes(kafka: ["instance: twin"])) { shop in
                 let first = try shop.startProgram()
                 try #require(await first.wrote("partitions were assigned"))
                 try await produce(shop, "one", 30)
@@ -201,7 +201,7 @@ extension BrokerTests {
         @Test func `a producer's clock half an hour ahead costs no signature, and no report lies in the future`()
             async throws
         {
-            try await story { shop in
+            try await Shop.open { shop in
                 // The records get this machine's time, half an hour ahead of the worker's.
                 let behind: Int64 = 30 * 60
                 let service = try service(shop, behind: behind)

@@ -112,12 +112,7 @@ extension BrokerTests {
         }
 
         private func play(_ story: (Canary) async throws -> Void) async throws {
-            let shop = try await Shop(Canary.wishes)
-            do { try await story(Canary(shop: shop)) } catch {
-                await shop.close()
-                throw error
-            }
-            await shop.close()
+            try await Shop.open(Canary.wishes) { shop in try await story(Canary(shop: shop)) }
         }
     }
 }

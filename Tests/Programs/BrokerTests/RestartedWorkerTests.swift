@@ -15,7 +15,7 @@ extension BrokerTests {
         func `a killed worker that is started again at once answers long before its session would have expired`(
             _ kafka: [String]
         ) async throws {
-            try await story(kafka) { shop in
+            try await Shop.open(Shop.Wishes(kafka: kafka)) { shop in
                 let first = try shop.startProgram()
                 try #require(await first.wrote("partitions were assigned"))
                 try await produce(shop, "one", 30)
@@ -74,22 +74,11 @@ extension BrokerTests {
 
         // MARK: Steps
 
-        private func story(_ kafka: [String], _ body: (Shop) async throws -> Void) async throws {
-            var wishes = Shop.Wishes()
-            wishes.kafka = kafka
-            let shop = try await Shop(wishes)
-            do { try await body(shop) } catch {
-                await shop.close()
-                throw error
-            }
-            await shop.close()
-        }
-
         /// Runs `body` with a group on a topic of six partitions, and with what makes its static members.
         private func members(
             _ body: ((_ name: String) throws -> KafkaConsumer) async throws -> Void
         ) async throws {
-            try await story([]) { shop in
+            try await Shop.open { shop in
                 try await body { name in
                     try KafkaConsumer(
                         [

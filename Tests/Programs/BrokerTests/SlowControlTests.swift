@@ -19,12 +19,7 @@ extension BrokerTests {
                 group.addTask { try await proxy.run() }
                 var wishes = Shop.Wishes()
                 wishes.brokers = proxy.addresses
-                let shop = try await Shop(wishes)
-                do { try await story(shop, proxy) } catch {
-                    await shop.close()
-                    throw error
-                }
-                await shop.close()
+                try await Shop.open(wishes) { shop in try await story(shop, proxy) }
                 group.cancelAll()
                 do { try await group.waitForAll() } catch is CancellationError {}
             }

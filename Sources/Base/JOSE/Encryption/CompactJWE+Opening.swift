@@ -53,8 +53,8 @@ extension CompactJWE {
 
     /// Decrypts the content with the key that `unwrap` writes.
     ///
-    /// Where it finds none, the content is decrypted all the same, with random bytes: the time of a refusal must not
-    /// show whether the encrypted key or the content was to blame (RFC 7516, section 11.5).
+    /// If `unwrap` finds no key, the content is decrypted with random bytes: the time of a refusal must not show whether
+    /// the encrypted key or the content was to blame (RFC 7516, section 11.5).
     private func decrypt(_ unwrap: (UnsafeMutableBufferPointer<UInt8>) -> Bool) -> [UInt8]? {
         unsafe SecretMemory.withScratch(A256GCM.keyBytes) { messageKey in
             let isUnwrapped = unsafe unwrap(messageKey)

@@ -4,6 +4,10 @@ import Synchronization
 /// The last time that a broker gave a delivered record. Noted once for each report of deliveries, which has up to
 /// thousands of records.
 final class LatestAppendTime: Sendable {
+    /// What librdkafka's embedded broker answers in place of a time, in milliseconds (`rdkafka_mock_handlers.c` of 2.0.2:
+    /// `LogAppendTimeMs` of a produce response).
+    private static let noTime: Int64 = 1234
+
     private let latest = Mutex<AppendTime?>(nil)
 
     /// Notes the time of a delivered record if a broker set it.
@@ -11,7 +15,7 @@ final class LatestAppendTime: Sendable {
         guard unsafe message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR else { return }
         var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
         let timestamp = unsafe rd_kafka_message_timestamp(message, &kind)
-        guard kind == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME, timestamp >= 0 else { return }
+        guard kind == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME, timestamp >= 0, timestamp != Self.noTime else { return }
         latest.withLock { $0 = AppendTime(milliseconds: timestamp, readAt: .now) }
     }
 

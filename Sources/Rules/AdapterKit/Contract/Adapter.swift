@@ -99,6 +99,7 @@ public protocol Adapter: Sendable {
 }
 
 extension Adapter {
+    /// A vendor whose key is a pair has none.
     public var secretEncoding: SecretEncoding? { nil }
 
     /// The default handover: the vendor accepts the new key before it signs, and keeps the old one until it is removed.
@@ -118,8 +119,10 @@ extension Adapter {
     /// A vendor that states nothing: any id of at most 1,024 bytes without control characters.
     public var identifiers: IdentifierRule { .standard }
 
+    /// A vendor whose reports hold no token, unless its adapter says otherwise.
     public var reportsFailedToken: Bool { false }
 
+    /// The default of a vendor whose devices name a user by one id, in the member `user`.
     public func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser {
         VouchedUser(Subject(user: try VouchedUser.id("user", in: members)))
     }

@@ -80,6 +80,9 @@ package actor FleetReader {
         }
         let parked = await parkedLetters(partitions, &problems)
         let letters = await deadLetters(partitions, &problems)
+        for name in [configuration.topics.tokens, configuration.topics.control] where partitions[name] == nil {
+            problems.append(Self.missing(name))
+        }
         switch await described {
         case .success(let groups): for place in lanes.indices { lanes[place].members = groups[lanes[place].group] }
         case .failure(let error): problems.append("the workers are unknown: \(error)")
@@ -185,12 +188,16 @@ package actor FleetReader {
         called name: String, _ counts: [String: Int], _ waiting: [TopicPartition: Int64], _ problems: inout [String]
     ) -> FleetStatus.Topic {
         let partitions = Self.partitions(of: name, counts)
-        if partitions.isEmpty { problems.append("the topic \(name) does not exist or may not be seen") }
+        if partitions.isEmpty { problems.append(Self.missing(name)) }
         let known = partitions.compactMap { waiting[$0] }
         // Without each partition's figure there is no sum.
         let isWhole = !partitions.isEmpty && known.count == partitions.count
         return FleetStatus.Topic(
             name: name, partitions: partitions.count, waiting: isWhole ? known.reduce(0, +) : nil)
+    }
+
+    private static func missing(_ topic: String) -> String {
+        "the topic \(topic) does not exist or may not be seen; create it: remint topics create"
     }
 
     private static func partitions(of topic: String, _ counts: [String: Int]) -> [TopicPartition] {

@@ -71,7 +71,7 @@ package struct FleetStatus: Sendable {
     package var apps: [AppState]
     /// The key rings, in the order of the configuration.
     package var rings: [RingReport]
-    /// The unknown parts of the status, each in a line.
+    /// The missing topics and the unknown parts of the status, each in a line.
     package var problems: [String]
 
     /// A status with these parts.

@@ -21,10 +21,6 @@ final class ClockWatch: Sendable {
         let notices: [ClockComparisons.Notice]
     }
 
-    /// The first time that is one, in milliseconds since 1970: the beginning of 2020. The embedded broker answers with small
-    /// numbers in place of times, and no broker's clock shows an earlier year.
-    private static let firstTime: Int64 = 1_577_836_800_000
-
     private let comparisons = Mutex(ClockComparisons())
     private let start = ContinuousClock.now
 
@@ -37,7 +33,7 @@ final class ClockWatch: Sendable {
                 let moment = UnixTime(milliseconds: record.milliseconds)
                 if source == .events || moment > now { comparisons.record(delayed: moment, of: source, at: now) }
             }
-            if let append = sample.append, append.milliseconds >= Self.firstTime {
+            if let append = sample.append {
                 let age = (instant - append.readAt) / .microseconds(1)
                 let read = now.advanced(byMicroseconds: -Int64(max(0, min(age, 1e12))))
                 comparisons.record(UnixTime(milliseconds: append.milliseconds), of: .brokers, at: read)

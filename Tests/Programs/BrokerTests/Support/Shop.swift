@@ -122,6 +122,16 @@ final class Shop: Sendable {
         }
     }
 
+    /// Runs `body` with a shop as `wishes` has it, and closes the shop afterward, whatever comes of it.
+    static func open(_ wishes: Wishes = Wishes(), _ body: (Shop) async throws -> Void) async throws {
+        let shop = try await Shop(wishes)
+        do { try await body(shop) } catch {
+            await shop.close()
+            throw error
+        }
+        await shop.close()
+    }
+
     // MARK: Workers
 
     /// Starts a worker.

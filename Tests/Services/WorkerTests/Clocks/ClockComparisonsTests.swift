@@ -42,12 +42,6 @@ import Testing
         #expect(results.last?.offsets == [.lookups: Double(lead)])
     }
 
-    @Test(arguments: [0, 7, 1_500_000_000_000] as [Int64])
-    func `a broker's answer without a time shows nothing`(_ time: Int64) {
-        let result = compare(lead: 0) { _, read in .init(append: AppendTime(milliseconds: time, readAt: read)) }.last
-        #expect(result?.problem == nil && result?.offsets == [:])
-    }
-
     @Test func `live events from the future show a clock that is behind, and old ones show nothing`() {
         func results(_ lead: Int64, isAppendTime: Bool) -> ClockWatch.Result? {
             compare(lead: lead) { truth, _ in

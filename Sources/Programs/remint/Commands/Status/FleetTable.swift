@@ -126,7 +126,7 @@ struct FleetTable {
 
     private mutating func addProblems() {
         guard !status.problems.isEmpty else { return }
-        say("unknown", isHeading: true, afterGap: true)
+        say("problems", isHeading: true, afterGap: true)
         for problem in status.problems { say(problem.printable(limit: 300)) }
     }
 
