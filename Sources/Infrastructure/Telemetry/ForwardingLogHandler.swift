@@ -13,7 +13,7 @@ extension ForwardingLogHandler {
         set { base.metadata = newValue }
     }
 
-    /// What adds details at the time of a line, as the other handler has it.
+    /// The source of details at the time of a line, as the other handler has it.
     package var metadataProvider: Logger.MetadataProvider? {
         get { base.metadataProvider }
         set { base.metadataProvider = newValue }

@@ -42,7 +42,7 @@ package struct LimitedLogHandler: ForwardingLogHandler {
         set { base.logLevel = newValue }
     }
 
-    /// Hands `event` on, as a line of level `debug` if its fault was told often enough this minute.
+    /// Hands `event` on, as a line of level `debug` if its fault had its lines of this minute.
     package func log(event: LogEvent) {
         guard event.level >= .warning, event.level < .critical else { return base.log(event: event) }
         var fault = event.message.description

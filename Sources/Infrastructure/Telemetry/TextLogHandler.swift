@@ -8,7 +8,7 @@ public struct TextLogHandler: LogHandler {
     public var logLevel: Logger.Level
     /// The details of every line.
     public var metadata: Logger.Metadata = [:]
-    /// What adds details at the time of a line.
+    /// The source of details at the time of a line.
     public var metadataProvider: Logger.MetadataProvider?
     private let write: @Sendable (String) -> Void
     private let now: @Sendable () -> Date

@@ -32,7 +32,7 @@ import Testing
         try await withProducer { _, producer in #expect(await producer.deliver([]).isEmpty) }
     }
 
-    @Test func `what the embedded broker answers in place of a time is no append time`() async throws {
+    @Test func `a producer notes no time of the embedded broker, which answers a constant`() async throws {
         try await withProducer { _, producer in
             #expect(await producer.deliver(numbered(3)) == [nil, nil, nil])
             #expect(producer.takeAppendTime() == nil)

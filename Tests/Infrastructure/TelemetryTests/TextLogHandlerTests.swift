@@ -120,7 +120,7 @@ import Testing
         #expect(lines.all.count == 5)
     }
 
-    @Test func `faults of other apps, topics and key rings have lines of their own, and those of other lanes have not`() {
+    @Test func `faults of other apps, topics and key rings have lines of their own; a lane has none`() {
         let logger = makeLogger()
         for key in [LogKey.app, LogKey.topic, LogKey.keyRing, LogKey.partitions] {
             for value in ["a", "b"] {

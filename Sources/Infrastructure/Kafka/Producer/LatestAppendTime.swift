@@ -4,8 +4,8 @@ import Synchronization
 /// The last time that a broker gave a delivered record. Noted once for each report of deliveries, which has up to
 /// thousands of records.
 final class LatestAppendTime: Sendable {
-    /// What librdkafka's embedded broker answers in place of a time, in milliseconds (`rdkafka_mock_handlers.c` of 2.0.2:
-    /// `LogAppendTimeMs` of a produce response).
+    /// The number that librdkafka's embedded broker answers in place of a time, in milliseconds (2.0.2,
+    /// `rdkafka_mock_handlers.c`: `LogAppendTimeMs` of a produce response).
     private static let noTime: Int64 = 1234
 
     private let latest = Mutex<AppendTime?>(nil)

@@ -119,7 +119,7 @@ extension Adapter {
     /// A vendor that states nothing: any id of at most 1,024 bytes without control characters.
     public var identifiers: IdentifierRule { .standard }
 
-    /// A vendor whose reports hold no token, unless its adapter says otherwise.
+    /// The default of a vendor whose reports hold no token.
     public var reportsFailedToken: Bool { false }
 
     /// The default of a vendor whose devices name a user by one id, in the member `user`.
