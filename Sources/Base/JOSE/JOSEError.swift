@@ -67,6 +67,7 @@ public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
         /// libcrypto failed where no input is to blame.
         public static let libcrypto = Code(.libcrypto)
 
+        /// The code's name.
         public var description: String { value.rawValue }
     }
 
@@ -81,5 +82,6 @@ public struct JOSEError: Error, Sendable, Equatable, CustomStringConvertible {
         self.message = message
     }
 
+    /// The error in words, without a token or a key.
     public var description: String { message }
 }

@@ -37,5 +37,6 @@ public struct TopicPartition: Sendable, Hashable, CustomStringConvertible {
     /// The partition that `position` is in.
     public init(_ position: RecordPosition) { self.init(topic: position.topic, partition: position.partition) }
 
+    /// The partition as `TOPIC/NUMBER`.
     public var description: String { "\(topic)/\(partition)" }
 }

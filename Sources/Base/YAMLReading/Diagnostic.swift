@@ -42,5 +42,6 @@ public struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
         self.message = message
     }
 
+    /// The diagnostic as `FILE:LINE:COLUMN: SEVERITY: MESSAGE`.
     public var description: String { "\(place.file):\(place.line):\(place.column): \(severity): \(message)" }
 }

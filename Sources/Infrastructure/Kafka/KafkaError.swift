@@ -124,6 +124,7 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
             }
         }
 
+        /// The code's name.
         public var description: String {
             unsafe String(cString: rd_kafka_err2name(rd_kafka_resp_err_t(rawValue: rawValue)))
         }
@@ -208,5 +209,6 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
             requiresAbort: unsafe rd_kafka_error_txn_requires_abort(error) == 1)
     }
 
+    /// The error in words, with its code.
     public var description: String { "\(message) (\(code))" }
 }

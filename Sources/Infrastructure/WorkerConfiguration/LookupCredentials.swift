@@ -18,6 +18,7 @@ extension LookupCredentials: CustomStringConvertible, CustomDebugStringConvertib
         }
     }
 
+    /// The same stand-in as `description`.
     public var debugDescription: String { description }
 
     /// Keeps `dump` and debuggers' summaries as silent as `description`.

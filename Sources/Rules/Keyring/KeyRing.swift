@@ -73,6 +73,7 @@ public struct KeyRingError: Error, Sendable, Equatable, CustomStringConvertible 
         column = offset - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0) + 1
     }
 
+    /// The error in words, with its place in the file.
     public var description: String {
         guard let line, let column else { return "\(file): \(message)" }
         return "\(file):\(line):\(column): \(message)"

@@ -77,8 +77,12 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
 
     /// Names the group alone, never the configuration: frameworks log the services that they run.
     public var description: String { "the gateway of \(configuration.kafka.group)" }
+    /// Nothing: a dump or a mirror shows no member.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
+    /// Serves devices until the process is asked to stop.
+    ///
+    /// - Throws: `PickupError` or `KafkaError` if the gateway cannot go on.
     public func run() async throws {
         let metrics = PickupMetrics(build: build)
         metrics.begin(configuration.apps.map(\.name))

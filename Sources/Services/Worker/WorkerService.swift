@@ -88,6 +88,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     /// Names the group alone, never the configuration: frameworks log the services that they run.
     public var description: String { "the worker of \(configuration.kafka.group)" }
+    /// Nothing: a dump or a mirror shows no member.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// The tracer for libraries of this process, so that their spans go to the worker's collector; nil if the worker
@@ -97,6 +98,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     /// Requests a reload of the configuration.
     public func reload() { requests.ask() }
 
+    /// Works until the process is asked to stop.
+    ///
+    /// - Throws: `WorkerError` or `KafkaError` if the worker cannot go on.
     public func run() async throws {
         let metrics = WorkerMetrics(build: build)
         metrics.begin(configuration.apps)

@@ -2,14 +2,18 @@ public import AdapterKit
 
 /// An answer and what it must mean: `exists`, `gone`, `unknown`, or the kind of a failure.
 public struct AnswerSample: CustomStringConvertible, Sendable {
+    /// The vendor's answer.
     public let response: LookupResponse
+    /// The verdicts in words.
     public let meaning: String
 
+    /// An answer of `status` with `body`, and the verdicts that it means.
     public init(_ status: Int, _ body: String, _ meaning: String) {
         response = LookupResponse(status: status, body: Array(body.utf8))
         self.meaning = meaning
     }
 
+    /// The status and the body.
     public var description: String {
         "\(response.status) \(String(decoding: response.body.prefix(120), as: UTF8.self))"
     }
@@ -28,6 +32,7 @@ extension LookupVerdict {
 }
 
 extension Adapter {
+    /// Returns the verdicts on `response` in words.
     public func words(on response: LookupResponse, for subjects: [Subject]) -> [String] {
         verdicts(from: response, for: subjects).map(\.word)
     }
@@ -54,8 +59,10 @@ extension Adapter {
 public struct DamagedBodies: RandomNumberGenerator {
     private var state: UInt64
 
+    /// A generator that draws the same numbers for the same seed.
     public init(seed: UInt64) { state = seed | 1 }
 
+    /// Returns the next number.
     public mutating func next() -> UInt64 {
         state ^= state << 13
         state ^= state >> 7

@@ -4,6 +4,7 @@ public import Foundation
 public final class Certificates: Sendable {
     /// `openssl` does not do what it is asked.
     public struct Failure: Error, CustomStringConvertible {
+        /// The error in words.
         public let description: String
     }
 

@@ -11,6 +11,7 @@ extension BloomreachAdapter {
             endpoint: "https://api.exponea.com", authorization: .basic, rates: BloomreachAttributes.rates)
     }
 
+    /// Returns the request that asks the vendor about `subjects`.
     public func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup {
         guard mode != .off, !subjects.isEmpty, let project = settings.lookupProject else { return .none }
         return .requests(

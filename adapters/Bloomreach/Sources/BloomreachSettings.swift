@@ -19,6 +19,7 @@ public struct BloomreachSettings: AdapterSettings {
     /// The token of the Engagement project that is asked about customers; nil where nobody is asked.
     public var lookupProject: String?
 
+    /// The keys of an app's `settings`, with their meaning.
     public static let keys = [
         SettingKey(
             "mode", kind: .choice(Mode.allCases.map(\.rawValue)), isRequired: true,
@@ -38,6 +39,9 @@ public struct BloomreachSettings: AdapterSettings {
         self.lookupProject = lookupProject
     }
 
+    /// The settings in `decoder`, with the defaults of missing keys.
+    ///
+    /// - Throws: `DecodingError` for a value of another type.
     public init(from decoder: any Decoder) throws {
         let settings = try decoder.settings()
         mode = try settings.required("mode")

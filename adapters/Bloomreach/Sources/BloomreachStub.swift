@@ -24,6 +24,7 @@ public struct BloomreachStub: VendorStub {
         missing = Set(setting.gone.union(setting.unknown).map { Array($0.utf8) })
     }
 
+    /// Returns the vendor's answer to `request`.
     public mutating func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse {
         let parts = request.pathParts
         guard parts.count == 6, Array(parts[..<3]) == ["data", "v2", "projects"],

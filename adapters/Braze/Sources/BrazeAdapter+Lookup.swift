@@ -15,6 +15,7 @@ extension BrazeAdapter {
             ceiling: BrazeExportRequest.ceiling, unknownUser: .reject)
     }
 
+    /// Returns the request that asks the vendor about `subjects`.
     public func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup {
         guard mode != .off, !subjects.isEmpty else { return .none }
         let starts = stride(from: 0, to: subjects.count, by: BrazeExportRequest.batch)
@@ -27,6 +28,7 @@ extension BrazeAdapter {
             })
     }
 
+    /// Returns what `response` means for each of `subjects`, in their order.
     public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
         let answer = BrazeExportAnswer(response, about: subjects)
         return subjects.map(answer.verdict)

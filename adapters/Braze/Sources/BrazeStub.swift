@@ -29,6 +29,7 @@ public struct BrazeStub: VendorStub {
         missing = Set(setting.gone.union(setting.unknown).map { Array($0.utf8) })
     }
 
+    /// Returns the vendor's answer to `request`.
     public mutating func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse {
         guard request.path == BrazeExportRequest.path else { return Self.refusal(404, "Not Found") }
         guard request.method == "POST" else { return Self.refusal(405, "Method Not Allowed") }

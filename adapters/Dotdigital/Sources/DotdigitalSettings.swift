@@ -20,6 +20,7 @@ public struct DotdigitalSettings: AdapterSettings {
     /// The record that a look-up asks for.
     public var lookup: Lookup
 
+    /// The keys of an app's `settings`, with their meaning.
     public static let keys = [
         SettingKey("issuer", isRequired: true, "\"Issuer\" of the push profile, the claim \"iss\""),
         SettingKey("audience", isRequired: true, "\"Audience\" of the push profile, the claim \"aud\""),
@@ -42,6 +43,9 @@ public struct DotdigitalSettings: AdapterSettings {
         self.lookup = lookup
     }
 
+    /// The settings in `decoder`, with the defaults of missing keys.
+    ///
+    /// - Throws: `DecodingError` for a value of another type.
     public init(from decoder: any Decoder) throws {
         let settings = try decoder.settings()
         issuer = try settings.required("issuer")

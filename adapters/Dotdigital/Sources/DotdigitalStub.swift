@@ -13,6 +13,7 @@ public struct DotdigitalStub: VendorStub {
     /// A stub with this setting.
     public init(_ setting: StubSetting) { self.setting = setting }
 
+    /// Returns the vendor's answer to `request`.
     public mutating func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse {
         guard let authorization = request.header("authorization"),
             authorization.hasSameBytes(as: setting.authorization)

@@ -5,6 +5,7 @@ public struct InfobipSettings: AdapterSettings {
     /// The App Profile's Application Code.
     public var applicationCode: String
 
+    /// The keys of an app's `settings`, with their meaning.
     public static let keys = [
         SettingKey(
             "application_code", isRequired: true,
@@ -14,6 +15,9 @@ public struct InfobipSettings: AdapterSettings {
     /// Settings for the App Profile with this Application Code.
     public init(applicationCode: String) { self.applicationCode = applicationCode }
 
+    /// The settings in `decoder`, with the defaults of missing keys.
+    ///
+    /// - Throws: `DecodingError` for a value of another type.
     public init(from decoder: any Decoder) throws {
         applicationCode = try decoder.settings().required("application_code")
     }

@@ -15,6 +15,7 @@ public struct OneSignalSettings: AdapterSettings {
     /// The credential of a look-up.
     public var lookupAuthorization: LookupAuthorization
 
+    /// The keys of an app's `settings`, with their meaning.
     public static let keys = [
         SettingKey("app_id", isRequired: true, "the OneSignal App ID (a UUID), the claim \"iss\" of every token")
             .ofUUIDs,
@@ -30,6 +31,9 @@ public struct OneSignalSettings: AdapterSettings {
         self.lookupAuthorization = lookupAuthorization
     }
 
+    /// The settings in `decoder`, with the defaults of missing keys.
+    ///
+    /// - Throws: `DecodingError` for a value of another type.
     public init(from decoder: any Decoder) throws {
         let settings = try decoder.settings()
         appID = try settings.required("app_id")

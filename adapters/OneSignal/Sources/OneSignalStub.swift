@@ -16,6 +16,7 @@ public struct OneSignalStub: VendorStub {
         self.adapter = adapter
     }
 
+    /// Returns the vendor's answer to `request`.
     public mutating func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse {
         let parts = request.pathParts
         guard request.method == "GET", parts.count == 6 || (parts.count == 7 && parts[6] == "identity"),

@@ -26,5 +26,6 @@ public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
         address.bytes.count == first.bytes.count && address.prefix(length) == first
     }
 
+    /// The range as `ADDRESS/LENGTH`.
     public var description: String { "\(first)/\(length)" }
 }

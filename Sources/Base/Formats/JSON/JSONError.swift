@@ -13,6 +13,7 @@ public enum JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     /// An object that names one member twice, its second mention at this byte.
     case duplicateMember(at: Int)
 
+    /// The error in words.
     public var description: String {
         switch self {
         case .empty: "the JSON text is empty"

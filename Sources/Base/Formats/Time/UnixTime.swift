@@ -40,6 +40,7 @@ public struct UnixTime: Sendable, Hashable, Comparable, CustomStringConvertible 
     /// Returns the microseconds from `other` to this moment. The domain is so narrow that they never overflow.
     public func microseconds(since other: UnixTime) -> Int64 { microseconds - other.microseconds }
 
+    /// Whether `left` is earlier than `right`.
     public static func < (left: UnixTime, right: UnixTime) -> Bool { left.microseconds < right.microseconds }
 
     /// RFC 3339 in UTC, with as many fractional digits as it needs: none, three or six.

@@ -39,6 +39,7 @@ public enum Algorithm: String, Sendable, CaseIterable, Codable {
         /// A shared secret.
         case secret
 
+        /// The kind of key in words.
         public var description: String {
             switch self {
             case .rsa: "RSA"

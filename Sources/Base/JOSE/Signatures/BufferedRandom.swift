@@ -10,6 +10,7 @@ public struct BufferedRandom: RandomNumberGenerator, Sendable {
     /// A generator whose buffer is filled when the first number is asked for.
     public init() {}
 
+    /// Returns 64 random bits of libcrypto.
     public mutating func next() -> UInt64 {
         if position == words.count { refill() }
         defer { position += 1 }

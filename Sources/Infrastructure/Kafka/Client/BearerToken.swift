@@ -45,7 +45,10 @@ public struct BearerToken: Sendable, CustomStringConvertible, CustomDebugStringC
         self.extensions = extensions
     }
 
+    /// A stand-in: the token is a secret.
     public var description: String { "a token of OAUTHBEARER" }
+    /// The same stand-in.
     public var debugDescription: String { description }
+    /// Nothing: a dump or a mirror shows no member.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

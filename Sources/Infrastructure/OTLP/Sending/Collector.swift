@@ -26,7 +26,9 @@ public struct Collector: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
+    /// The collector by its address, without credentials.
     public var description: String { "the collector at \(url.authority)" }
+    /// Nothing: a dump or a mirror shows no member.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Returns a transport to the collector, which its maker closes.

@@ -31,10 +31,13 @@ public final class LocalSigner: SigningPort {
         background = (0..<max(1, count - 1)).map { SigningThread("background.\($0)", keys: known, .background) }
     }
 
+    /// Returns the version of `ring` that signs now.
     public func activeKey(of ring: String) -> SigningKeyReference? { active.withLock { $0.keys[ring] } }
 
+    /// Returns the keys of `ring` that verify.
     public func verificationKeys(of ring: String) -> [RingKey] { active.withLock { $0.versions[ring] ?? [] } }
 
+    /// The number of changes of the keys so far.
     public var keysRevision: Int? { active.withLock { $0.revision } }
 
     /// True: the lanes sign one call after the other, and wait for nothing else.

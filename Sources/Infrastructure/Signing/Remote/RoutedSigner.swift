@@ -14,10 +14,12 @@ public struct RoutedSigner: SigningPort {
         self.others = others
     }
 
+    /// Returns the version of `ring` that signs, as the ring's signer knows it.
     public func activeKey(of ring: String) -> SigningKeyReference? {
         others[ring].map { $0.activeKey(of: ring) } ?? local.activeKey(of: ring)
     }
 
+    /// Returns the keys of `ring` that verify, as the ring's signer knows them.
     public func verificationKeys(of ring: String) -> [RingKey] {
         others[ring].map { $0.verificationKeys(of: ring) } ?? local.verificationKeys(of: ring)
     }

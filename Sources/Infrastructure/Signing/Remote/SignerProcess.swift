@@ -78,8 +78,10 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
         metrics?.begin(socket)
     }
 
+    /// The signer by its socket.
     public var description: String { "the signer at \(socket)" }
 
+    /// Returns the version of `ring` that signs, as the signer last reported it.
     public func activeKey(of ring: String) -> SigningKeyReference? {
         state.withLock { $0.distrusted.contains(ring) ? nil : $0.rings[ring]?.active }
     }
@@ -111,6 +113,7 @@ public final class SignerProcess: SigningPort, CustomStringConvertible {
 
     // MARK: Signing
 
+    /// Has the signer sign `requests`, and returns a signature or a rejection for each, in their order.
     public func sign(_ requests: [SigningRequest], urgency: SigningUrgency) async -> [Result<[UInt8], Rejection>] {
         let pieces = Self.pieces(of: requests)
         return await withTaskGroup(of: (Int, [Result<[UInt8], Rejection>]).self) { group in

@@ -59,8 +59,12 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
 
     /// Names the socket alone, never the configuration: frameworks log the services that they run.
     public var description: String { "the signer on \(socket)" }
+    /// Nothing: a dump or a mirror shows no member.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
+    /// Serves workers until the process is asked to stop.
+    ///
+    /// - Throws: `SignerError` if the socket cannot be served.
     public func run() async throws {
         let socket = try SignerSocket(path: socket)
         let result: Result<Void, any Error>

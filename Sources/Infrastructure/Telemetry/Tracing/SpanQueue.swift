@@ -18,11 +18,13 @@ public final class SpanQueue: SpanPort {
     /// The number of waiting spans.
     public var count: Int { state.withLock { $0.spans.count } }
 
+    /// Returns the context of a new span below `parent`, or of a new trace.
     public func context(below parent: TraceContext?) -> TraceContext {
         var random = SystemRandomNumberGenerator()
         return parent?.child(using: &random) ?? .root(using: &random)
     }
 
+    /// Keeps `span` until it is sent. Drops it if the queue is full.
     public func ended(_ span: EndedSpan) {
         state.withLock { state in
             guard state.spans.count < capacity else {

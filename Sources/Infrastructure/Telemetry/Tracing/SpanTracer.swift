@@ -12,6 +12,7 @@ public struct SpanTracer: Tracer {
     /// Spans go to `spans` as they end.
     public init(_ spans: any SpanPort) { self.spans = spans }
 
+    /// Begins a span below that of `context`, and sends it when it ends.
     public func startSpan<Instant: TracerInstant>(
         _ operationName: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind,
         at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
@@ -28,6 +29,7 @@ public struct SpanTracer: Tracer {
     /// Spans are handed on as they end.
     public func forceFlush() {}
 
+    /// Reads the trace context of W3C from `carrier` into `context`.
     public func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
     ) where Extract.Carrier == Carrier {
@@ -37,6 +39,7 @@ public struct SpanTracer: Tracer {
         context.trace = trace
     }
 
+    /// Writes the trace context of `context` into `carrier` as W3C's headers.
     public func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {

@@ -12,6 +12,7 @@ public struct EffectiveConfiguration: Sendable {
         /// The default of the vendor with this name, because the file has no value.
         case vendor(String)
 
+        /// The source in words, with its place.
         public var description: String {
             switch self {
             case .file(let place): "\(place.file):\(place.line)"

@@ -32,8 +32,11 @@ extension Configuration {
         /// Whether the configuration's file has the value itself, and neither the environment nor a file that it names.
         public var isLiteral = false
 
+        /// The property's name and place, without its value.
         public var description: String { "\(name) (\(place.file):\(place.line))" }
+        /// The same as `description`.
         public var debugDescription: String { description }
+        /// The property's name alone.
         public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
     }
 }

@@ -11,6 +11,8 @@ public struct Fingerprint: Sendable, Hashable, CustomStringConvertible, CustomRe
     /// Of `value`.
     public init(of value: some Hashable) { self.value = value.hashValue }
 
+    /// A stand-in: the fingerprint may be of a secret.
     public var description: String { "fingerprint" }
+    /// Nothing: a dump or a mirror shows no member.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

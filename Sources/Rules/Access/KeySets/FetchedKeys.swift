@@ -117,6 +117,7 @@ public final class FetchedKeys: KeySource {
 
     // MARK: Asking
 
+    /// Returns the keys for the key id, and fetches the set again if it may be too old.
     public func keys(
         for keyID: String?, after generation: Int?, until deadline: ContinuousClock.Instant?
     ) async -> KeyAnswer {
@@ -137,6 +138,7 @@ public final class FetchedKeys: KeySource {
         return state.withLock { $0.cache.settle(ticket, keyID, after: generation, at: now) }
     }
 
+    /// Whether the newest set lacks the key of `thumbprint`.
     public func isWithdrawn(_ thumbprint: String) -> Bool {
         state.withLock { $0.cache.isWithdrawn(thumbprint) }
     }

@@ -12,6 +12,7 @@ public enum KeySetError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A shared secret that is shorter than its algorithm's digest (RFC 7518, section 3.2).
     case weakSecret
 
+    /// The error in words, without an answer's content.
     public var description: String {
         switch self {
         case .tooLarge: "the key set is longer than \(KeySet.mostBytes) bytes"

@@ -5,8 +5,10 @@ public struct StaticKeys: KeySource {
     /// The keys of `set`.
     public init(_ set: KeySet) { self.set = set }
 
+    /// Whether the set lacks the key of `thumbprint`.
     public func isWithdrawn(_ thumbprint: String) -> Bool { !set.holds(thumbprint) }
 
+    /// Returns the set's keys for the key id at once.
     public func keys(
         for keyID: String?, after generation: Int?, until deadline: ContinuousClock.Instant?
     ) async -> KeyAnswer {

@@ -143,5 +143,6 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         answer = .later(max(retryAfter, .seconds(1)))
     }
 
+    /// The code of the reason.
     public var description: String { reason.rawValue }
 }

@@ -5,6 +5,9 @@ public struct ConfiguredAdapter: Decodable, Sendable {
     /// The adapter.
     public let adapter: any Adapter
 
+    /// The adapter that `decoder` names in its `userInfo`, with the settings in it.
+    ///
+    /// - Throws: `SettingsError` or `DecodingError` for settings that the adapter refuses.
     public init(from decoder: any Decoder) throws {
         let registration = CodingUserInfoKey(rawValue: Self.key).flatMap { decoder.userInfo[$0] }
         guard let registration = registration as? AdapterRegistry.Registration else {

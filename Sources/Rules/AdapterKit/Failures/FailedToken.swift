@@ -19,12 +19,14 @@ public enum FailedToken: Sendable, Equatable, CustomStringConvertible, CustomRef
         }
     }
 
+    /// A stand-in: the token is a secret.
     public var description: String {
         switch self {
         case .token: "a token"
         case .hash: "a token's hash"
         }
     }
+    /// Nothing: a dump or a mirror shows no member.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

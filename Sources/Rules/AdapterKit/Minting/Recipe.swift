@@ -36,6 +36,7 @@ public final class Recipe: Sendable, Equatable {
         self.lifetime = lifetime
     }
 
+    /// Whether both recipes mint the same token.
     public static func == (left: Recipe, right: Recipe) -> Bool {
         left.algorithm == right.algorithm && left.header == right.header && left.claims == right.claims
             && left.lifetime == right.lifetime && left.derivation == right.derivation

@@ -80,10 +80,12 @@ public struct Subject: Sendable, Hashable {
         }
     }
 
+    /// Whether both subjects have the same key at an app.
     public static func == (left: Subject, right: Subject) -> Bool {
         left.key(app: "").elementsEqual(right.key(app: ""))
     }
 
+    /// Hashes the key that `==` compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(key(app: "")) }
 
     /// Writes the identity as the object under `subject` in a replacement token.

@@ -21,6 +21,7 @@ public enum ConnectionQuestion: Sendable, Equatable, CustomStringConvertible {
     /// The issuer of this session's section publishes keys that verify its sessions.
     case sessionKeys(section: String)
 
+    /// The question in words.
     public var description: String {
         switch self {
         case .brokers(let addresses): "brokers \(addresses)"
@@ -43,6 +44,7 @@ public struct ConnectionAnswer: Sendable, Equatable, CustomStringConvertible {
     /// The thing found; if it is not as required, the error and its fix.
     public let detail: String
 
+    /// The question and its answer, in a line.
     public var description: String { isOK ? "\(question): ok, \(detail)" : "\(question): error: \(detail)" }
 }
 

@@ -22,6 +22,7 @@ public final class WorkerStatus: Sendable {
         /// The worker is neither starting, nor quiet, nor stopping.
         case worker
 
+        /// Whether the name of `left` is first in the alphabet.
         public static func < (left: Dependency, right: Dependency) -> Bool { left.rawValue < right.rawValue }
     }
 

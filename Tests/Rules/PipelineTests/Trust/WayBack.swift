@@ -93,6 +93,7 @@ enum WayBack: String, CaseIterable, Sendable {
 }
 
 extension ProducerRecord: Equatable {
+    /// Whether both records have the same topic, key, value and headers.
     public static func == (one: ProducerRecord, other: ProducerRecord) -> Bool {
         one.topic == other.topic && one.body == other.body
     }

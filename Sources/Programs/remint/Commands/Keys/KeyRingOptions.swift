@@ -34,8 +34,10 @@ struct KeyRingOptions: ParsableArguments {
 }
 
 extension Algorithm: ExpressibleByArgument {
+    /// The algorithm with the name `argument`; nil for an unknown name.
     public init?(argument: String) { self.init(named: argument) }
 
+    /// The names that a command accepts.
     public static var allValueStrings: [String] { allCases.flatMap(\.names) }
 }
 
