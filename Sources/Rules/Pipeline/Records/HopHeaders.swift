@@ -75,12 +75,18 @@ struct Provenance: Sendable {
         }
         origin = stated
         timestamp = Self.time(HopHeaders.timestamp, body)
-        // A failure in the future would never be too old.
-        firstFailedAt = Self.time(HopHeaders.firstFailedAt, body).map { min($0, record.timestamp ?? $0) }
+        firstFailedAt = Self.firstFailure(of: record)
         attempts = Self.count(HopHeaders.attempts, body)
         let told = body.text(HopHeaders.history) ?? ""
         // A worker's history is shorter. A dead letter by reference must stay small.
         history = told.utf8.count <= 2048 ? told : ""
+    }
+
+    /// Returns the time of the first failed attempt of a retry; nil without one. It is at most the record's own time: a
+    /// failure in the future would never be too old.
+    static func firstFailure(of record: InputRecord) -> UnixTime? {
+        guard record.lane == .retries else { return nil }
+        return time(HopHeaders.firstFailedAt, record.body).map { min($0, record.timestamp ?? $0) }
     }
 
     /// Returns the number of redrives of the event of `body`, as the last redrive counted them.

@@ -6,7 +6,8 @@ public import AdapterKit
 public struct PartitionProgress: Sendable {
     private struct Input {
         let offset: Int64
-        let producedAt: UnixTime?
+        /// The time since which the input waits.
+        let since: UnixTime?
     }
 
     private struct Run {
@@ -82,9 +83,9 @@ public struct PartitionProgress: Sendable {
     }
 
     /// Records a consumed input. The inputs of a partition arrive in the order of their offsets.
-    public mutating func taken(_ origin: RecordPosition, producedAt: UnixTime? = nil) {
+    public mutating func taken(_ origin: RecordPosition, since moment: UnixTime? = nil) {
         let place = place(of: origin) ?? add(TopicPartition(origin))
-        runs[place].taken.append(Input(offset: origin.offset, producedAt: producedAt))
+        runs[place].taken.append(Input(offset: origin.offset, since: moment))
     }
 
     /// Records a finished input, whose result is committed. Ignores an input that was never consumed.
@@ -125,9 +126,10 @@ public struct PartitionProgress: Sendable {
     /// Whether a consumed input is unfinished.
     public var hasOpenInputs: Bool { runs.contains { $0.head < $0.taken.count } }
 
-    /// The time at which the oldest unfinished input was produced; nil if there is none, or none with a time.
+    /// The time since which the oldest unfinished input waits, judged by the first one of each partition; nil if there is none,
+    /// or none with a time.
     public var oldest: UnixTime? {
-        runs.compactMap { $0.head < $0.taken.count ? $0.taken[$0.head].producedAt : nil }.min()
+        runs.compactMap { $0.head < $0.taken.count ? $0.taken[$0.head].since : nil }.min()
     }
 
     /// The next unfinished record of each partition: the worker's position, regardless of the records consumed ahead.

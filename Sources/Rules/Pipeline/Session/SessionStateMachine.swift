@@ -88,7 +88,9 @@ public struct SessionStateMachine: Sendable {
     /// Records consumed events of `lane`, each partition's in the order of their offsets.
     public mutating func received(_ records: [InputRecord], on lane: Lane, at now: UnixTime) {
         lastActivity = now
-        for record in records { progress[lane].taken(record.origin, producedAt: record.timestamp) }
+        for record in records {
+            progress[lane].taken(record.origin, since: Provenance.firstFailure(of: record) ?? record.timestamp)
+        }
         taken.append(records, on: lane, at: now)
     }
 
@@ -252,7 +254,8 @@ extension SessionStateMachine {
     /// The number of parked events.
     public var parkedCount: Int { parked.count }
 
-    /// Returns the time at which the oldest consumed, unsettled event of `lane` was produced.
+    /// Returns the time since which the oldest consumed, unsettled event of `lane` waits: since it was produced, a retry since its
+    /// first failed attempt.
     public func oldest(_ lane: Lane) -> UnixTime? { progress[lane].oldest }
 
     /// Returns the next unsettled record of each partition of `lane`.

@@ -79,7 +79,7 @@ final class WorkerMetrics: Sendable {
         partitions = PartitionMetrics(registry)
         oldest = registry.gauge(
             "remint_oldest_unfinished_event_seconds",
-            "Age of the oldest event that the worker consumed and has not finished.",
+            "Age of the oldest event that the worker consumed and has not finished; of a retry, since its first failure.",
             labels: ["lane"])
         queued = registry.gauge(
             "remint_queued_events", "Events that the worker consumed and has not started to process.", labels: ["lane"])

@@ -58,4 +58,17 @@ import Testing
         let machine = machine()
         #expect(Lane.allCases.map { machine.demandBeside($0) } == Lane.allCases.map { $0 == .retries ? 0 : 8 })
     }
+
+    @Test func `the oldest event of a lane waits since it was produced, and a retry since its first failure`() {
+        var machine = machine()
+        let failed = Self.start.advanced(bySeconds: -4000)
+        func record(_ lane: Lane, _ headers: [RecordHeader] = []) -> InputRecord {
+            InputRecord(
+                origin: RecordPosition(topic: lane.rawValue, partition: 0, offset: 0), timestamp: Self.start, key: nil,
+                value: nil, headers: headers, lane: lane, tier: lane == .retries ? 0 : nil)
+        }
+        let headers = [RecordHeader("remint-first-failed-at", String(failed.milliseconds))]
+        for lane in Lane.allCases { machine.received([record(lane, headers)], on: lane, at: Self.start) }
+        #expect(Lane.allCases.map { machine.oldest($0) } == Lane.allCases.map { $0 == .retries ? failed : Self.start })
+    }
 }
