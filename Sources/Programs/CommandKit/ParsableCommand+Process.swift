@@ -48,14 +48,14 @@ extension ParsableCommand {
             Terminal.error("\(configuration.commandName ?? ""): \(error)")
             end(75)
         }
-        let code = exitCode(for: error), message = fullMessage(for: error)
+        let code = exitCode(for: error), message = fullMessage(for: error).wrappingUsage(at: Terminal.columns)
         if !message.isEmpty { code.isSuccess ? Terminal.print(message) : Terminal.error(message) }
         end(code == .validationFailure ? 2 : code.rawValue)
     }
 
     /// Prints a wrong use of `command` with its usage, and ends the process.
     private static func end(usage message: String, of command: any ParsableCommand.Type) -> Never {
-        Terminal.error("Error: \(message)\n\(usage(of: command))")
+        Terminal.error("Error: \(message)\n\(usage(of: command).wrappingUsage(at: Terminal.columns))")
         end(2)
     }
 

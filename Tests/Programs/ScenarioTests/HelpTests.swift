@@ -32,6 +32,17 @@ extension KeyScenarios {
             }
         }
 
+        @Test func `the help groups all commands by their purpose`() async throws {
+            let lines = try await Program.run(Repository.remint, ["--help"]).outputText.split(separator: "\n")
+            let listed = lines.drop { !$0.hasSuffix("SUBCOMMANDS:") }
+            #expect(
+                listed.filter { $0.hasSuffix("SUBCOMMANDS:") }.map { $0.dropLast(" SUBCOMMANDS:".count) }
+                    == ["SERVICES", "SETUP", "KEYS", "OPERATION", "INSPECTION"])
+            let names = listed.compactMap { $0.firstMatch(of: #/^  ([a-z-]+) /#).map { String($0.1) } }
+            let commands = try await Self.commands().map(\.words).filter { $0.count == 1 }.flatMap(\.self)
+            #expect(names == commands)
+        }
+
         @Test(arguments: [
             (["rnu"], "Unknown command 'rnu'. Did you mean 'run'?", "remint <subcommand>"),
             (["help", "rnu"], "Unknown command 'rnu'. Did you mean 'run'?", "remint <subcommand>"),
@@ -60,13 +71,14 @@ extension KeyScenarios {
         /// Returns the lines whose next word had fit in, and those that are too long.
         private static func ragged(_ lines: [String], _ width: Int) -> [String] {
             zip(lines, lines.dropFirst()).compactMap { line, next in
-                guard !line.hasPrefix("USAGE:") else { return nil }
                 if line.count > width { return line }
                 let indent = next.prefix { $0 == " " }.count
                 guard !line.isEmpty, !next.isEmpty, !line.hasSuffix(":"), !next.hasPrefix("USAGE:") else { return nil }
                 switch indent {
                 // A line that is kept as it is, such as an example, was broken.
                 case 0: if line.hasPrefix(" ") { return line }
+                // A usage breaks between two options.
+                case 7: return next.hasPrefix("       <") || next.hasPrefix("       ...") ? "\(line)⏎\(next)" : nil
                 // Descriptions begin at this column, and on a line of their own where the name is long.
                 case 26: guard line.dropFirst(2).contains("  ") || line.hasPrefix("   ") else { return nil }
                 default: return nil
