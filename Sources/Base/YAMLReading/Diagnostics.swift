@@ -5,29 +5,64 @@ package final class Diagnostics {
     package let file: String
     package private(set) var all: [Diagnostic] = []
 
+    /// The places of values that were refused as a whole.
+    private var refused: Set<FileLocation> = []
+
     package init(file: String) { self.file = file }
 
-    package func error(_ node: Node?, _ message: String) {
-        all.append(Diagnostic(.error, at: place(of: node), message))
+    package func error(_ node: Node?, _ message: String) { append(Diagnostic(.error, at: place(of: node), message)) }
+
+    package func error(at place: FileLocation, _ message: String) { append(Diagnostic(.error, at: place, message)) }
+
+    /// Reports `diagnostic`, unless it is about a value that was refused as a whole.
+    package func append(_ diagnostic: Diagnostic) {
+        if !refused.contains(diagnostic.place) { all.append(diagnostic) }
     }
 
-    package func error(at place: FileLocation, _ message: String) { all.append(Diagnostic(.error, at: place, message)) }
+    /// Reports an error of a value that nobody knows, such as one of an undefined variable. Further messages about the
+    /// value follow from this error, and are not reported.
+    package func refuse(_ node: Node, _ message: String) {
+        error(node, message)
+        refused.insert(place(of: node))
+    }
 
-    package func append(_ diagnostic: Diagnostic) { all.append(diagnostic) }
+    /// Returns whether the value was refused as a whole; false where there is none.
+    package func isRefused(_ node: Node?) -> Bool { node.map { refused.contains(place(of: $0)) } ?? false }
+
+    /// The errors about required keys that are missing, with the keys' paths.
+    private var missing: [(path: String, error: Diagnostic)] = []
+    /// The paths of keys that are in the file with another spelling.
+    private var misspelled: Set<String> = []
+
+    /// Reports that the required key `path` is missing, unless it is in the file with another spelling.
+    package func missing(_ path: String, _ node: Node?, _ message: String) {
+        guard !misspelled.contains(path) else { return }
+        let error = Diagnostic(.error, at: place(of: node), message)
+        missing.append((path, error))
+        append(error)
+    }
+
+    /// Records that the key `path` is in the file with another spelling, which has an error of its own, and removes the
+    /// errors about the missing key, and about those inside it.
+    package func misspelled(_ path: String) {
+        misspelled.insert(path)
+        let settled = missing.filter { $0.path == path || $0.path.hasPrefix(path + ".") }.map(\.error)
+        all.removeAll { settled.contains($0) }
+    }
 
     /// Whether there is an error.
     package var hasErrors: Bool { all.contains { $0.severity == .error } }
 
     package func warning(_ node: Node?, _ message: String) {
-        all.append(Diagnostic(.warning, at: place(of: node), message))
+        append(Diagnostic(.warning, at: place(of: node), message))
     }
 
     package func warn(at place: FileLocation, _ message: String) {
-        all.append(Diagnostic(.warning, at: place, message))
+        append(Diagnostic(.warning, at: place, message))
     }
 
     package func append(line: Int, column: Int, _ message: String) {
-        all.append(Diagnostic(.error, at: FileLocation(file: file, line: line, column: column), message))
+        append(Diagnostic(.error, at: FileLocation(file: file, line: line, column: column), message))
     }
 
     /// Values that came from the environment, by their places: they may be secrets and are not repeated.
@@ -77,6 +112,7 @@ extension Diagnostics {
     /// enough.
     private static func remedy(_ problem: String) -> String {
         switch problem {
+        case let problem where problem.contains("tab character"): "; indent with spaces, not tabs"
         case "found character that cannot start any token":
             "; indent with spaces, not tabs, and quote a string that begins with @ or `"
         case "mapping values are not allowed in this context":

@@ -17,7 +17,7 @@ package final class Section {
         self.name = name
         self.diagnostics = diagnostics
         if let node, node.mapping == nil, node.null == nil {
-            diagnostics.error(node, "\(name.isEmpty ? "the file" : name) must be a mapping of names to values")
+            diagnostics.refuse(node, "\(name.isEmpty ? "the file" : name) must be a mapping of names to values")
         }
         members = node?.mapping?.map { ($0.key, $0.key.string ?? "", $0.value) } ?? []
         var names: Set<String> = []
@@ -61,8 +61,8 @@ package final class Section {
     /// - Parameter example: a value for the error where it is missing.
     package func requiredText(_ name: String, example: String? = nil) -> (text: String, node: Node)? {
         guard value(name) != nil else {
-            diagnostics.error(
-                node, "\(path(name)) is missing\(example.map { "; write it, as in \(name): \($0)" } ?? "")")
+            diagnostics.missing(
+                path(name), node, "\(path(name)) is missing\(example.map { "; write it, as in \(name): \($0)" } ?? "")")
             return nil
         }
         return text(name, orElse: "give it a value")
@@ -139,7 +139,9 @@ package final class Section {
     package func duration(_ name: String, in range: ClosedRange<Duration>) -> Duration? {
         guard let (text, node) = text(name) else { return nil }
         guard let duration = DurationText.parseOrZero(text) else {
-            diagnostics.error(node, "\(path(name)) must be a duration such as 20ms, 10s, 1m, 12h or 30d")
+            let isInSeconds = DurationText.parse(text + "s") != nil && !diagnostics.isCompleted(node)
+            let meant = isInSeconds ? "; did you mean \(text)s?" : ""
+            diagnostics.error(node, "\(path(name)) must be a duration such as 20ms, 10s, 1m, 12h or 30d\(meant)")
             return nil
         }
         guard range.contains(duration) else {
@@ -189,10 +191,17 @@ package final class Section {
                         : "a name in \(place) must be a string; known here: \(known.joined(separator: ", "))")
                 continue
             }
-            let list = known.isEmpty ? "" : "; known here: \(known.joined(separator: ", "))"
-            let suggestion = meant(member.name, known)
-            diagnostics.error(member.key, "unknown key \(path(member.name))\(suggestion.isEmpty ? list : suggestion)")
+            refuseUnknown(member.key, member.name)
         }
+    }
+
+    private func refuseUnknown(_ key: Node, _ name: String) {
+        if let meant = Spelling.nearest(to: name, among: known), value(meant) == nil {
+            diagnostics.misspelled(path(meant))
+        }
+        let list = known.isEmpty ? "" : "; known here: \(known.joined(separator: ", "))"
+        let suggestion = meant(name, known)
+        diagnostics.error(key, "unknown key \(path(name))\(suggestion.isEmpty ? list : suggestion)")
     }
 
     private func meant(_ word: String, _ known: [String]) -> String {

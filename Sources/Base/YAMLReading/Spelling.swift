@@ -1,11 +1,15 @@
 /// Finds the known word that a misspelled one stands for.
 package enum Spelling {
-    /// Returns the word of `known` that is nearest to `word`, where one is near enough.
+    /// Returns the word of `known` that is nearest to `word`, where one is near enough; otherwise the one word that `word`
+    /// begins, such as `warning` for `warn`.
     package static func nearest(to word: String, among known: [String]) -> String? {
         let ranked = known.map { (name: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
-        guard let ranked, ranked.distance <= max(2, word.count / 3) else { return nil }
-        return ranked.name
+        if let ranked, ranked.distance <= max(2, word.count / 3) { return ranked.name }
+        let longer = known.filter { $0.hasPrefix(word) }
+        return word.count >= shortestBeginning && longer.count == 1 ? longer[0] : nil
     }
+
+    private static let shortestBeginning = 3
 
     /// Levenshtein's distance.
     private static func distance(_ left: String, _ right: String) -> Int {

@@ -20,8 +20,13 @@ extension Configuration {
 extension Configuration.App {
     /// Returns the differences between the keys of `ring` and the kind of key that the app's vendor accepts.
     package func misfits(of ring: KeyRing) -> [Diagnostic] {
-        RingUse(self).misfits(of: ring).map { misfit in
-            Diagnostic(misfit.isError ? .error : .warning, at: keyPlace, misfit.message)
+        let algorithm = adapter.algorithm.rawValue
+        return RingUse(self).misfits(of: ring).map { misfit in
+            guard misfit.isError else { return Diagnostic(.warning, at: keyPlace, misfit.message) }
+            return Diagnostic(
+                .error, at: keyPlace,
+                "\(misfit.message); name a ring of \(algorithm) keys in apps.\(name).key, or correct the folder of the ring \(key)"
+            )
         }
     }
 }

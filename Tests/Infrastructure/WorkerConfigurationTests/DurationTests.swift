@@ -41,16 +41,16 @@ struct DurationTests {
         Mistake("more than any", SampleText.with("    lifetime: 366d\n"), says: "10:15 apps.ios.lifetime must be from"),
         Mistake(
             "less than the vendor's", SampleText.with("    lifetime: 59s\n"),
-            says: "10:15 tokens of Braze live from 1m to 30d"),
+            says: "10:15 apps.ios.lifetime must be from 1m to 30d, as tokens of Braze live"),
         Mistake(
             "more than the vendor's", SampleText.with("    lifetime: 31d\n"),
-            says: "10:15 tokens of Braze live from 1m to 30d"),
+            says: "10:15 apps.ios.lifetime must be from 1m to 30d, as tokens of Braze live"),
         Mistake(
             "a second more than the vendor's", SampleText.with("    lifetime: 2592001s\n"),
-            says: "10:15 tokens of Braze live from 1m to 30d"),
+            says: "10:15 apps.ios.lifetime must be from 1m to 30d, as tokens of Braze live"),
         Mistake(
             "no whole second", SampleText.with("    lifetime: 61500ms\n"),
-            says: "10:15 tokens of Braze live from 1m to 30d"),
+            says: "10:15 apps.ios.lifetime must be from 1m to 30d, as tokens of Braze live"),
         Mistake(
             "a long linger", SampleText.with("worker: { batch: { linger: 11s } }\n"),
             says: "10:28 worker.batch.linger must be from"),
@@ -61,7 +61,7 @@ struct DurationTests {
             "another vendor's bounds",
             SampleText.replacing(
                 "adapter: braze", "adapter: dotdigital\n    lifetime: 13h\n    settings: { issuer: a, audience: b }"),
-            says: "9:15 tokens of Dotdigital live from 1m to 12h"),
+            says: "9:15 apps.ios.lifetime must be from 1m to 12h, as tokens of Dotdigital live"),
     ]
 
     @Test(arguments: lifetimes) func `an unusable lifetime is refused`(_ mistake: Mistake) { mistake.check() }

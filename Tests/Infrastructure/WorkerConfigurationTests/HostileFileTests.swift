@@ -109,7 +109,7 @@ struct HostileFileTests {
     @Test func `a lifetime is checked even if the key ring is misspelled`() {
         var file = SampleText.replacing("key: shop", "key: shpo")
         file.text += "    lifetime: 1s\n"
-        Mistake("", file, says: "9:10 keys has no key ring", "10:15 tokens of Braze live from").check()
+        Mistake("", file, says: "9:10 keys has no key ring", "10:15 apps.ios.lifetime must be from").check()
     }
 }
 

@@ -97,8 +97,9 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
     private static func set(_ name: String, _ value: String, on configuration: OpaquePointer) -> String? {
         switch unsafe rd_kafka_conf_set(configuration, name, value, nil, 0) {
         case RD_KAFKA_CONF_OK: nil
-        case RD_KAFKA_CONF_UNKNOWN: unsafe "is not one that librdkafka \(String(cString: rd_kafka_version_str())) knows"
-        default: "does not take that value"
+        case RD_KAFKA_CONF_UNKNOWN:
+            "is not one that librdkafka \(KafkaLibrary.version) knows; correct its name or remove it"
+        default: "does not take that value; correct it or remove it"
         }
     }
 }

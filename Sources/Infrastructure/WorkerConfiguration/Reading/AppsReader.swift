@@ -12,8 +12,8 @@ struct AppsReader {
 
     func read(_ section: Section) -> [Configuration.App] {
         if section.all.isEmpty {
-            section.diagnostics.error(
-                section.node, "apps is empty, and a worker without an app has nothing to do; write one")
+            section.diagnostics.missing(
+                section.name, section.node, "apps is empty, and a worker without an app has nothing to do; write one")
         }
         // With errors so far, the values may be larger than any machine can hold, and are not compared with anything.
         let isRight = !section.diagnostics.all.contains { $0.severity == .error }
@@ -136,12 +136,20 @@ struct AppsReader {
     private func key(_ app: Section) -> (value: String, node: Node)? {
         guard let (name, node) = app.placed(Configuration.App.keyKey) else { return nil }
         guard keys.contains(name) else {
-            let known = keys.isEmpty ? "it has none; write the ring there" : "known: \(keys.joined(separator: ", "))"
-            let meant = Spelling.nearest(to: name, among: keys).map { "did you mean \($0)?" } ?? known
-            app.diagnostics.error(node, "keys has no key ring called \(app.diagnostics.quote(name, node)); \(meant)")
+            refuseRing(name, node, app.diagnostics)
             return nil
         }
         return (name, node)
+    }
+
+    private func refuseRing(_ name: String, _ node: Node, _ diagnostics: Diagnostics) {
+        let message = "keys has no key ring called \(diagnostics.quote(name, node)); "
+        guard !keys.isEmpty else {
+            diagnostics.missing(Configuration.Key.section.name, node, message + "it has none; write the ring there")
+            return
+        }
+        let meant = Spelling.nearest(to: name, among: keys).map { "did you mean \($0)?" }
+        diagnostics.error(node, message + (meant ?? "known: \(keys.joined(separator: ", "))"))
     }
 
     private func seconds(of lifetime: Duration?, _ adapter: any Adapter, _ app: Section) -> Int64 {
@@ -152,7 +160,9 @@ struct AppsReader {
             let least = DurationText.format(seconds: allowed.lowerBound),
                 most = DurationText.format(seconds: allowed.upperBound)
             app.diagnostics.error(
-                app.value(of: WrittenApp.lifetimeKey), "tokens of \(adapter.vendor) live from \(least) to \(most)")
+                app.value(of: WrittenApp.lifetimeKey),
+                "\(app.path(of: WrittenApp.lifetimeKey)) must be from \(least) to \(most), as tokens of \(adapter.vendor) live"
+            )
         }
         return seconds
     }
@@ -165,7 +175,8 @@ struct AppsReader {
         var isComplete = node == nil || node?.mapping != nil
         for key in registration.settings {
             if settings.value(key.name) == nil, key.isRequired {
-                app.diagnostics.error(node ?? app.node, "\(settings.path(key.name)) is missing: \(key.summary)")
+                let path = settings.path(key.name)
+                app.diagnostics.missing(path, node ?? app.node, "\(path) is missing: \(key.summary)")
                 isComplete = false
             }
         }

@@ -200,7 +200,9 @@ public struct ConfigurationReader {
                     node, "\(key.name) has both policy and signer; the signer keeps it: write it into its configuration"
                 )
             }
-            guard let (path, node) = signer ?? key.placed(Configuration.Key.pathKey) else { return nil }
+            guard let (path, node) = signer ?? key.placed(Configuration.Key.pathKey),
+                !section.diagnostics.isRefused(node)
+            else { return nil }
             let resolved = section.diagnostics.resolve(path)
             return Configuration.Key(
                 name: name, path: signer == nil ? resolved : nil, signer: signer == nil ? nil : resolved,

@@ -37,10 +37,10 @@ struct Expansion {
         } catch {
             switch error {
             case .undefined(let name):
-                diagnostics.error(
+                diagnostics.refuse(
                     node, "the environment variable \(name) is not defined; write ${\(name):-default} for a default")
             case .malformed:
-                diagnostics.error(node, "a reference to the environment is written ${NAME} or ${NAME:-default}")
+                diagnostics.refuse(node, "a reference to the environment is written ${NAME} or ${NAME:-default}")
             }
         }
         return scalar

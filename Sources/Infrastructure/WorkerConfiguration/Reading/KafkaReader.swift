@@ -7,7 +7,7 @@ struct KafkaReader {
     let source: ConfigurationSource
 
     func read(_ section: Section, into kafka: inout Configuration.Kafka) {
-        let servers = section.placed(Keys.serversKey)
+        let servers = servers(section)
         var brokers: BrokerList?
         if let servers, servers.value != "embedded" {
             do throws(BrokerList.Problem) {
@@ -30,7 +30,7 @@ struct KafkaReader {
                 property(name, key, value, properties)
             }
         }
-        if let servers, let brokers {
+        if let servers, let brokers, isProtocolKnown(section) {
             requireEncryption(kafka, brokers, servers.node, section)
             requireProtocol(kafka, brokers, servers.node, section)
         }
@@ -38,6 +38,24 @@ struct KafkaReader {
         kafka.oauth = OAuthReader(source: source).read(section.section(oauth), isThere: section.value(of: oauth) != nil)
         if section.value(of: oauth) != nil { requireMechanism(kafka, section) }
         section.finish()
+    }
+
+    /// Returns the brokers' text with its place; nil after reporting an error.
+    private func servers(_ section: Section) -> (value: String, node: Node)? {
+        if let node = section.value(of: Keys.serversKey), node.sequence != nil {
+            section.diagnostics.refuse(
+                node,
+                "\(section.path(of: Keys.serversKey)) must be a string: host:port, several brokers separated by commas")
+        }
+        return section.placed(Keys.serversKey)
+    }
+
+    /// Returns whether the clients' protocol can be read; false where its value or all properties were refused.
+    private func isProtocolKnown(_ section: Section) -> Bool {
+        let properties = section.value(of: Keys.propertiesKey)
+        let diagnostics = section.diagnostics
+        return !diagnostics.isRefused(properties)
+            && !diagnostics.isRefused(properties?.mapping?["security.protocol"])
     }
 
     private func property(_ name: String, _ key: Node, _ value: Node, _ section: Section) -> Configuration.Property? {
@@ -54,6 +72,7 @@ struct KafkaReader {
             section.diagnostics.error(key, "\(base) is set by the worker itself; remove it")
             return nil
         }
+        guard !section.diagnostics.isRefused(value) else { return nil }
         guard let text = base == name ? text : contents(ofFile: text, of: base, named: name, value, section) else {
             return nil
         }
@@ -100,7 +119,7 @@ struct KafkaReader {
         let isSASL = kafka.properties.contains {
             $0.name == "security.protocol" && $0.value.lowercased().hasPrefix("sasl_")
         }
-        guard !isSASL else { return }
+        guard !isSASL, isProtocolKnown(section) else { return }
         section.diagnostics.error(
             section.key(of: Configuration.OAuth.section),
             "kafka.oauth needs kafka.properties security.protocol: sasl_ssl")

@@ -5,7 +5,8 @@ import Yams
 /// Reads `pickup.apps`: the apps that sessions open.
 struct OpenedAppsReader {
     let apps: [String]
-    let sessions: [Configuration.Pickup.Session]
+    /// The sessions of the file; nil where not all of them could be read.
+    let sessions: [Configuration.Pickup.Session]?
 
     /// Returns the named apps, each with the sessions that can open it.
     func read(_ section: Section) -> [String: Configuration.Pickup.OpenedApp] {
@@ -22,7 +23,7 @@ struct OpenedAppsReader {
             guard let issuer = entry.placed(Configuration.Pickup.OpenedApp.issuerKey) else { continue }
             app.issuer = issuer.value
             opened[name] = app
-            if let problem = problem(of: app) {
+            if !section.diagnostics.isRefused(issuer.node), let problem = problem(of: app) {
                 let audience = entry.value(of: Configuration.Pickup.OpenedApp.audience)
                 section.diagnostics.error(audience ?? issuer.node, "\(entry.name) \(problem)")
             }
@@ -32,10 +33,10 @@ struct OpenedAppsReader {
 
     /// Returns the reason why no session, or more than one, would open `app`; nil if exactly one reading of a session does.
     private func problem(of app: Configuration.Pickup.OpenedApp) -> String? {
+        guard let sessions else { return nil }
         let issued = sessions.filter { $0.issuer.hasSameBytes(as: app.issuer) }
         guard !issued.isEmpty else {
             let known = sessions.map { "that of pickup.\($0.name)" }
-            // A session that could not be read has its own message.
             return known.isEmpty
                 ? "needs sessions; add pickup.session with the issuer and its jwks"
                 : "names the issuer of no session; known: \(known.joined(separator: ", "))"

@@ -30,15 +30,25 @@ struct PickupReader {
         pickup.sealKeys = (section.read(Keys.sealKeysKey) ?? []).map(section.diagnostics.resolve)
         pickup.nonceSecret = section.read(Keys.nonceSecretKey).map(section.diagnostics.resolve)
         pickup.certificate = section.certificate(Keys.tls)
-        pickup.sessions = sessions(section)
-        pickup.apps = OpenedAppsReader(apps: apps, sessions: pickup.sessions).read(section.section(Keys.openedApps))
+        let sessions = sessions(section)
+        pickup.sessions = sessions.compactMap { $0?.session }
+        for case .some(let (session, place)) in sessions { pickup.keySetPlaces[session.name] = place }
+        // Without all sessions, nobody knows which of them opens an app.
+        let isWhole = hasCallers(section) && pickup.sessions.count == sessions.count
+        pickup.apps = OpenedAppsReader(apps: apps, sessions: isWhole ? pickup.sessions : nil)
+            .read(section.section(Keys.openedApps))
         pickup.apiKeys = apiKeys(section.section(Keys.keysByName))
-        if [Keys.session, Keys.sessionsByName, Keys.keysByName].allSatisfy({ section.value(of: $0) == nil }) {
-            section.diagnostics.error(
-                section.node,
+        if !hasCallers(section) {
+            section.diagnostics.missing(
+                section.path(of: Keys.session), section.node,
                 "pickup has neither session nor api_keys, so every call is refused; add session or api_keys")
         }
         return pickup
+    }
+
+    /// Returns whether the file has sessions or API keys, with or without errors.
+    private func hasCallers(_ section: Section) -> Bool {
+        ![Keys.session, Keys.sessionsByName, Keys.keysByName].allSatisfy { section.value(of: $0) == nil }
     }
 
     /// Origins as browsers send them (RFC 6454, section 6.2): compared byte for byte, so that one in another spelling is no page's.
@@ -67,34 +77,38 @@ struct PickupReader {
         return ranges
     }
 
-    /// Returns the session without a name, and the named ones.
-    private func sessions(_ section: Section) -> [Configuration.Pickup.Session] {
-        let first = section.value(of: Keys.session).flatMap { _ in
+    private typealias PlacedSession = (session: Configuration.Pickup.Session, keySet: FileLocation)
+
+    /// Returns the session without a name, and the named ones, each with the place of its `jwks`; nil for one with errors.
+    private func sessions(_ section: Section) -> [PlacedSession?] {
+        let first = section.value(of: Keys.session).map { _ in
             session(section.section(Keys.session), Keys.session.name)
         }
         let named = section.section(Keys.sessionsByName)
-        let others = named.all.compactMap { _, name, value in
+        let others = named.all.map { _, name, value in
             session(Section(value, name: named.path(name), section.diagnostics), "\(Keys.sessionsByName.name).\(name)")
         }
         return (first.map { [$0] } ?? []) + others
     }
 
-    private func session(_ inner: Section, _ name: String) -> Configuration.Pickup.Session? {
+    private func session(_ inner: Section, _ name: String) -> PlacedSession? {
         defer { inner.finish() }
         var session = Configuration.Pickup.Session()
         session.name = name
         inner.read([Keys.Session.audience] + Keys.Session.settings, into: &session)
         let named = (
-            issuer: inner.read(Keys.Session.issuerKey), keys: inner.placed(Keys.Session.keySetKey)
+            issuer: inner.placed(Keys.Session.issuerKey), keys: inner.placed(Keys.Session.keySetKey)
         )
-        guard let issuer = named.issuer, let keys = named.keys else { return nil }
-        session.issuer = issuer
+        guard let issuer = named.issuer, let keys = named.keys, !inner.diagnostics.isRefused(issuer.node) else {
+            return nil
+        }
+        session.issuer = issuer.value
         let isURL = keys.value.contains("://")
         if isURL, let flaw = Self.flaw(ofKeySet: keys.value) {
             inner.diagnostics.error(keys.node, "\(inner.path(of: Keys.Session.keySetKey)) \(flaw)")
         }
         session.keySet = isURL ? keys.value : inner.diagnostics.resolve(keys.value)
-        return session
+        return (session, inner.diagnostics.place(of: keys.node))
     }
 
     /// Returns the reason not to believe keys that come from `url`; nil if there is none. Plain http never leaves this machine. A

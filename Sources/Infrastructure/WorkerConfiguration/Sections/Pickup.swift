@@ -98,6 +98,8 @@ extension Configuration {
         public var nonceSecret: String?
         /// The sessions that are known; empty where only backends ask.
         public var sessions: [Session] = []
+        /// The places of their `jwks` in the file, by the sessions' names.
+        public var keySetPlaces: [String: FileLocation] = [:]
         /// Trusted backends.
         public var apiKeys: [APIKey] = []
         /// The apps that sessions open, by name. Devices reach no other.

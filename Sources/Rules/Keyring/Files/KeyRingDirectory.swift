@@ -139,7 +139,8 @@ public struct KeyRingDirectory: Sendable {
         let active = versions.count { $0.state == .active }
         // A leaked key stops signing at once, whether another one is there or not.
         guard active == 1 || active == 0 && versions.contains(where: { $0.state == .revoked }) else {
-            throw KeyRingError(listing, at: list, "has \(active) active versions; exactly one must be active")
+            throw KeyRingError(
+                listing, at: list, "has \(active.of("active version")); write \"state\": \"active\" in exactly one")
         }
         return KeyRingListing(file: listing, versions: versions)
     }

@@ -95,16 +95,16 @@ extension PickupFiles {
     ) -> [Diagnostic] {
         guard let pickup = configuration.pickup, let place = pickup.place else { return [] }
         var diagnostics: [Diagnostic] = []
-        func check(_ body: () throws(PickupError) -> Void) {
+        func check(at own: FileLocation? = nil, _ body: () throws(PickupError) -> Void) {
             do throws(PickupError) { try body() } catch {
-                diagnostics.append(Diagnostic(.error, at: place, "\(error)"))
+                diagnostics.append(Diagnostic(.error, at: own ?? place, "\(error)"))
             }
         }
         check { () throws(PickupError) in _ = try PickupFiles.sealKeys(pickup) }
         check { () throws(PickupError) in _ = try PickupFiles.nonces(pickup) }
         check { () throws(PickupError) in _ = try PickupFiles.tls(pickup) }
         for session in pickup.sessions where session.keySetFile != nil {
-            check { () throws(PickupError) in try keySet(session) }
+            check(at: pickup.keySetPlaces[session.name]) { () throws(PickupError) in try keySet(session) }
         }
         check { () throws(PickupError) in try DeviceApps(configuration, pickup).requireOne() }
         return diagnostics

@@ -84,7 +84,7 @@ struct CredentialsReader {
         let key = WrittenLookup.username
         let (node, path) = (section.value(of: key), section.path(of: key))
         guard node != nil else {
-            diagnostics.error(section.node, "\(path) is missing: \(taken)")
+            diagnostics.missing(path, section.node, "\(path) is missing: \(taken)")
             return nil
         }
         guard let text = written.username else { return nil }
