@@ -38,7 +38,7 @@ public struct OpenFiles: Sendable, Equatable {
     public func problem(_ count: Int, for holder: String) -> String? {
         guard connections < count else { return nil }
         return """
-            \(holder) needs \(count + Self.reserve) open files, and the system allows \(limit); raise the limit \
+            \(holder) needs \((count + Self.reserve).of("open file")), and the system allows \(limit); raise the limit \
             (ulimit -n, LimitNOFILE=, ulimits: nofile)
             """
     }

@@ -90,7 +90,9 @@ package final class EventCourse {
         let minted = settlements.count { $0.outcome == .minted }
         let expected = kind == .minted ? settlements.count : kind == .superseded ? 1 : 0
         guard minted == expected else {
-            throw BenchFailed("\(minted) of \(settlements.count) events were answered with a token, not \(expected)")
+            throw BenchFailed(
+                "\(minted) of \(settlements.count.of("event was", "events were")) answered with a token, not \(expected)"
+            )
         }
     }
 

@@ -46,7 +46,9 @@ struct BenchLedger: AsyncParsableCommand {
             seconds = (.now - start) / .seconds(1)
         }
         let peak = max(0, ResidentMemory.peak - before)
-        guard live == subjects else { throw BenchFailed("\(live) live tokens were read of \(subjects)") }
+        guard live == subjects else {
+            throw BenchFailed("\(live.of("live token was", "live tokens were")) read of \(subjects)")
+        }
         report(seconds, peak)
     }
 
@@ -63,9 +65,10 @@ struct BenchLedger: AsyncParsableCommand {
             return Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
         }
         let time = (seconds * 100).rounded() / 100
-        Terminal.print("\(subjects) subjects in \(time) s, \(Int(Double(subjects) / max(0.001, seconds))) a second")
         Terminal.print(
-            "peak memory \(peak >> 20) MB, \(Int(each.rounded(.up))) bytes per subject; a table takes \(LedgerTable.bytesPerSubject)"
+            "\(subjects.of("subject")) in \(time) s, \(Int(Double(subjects) / max(0.001, seconds))) a second")
+        Terminal.print(
+            "peak memory \(peak >> 20) MB, \(Int(each.rounded(.up)).of("byte")) per subject; a table takes \(LedgerTable.bytesPerSubject)"
         )
     }
 
@@ -154,7 +157,7 @@ struct BenchLedger: AsyncParsableCommand {
                 ProducerRecord(topic: topic, body: Self.record(number, now, ending: end))
             }
             if let error = await producer.deliver(records).compactMap({ $0 }).first { throw error }
-            progress.show(first, of: subjects, "writing \(subjects) tokens")
+            progress.show(first, of: subjects, "writing \(subjects.of("token"))")
         }
     }
 }

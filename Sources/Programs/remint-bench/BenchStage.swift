@@ -273,7 +273,8 @@ final class BenchStage {
                 if names.contains(name) { seen[name] = last }
             }
             guard .now - last < .seconds(60) else {
-                throw BenchFailed("\(names.count - seen.count) events were not answered within a minute")
+                throw BenchFailed(
+                    "\((names.count - seen.count).of("event was", "events were")) not answered within a minute")
             }
         }
         return seen

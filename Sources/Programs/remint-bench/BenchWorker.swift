@@ -58,7 +58,7 @@ struct BenchWorker: AsyncParsableCommand {
                 result.drains.append(try await stage.drain())
             }
             if seconds > 0 {
-                progress.show(options.rounds, of: options.rounds + 1, "\(rate) events a second")
+                progress.show(options.rounds, of: options.rounds + 1, "\(rate.of("event")) a second")
                 result.waits = try await stage.waits(rate: rate, seconds: seconds)
             }
             result.peakBytes = stage.peakBytes
@@ -107,7 +107,7 @@ struct WorkerResult {
     }
 
     var table: String {
-        var table = TextTable("\(algorithm), \(delivery)", "\(drains.count) rounds of \(events) events")
+        var table = TextTable("\(algorithm), \(delivery)", "\(drains.count.of("round")) of \(events.of("event"))")
         table.add("events/s", rates.text())
         table.add("libcrypto alone/s, \(cores) cores", Spread(limits).text())
         table.add("ratio", ratio.text(3))

@@ -171,7 +171,8 @@ public struct Preflight: Sendable {
         return [
             Diagnostic(
                 .error, at: key.place,
-                "the signer's socket has a path of \(socket.utf8.count) bytes; at most \(SignerSocket.longestPath)")
+                "the signer's socket has a path of \(socket.utf8.count.of("byte")); at most \(SignerSocket.longestPath)"
+            )
         ]
     }
 

@@ -18,7 +18,7 @@ package enum PlainName {
             return "holds \(quote(String(odd)))"
         }
         let count = name.utf8.count
-        return count > longest ? "has \(count) characters" : nil
+        return count > longest ? "has \(count.of("character"))" : nil
     }
 
     /// Returns `text` in quotes for an error: on one line, with a terminal's control characters escaped, and cut if

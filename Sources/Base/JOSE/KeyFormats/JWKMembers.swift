@@ -33,7 +33,7 @@ struct JWKMembers {
         guard elements.count == 1 else {
             throw JOSEError(
                 .invalidKey,
-                "the JWK Set has \(elements.count) private keys; write the one to import to a file of its own")
+                "the JWK Set has \(elements.count.of("private key")); write the one to import to a file of its own")
         }
         root = only
         type = try Self.type(of: only)
@@ -220,7 +220,7 @@ struct JWKMembers {
             guard d.count == curve.coordinateBytes else {
                 throw JOSEError(
                     .invalidKey,
-                    "the JWK's \"d\" has \(d.count) bytes; on \(curve.rawValue) it has \(curve.coordinateBytes) (RFC 7518, 6.2.2.1)"
+                    "the JWK's \"d\" has \(d.count.of("byte")); on \(curve.rawValue) it has \(curve.coordinateBytes) (RFC 7518, 6.2.2.1)"
                 )
             }
             try parameters.push(OSSL_PKEY_PARAM_PRIV_KEY, number: d)

@@ -76,7 +76,7 @@ public final class SecretBytes: @unchecked Sendable, CustomStringConvertible, Cu
     }
 
     /// Names the number of bytes, never the bytes.
-    public var description: String { "SecretBytes(\(count) bytes)" }
+    public var description: String { "SecretBytes(\(count.of("byte")))" }
 
     /// An empty mirror, so that `dump` and debuggers' summaries reveal no more than `description`.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }

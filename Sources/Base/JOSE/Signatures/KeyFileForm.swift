@@ -83,7 +83,7 @@ struct KeyFileForm {
         guard keys.count > 1 else { return }
         let places = keys.map { "\($0.label) in line \($0.line)" }.joined(separator: ", ")
         throw JOSEError(
-            .invalidKey, "the file holds \(keys.count) private keys: \(places); leave the one that is to sign")
+            .invalidKey, "the file holds \(keys.count.of("private key")): \(places); leave the one that is to sign")
     }
 
     /// The refusal of a file that libcrypto reads no private key from.

@@ -37,7 +37,7 @@ public struct RingUse: Sendable {
             if version.signingKey?.isShorterThanDigest == true {
                 note(
                     isError: false,
-                    "is shorter than its digest, \(version.algorithm.digestBytes) bytes (RFC 7518, section 3.2)")
+                    "is shorter than its digest, \(version.algorithm.digestBytes.of("byte")) (RFC 7518, section 3.2)")
             }
             return found
         }

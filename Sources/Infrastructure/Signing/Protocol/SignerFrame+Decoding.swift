@@ -16,7 +16,7 @@ struct SignerFrameDecoder: ByteToMessageDecoder {
     static func next(_ buffer: inout ByteBuffer) throws(SignerProtocolError) -> SignerFrame? {
         guard let length = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self) else { return nil }
         guard length <= SignerProtocol.maximumFrameBytes else {
-            throw SignerProtocolError("a frame has \(length) bytes; at most \(SignerProtocol.maximumFrameBytes)")
+            throw SignerProtocolError("a frame has \(length.of("byte")); at most \(SignerProtocol.maximumFrameBytes)")
         }
         guard buffer.readableBytes - MemoryLayout<UInt32>.size >= Int(length) else { return nil }
         buffer.moveReaderIndex(forwardBy: MemoryLayout<UInt32>.size)
@@ -139,7 +139,7 @@ extension ByteBuffer {
 
     fileprivate mutating func bytes(atMost limit: Int) throws(SignerProtocolError) -> [UInt8] {
         let count: UInt32 = try integer()
-        guard count <= limit else { throw SignerProtocolError("a part has \(count) bytes; at most \(limit)") }
+        guard count <= limit else { throw SignerProtocolError("a part has \(count.of("byte")); at most \(limit)") }
         guard let bytes = readBytes(length: Int(count)) else { throw Self.ended }
         return bytes
     }
@@ -149,7 +149,7 @@ extension ByteBuffer {
         atMost limit: Int, _ read: (inout ByteBuffer) throws(SignerProtocolError) -> Element
     ) throws(SignerProtocolError) -> [Element] {
         let count: UInt32 = try integer()
-        guard count <= limit else { throw SignerProtocolError("a list has \(count) elements; at most \(limit)") }
+        guard count <= limit else { throw SignerProtocolError("a list has \(count.of("element")); at most \(limit)") }
         var elements: [Element] = []
         for _ in 0..<count { elements.append(try read(&self)) }
         return elements

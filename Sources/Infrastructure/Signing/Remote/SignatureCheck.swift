@@ -17,7 +17,7 @@ actor SignatureCheck {
         of requests: ArraySlice<SigningRequest>, _ answers: [SignerFrame.Answer], _ known: [[String: TrustedRing]]
     ) -> (results: [Result<[UInt8], Rejection>], troubles: [SignerTrouble: String]) {
         guard answers.count == requests.count else {
-            let text = "gave \(answers.count) answers where \(requests.count) were asked for"
+            let text = "gave \(answers.count.of("answer")) where \(requests.count.of("was", "were")) asked for"
             return (requests.map { _ in .failure(Rejection(.mintFailed, "the signer \(text)")) }, [.count: text])
         }
         var troubles: [SignerTrouble: String] = [:]

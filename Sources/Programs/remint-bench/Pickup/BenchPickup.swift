@@ -126,7 +126,7 @@ private enum DeviceFiles {
     static func allow(_ count: Int) throws {
         guard OpenFiles.raised().limit >= count else {
             throw BenchFailed(
-                "\(count) files cannot be open at once; raise the limit (ulimit -n) or take fewer --devices")
+                "\(count.of("file")) cannot be open at once; raise the limit (ulimit -n) or take fewer --devices")
         }
     }
 }

@@ -26,7 +26,7 @@ struct PickupResult {
         var table = TextTable("what", "figure")
         let waits = returned.map(\.wait)
         table.add(
-            "\(devices) devices come back (\(algorithm))",
+            "\(devices.of("device comes", "devices come")) back (\(algorithm))",
             String(
                 format: "%.1f s, p50 %.0f ms, p99 %.0f ms, shortest life %d s", returnSeconds,
                 Self.percentile(waits, 0.5), Self.percentile(waits, 0.99), Int(returned.map(\.life).min() ?? 0)))

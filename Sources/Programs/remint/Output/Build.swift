@@ -58,7 +58,7 @@ enum Build {
 
     /// Returns a number of bytes for people.
     static func text(bytes: Int) -> String {
-        bytes % (1 << 20) == 0 ? "\(bytes >> 20) MiB" : "\(bytes) bytes"
+        bytes % (1 << 20) == 0 ? "\(bytes >> 20) MiB" : bytes.of("byte")
     }
 }
 

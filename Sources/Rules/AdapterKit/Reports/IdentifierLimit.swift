@@ -25,8 +25,8 @@ public enum IdentifierLimit: Sendable, Equatable {
     /// The limit in words, such as `1024 bytes`.
     public var text: String {
         switch self {
-        case .bytes(let limit): "\(limit) bytes"
-        case .characters(let limit): "\(limit) characters"
+        case .bytes(let limit): limit.of("byte")
+        case .characters(let limit): limit.of("character")
         }
     }
 }

@@ -56,7 +56,7 @@ package struct RotationStratum: Sendable, Equatable {
 extension RotationStratum: CustomStringConvertible {
     /// The counts in a line.
     package var description: String {
-        "\(app): \(users) of \(live) users with a live token\(outcome.map { ", \($0)" } ?? "")"
+        "\(app): \(users) of \(live.of("user")) with a live token\(outcome.map { ", \($0)" } ?? "")"
     }
 }
 

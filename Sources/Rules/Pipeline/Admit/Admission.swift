@@ -178,7 +178,7 @@ struct Admission: Sendable {
 
     /// The detail for a user with more challenges than a device needs. No token was refused, so this is no evidence.
     private var limited: String {
-        "the user got \(rules.tokensPerWindow) tokens in a row, each within a minute of the one before; a device that works asks less often"
+        "the user got \(rules.tokensPerWindow.of("token")) in a row, each within a minute of the one before; a device that works asks less often"
     }
 
     private func ticket(

@@ -110,10 +110,11 @@ struct SuspendableApp: Sendable {
     private mutating func suspend(
         _ counts: RefusalCounts, _ reach: Suspension.Reach, workers: Int?, _ rules: AdmissionRules, at now: UnixTime
     ) {
-        let scope = workers.map { $0 == 1 ? "counted by 1 worker" : "counted by \($0) workers" }
+        let scope = workers.map { "counted by \($0.of("worker"))" }
         suspension = Suspension(
             app: name, reach: reach, since: UnixTime(seconds: now.seconds), by: rules.worker,
-            why: "\(counts.refusing) of \(counts.minted) users refuse tokens of key version \(counts.keyVersion), "
+            why:
+                "\(counts.refusing) of \(counts.minted.of("user refuses", "users refuse")) tokens of key version \(counts.keyVersion), "
                 + (scope ?? "by worker \(rules.worker) of its partitions")
                 + (reach == .refusingUsers ? "; only their events wait" : ""),
             users: counts.refusing, keyVersion: counts.keyVersion)

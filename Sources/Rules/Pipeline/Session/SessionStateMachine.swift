@@ -174,7 +174,7 @@ public struct SessionStateMachine: Sendable {
     public mutating func added(_ addition: CommitUnit?) {
         guard let addition else { return ended.close() }
         // What is published and still ready would be published once more.
-        if !ended.join(addition) { fail("\(addition.eventCount) events were added to no commit") }
+        if !ended.join(addition) { fail("\(addition.eventCount.of("event was", "events were")) added to no commit") }
     }
 
     /// Records that the current commit finished at `end`.

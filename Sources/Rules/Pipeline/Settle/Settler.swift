@@ -55,7 +55,7 @@ struct Settler: Sendable {
                 attempt, wait, .failed(rejection.code), rejection.detail,
                 or: Rejection(
                     .retriesExhausted,
-                    "after \(count) attempts; the last one: \(rejection.code.rawValue): \(rejection.detail)"))
+                    "after \(count.of("attempt")); the last one: \(rejection.code.rawValue): \(rejection.detail)"))
         case .suspended:
             let attempt = Attempt(record, event, at: .admit, now)
             let wait = retries.wait(

@@ -241,7 +241,7 @@ private struct LedgerTurns {
         let hidden = try await reader.readVisible([partition], within: maxWait, read) { record, read, done, _ in
             each(record, read)
             guard display.isShown else { return }
-            display.show(before + done, of: total, "\(before + done) of \(total) offsets")
+            display.show(before + done, of: total, "\(before + done) of \(total.of("offset"))")
         }
         if let hidden {
             // Several readings of a partition hide the same offsets; the next partition's transaction had its time too.

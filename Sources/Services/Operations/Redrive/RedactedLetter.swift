@@ -69,5 +69,5 @@ package struct RedactedLetter: Sendable {
         }.joined(separator: " ")
     }
 
-    private static func redacted(_ bytes: Int) -> String { "(redacted, \(bytes) bytes)" }
+    private static func redacted(_ bytes: Int) -> String { "(redacted, \(bytes.of("byte")))" }
 }

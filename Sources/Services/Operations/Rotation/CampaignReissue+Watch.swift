@@ -26,7 +26,7 @@ extension CampaignReissue {
             let watched = terms.watch - (end - .now)
             line.show(
                 Int(watched / .milliseconds(1)), of: Int(terms.watch / .milliseconds(1)),
-                "watching \(reading.tally.size) canary tokens: \(reading.tally.whole.refused) refused")
+                "watching \(reading.tally.size.of("canary token")): \(reading.tally.whole.refused) refused")
         }
         line.clear()
         // A refusal that was seen needs nothing more; silence needs workers that read everything.
@@ -82,7 +82,7 @@ extension CampaignReissue {
         guard whole.regressed > 0 else { return }
         try fail(
             rotation,
-            "\(whole.regressed) of \(whole.size) canary users got a token of another version than \(rotation.to) again, so a worker signs with an old copy of the ring; see: \(RemintCommand("status"))",
+            "\(whole.regressed) of \(whole.size.of("canary user")) got a token of another version than \(rotation.to) again, so a worker signs with an old copy of the ring; see: \(RemintCommand("status"))",
             tally.judged(canary), tally.parts.filter { $0.regressed > 0 }.compactMap(\.app))
     }
 
@@ -118,7 +118,7 @@ extension CampaignReissue {
                 try await failUnanswered(reading.tally, rotation, canary)
                 return false
             }
-            line.show(tally.answered, of: tally.size, "\(tally.answered) of \(tally.size) canary tokens published")
+            line.show(tally.answered, of: tally.size, "\(tally.answered) of \(tally.size.of("canary token")) published")
             try await reading.advance()
         }
         return true
@@ -137,7 +137,7 @@ extension CampaignReissue {
         let missing = short.isEmpty ? parts : short
         try fail(
             rotation,
-            "\(tally.size - tally.answered) of \(tally.size) canary users got no token of \(rotation.to) from their event within \(within)\(apps.isEmpty ? "" : " (\(apps))"): \(reasons)\(holds)",
+            "\(tally.size - tally.answered) of \(tally.size.of("canary user")) got no token of \(rotation.to) from their event within \(within)\(apps.isEmpty ? "" : " (\(apps))"): \(reasons)\(holds)",
             tally.judged(canary), missing.compactMap(\.app))
     }
 
@@ -169,9 +169,9 @@ extension CampaignReissue {
             }
         let apps = others.map { "\($0.app ?? ""): \($0.refused) of \($0.size)" }.joined(separator: ", ")
         var facts: [String] = []
-        if part.rejections > 0 { facts.append("the vendor rejected \(part.rejections) of \(size) canary tokens") }
+        if part.rejections > 0 { facts.append("the vendor rejected \(part.rejections) of \(size.of("canary token"))") }
         if part.askedAgain > 0 {
-            facts.append("\(part.askedAgain) of \(size) canary users asked for another token\(part.unheardFact)")
+            facts.append("\(part.askedAgain) of \(size.of("canary user")) asked for another token\(part.unheardFact)")
         }
         let fact = facts.joined(separator: " and ")
         if let app = part.app { return "the app \(app): \(fact): \(share)" }

@@ -113,7 +113,7 @@ struct Problem: Error {
     static func cold(rate: Int, after delay: Duration) -> Problem {
         Problem(
             .serviceUnavailable, "unavailable",
-            "this gateway asks for \(rate) tokens a second for users whose token it does not know, and more are wanted",
+            "this gateway asks for \(rate.of("token")) a second for users whose token it does not know, and more are wanted",
             retryAfter: Int(clamping: delay.components.seconds + 1))
     }
 

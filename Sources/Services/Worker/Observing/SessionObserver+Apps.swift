@@ -53,7 +53,7 @@ extension SessionObserver {
     private func details(_ app: String, _ counts: RefusalCounts) -> Logger.Metadata {
         [
             LogKey.app: "\(app)", LogKey.users: "\(counts.refusing)", LogKey.keyVersion: "\(counts.keyVersion)",
-            LogKey.detail: "\(counts.refusing) of \(counts.minted) users refuse their tokens",
+            LogKey.detail: "\(counts.refusing) of \(counts.minted.of("user refuses", "users refuse")) their tokens",
         ]
     }
 

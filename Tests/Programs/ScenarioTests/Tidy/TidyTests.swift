@@ -46,6 +46,12 @@ extension Scenarios {
             }
         }
 
+        @Test func `a count has a noun in the right number`() throws {
+            let rules = try TidyRules([TidyWords.count])
+            let findings = try Self.prose.get().flatMap { rules.findings(in: $0) }.filter { $0.scope == .program }
+            #expect(findings.isEmpty, "\(findings.map(\.text).joined(separator: "\n"))")
+        }
+
         @Test func `the exceptions are few and have reasons`() {
             #expect(TidyCeilings.exceptions.count <= 20)
             #expect(TidyCeilings.exceptions.allSatisfy { !$0.reason.isEmpty })
@@ -152,6 +158,17 @@ extension Scenarios {
             #expect(try found(##"let a = "x \(b["a", "mend"]) is anew""##) == ["1 program"])
             #expect(try found(##"let a = #"a "quote" anew"#"##) == ["1 program"])
             #expect(try found("let a = \"\"\"\n    first\n    read anew\n    \"\"\"") == ["3 program"])
+        }
+
+        @Test(arguments: [
+            (##""\(count) events were sent""##, 1), (##""sent: \(a + b) canary tokens""##, 1),
+            (##""\(sent) of \(users.count) users""##, 1), (##"count + " rows of the file""##, 1),
+            (##""\(count.of("event")) sent""##, 0), (##""longer than \(Self.limit) bytes""##, 0),
+            (##""the vendor \(name) reports users""##, 0), (##""bulk=\(topic) tokens=\(other)""##, 0),
+            ("\"\"\"\n    events wait\n    \"\"\"", 0),
+        ])
+        func `a count with a fixed plural is found`(_ string: String, _ count: Int) throws {
+            #expect(try TidyRules([TidyWords.count]).findings(in: swift("let a = \(string)")).count == count)
         }
 
         @Test func `code, keys, notes and code spans are no prose`() throws {

@@ -44,5 +44,13 @@ enum TidyWords {
         TidyRule("\\w+\\((?:s|es)\\)", "write the plural with CountedNoun: count.of(\"event\")")
     ]
 
+    /// A count in front of a plural, which is wrong for 1. It may follow words of a limit, because no limit is 1.
+    static let count = TidyRule(
+        #"(?<=\|\x20)(?<!(?:than|most|to|is|are)\x20\|{1,80}\x20)(?:(?:canary|live|dead|open|key|private|shared)\x20)?"#
+            + "(?:apps|batches|brokers|bytes|challenges|characters|connections|copies|days|devices|elements|events|files"
+            + "|hours|ids|lanes|letters|members|minutes|offsets|partitions|replicas|rings|rounds|rows|seconds|secrets"
+            + "|streams|subjects|tokens|topics|users|values|versions|workers)(?!=)",
+        "write the noun with CountedNoun: count.of(\"event\")")
+
     static var all: [TidyRule] { plain + spelling + plurals }
 }

@@ -23,7 +23,9 @@ struct KeysJWKS: ParsableCommand, KeyRingCommand {
         Terminal.print(String(decoding: try JWK.setJSON(of: keys), as: UTF8.self))
         let secrets = keys.count { $0.secret != nil }
         if secrets > 0 {
-            Terminal.error("remint: \(secrets) shared secrets have no public form and are not in the set")
+            Terminal.error(
+                "remint: \(secrets.of("shared secret is", "shared secrets are")) not in the set: a secret has no public form"
+            )
         }
     }
 }

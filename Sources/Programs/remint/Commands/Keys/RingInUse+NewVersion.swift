@@ -27,7 +27,7 @@ extension RingInUse {
         }
         if key.isShorterThanDigest {
             Terminal.error(
-                "remint: warning: the secret is shorter than its digest, \(key.algorithm.digestBytes) bytes (RFC 7518, section 3.2)"
+                "remint: warning: the secret is shorter than its digest, \(key.algorithm.digestBytes.of("byte")) (RFC 7518, section 3.2)"
             )
         }
         options.json ? try printJSON(version, key) : try tell(version, key)

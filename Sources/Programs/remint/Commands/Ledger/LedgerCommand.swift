@@ -13,7 +13,7 @@ struct LedgerCommand: AsyncParsableCommand, ConfigurationCommand {
         discussion: .help(
             """
             Reads the headers of the token topic from its beginning to where it ends now, partition by partition. Of each subject
-            a hash is kept, \(LedgerTable.bytesPerSubject) bytes each in a table of at most --memory; a partition with more subjects is
+            a hash is kept, \(LedgerTable.bytesPerSubject.of("byte")) each in a table of at most --memory; a partition with more subjects is
             read several times, a part of its subjects each time. The Kafka client takes some 64 MB besides. Where an open transaction
             hides a part of the topic for more than 30 seconds, the command reports it and exits with 1, as it does for a --key-id
             that neither a ring nor the ledger knows.

@@ -35,7 +35,7 @@ struct TopicsCreate: AsyncParsableCommand, ConfigurationCommand {
         if json {
             Terminal.print(report(created, failed, differing))
         } else {
-            if plan.missing.isEmpty { Terminal.print("all \(plan.entries.count) topics exist") }
+            if plan.missing.isEmpty { Terminal.print("all \(plan.entries.count.of("topic")) exist") }
             if differing > 0 {
                 Terminal.error("remint: topics that exist and differ: \(differing); see: remint topics plan")
             }

@@ -1,3 +1,5 @@
+import Formats
+
 /// The findings about a topic's replicas, whatever the operator asked for.
 enum ReplicationRules {
     static let minimumInSync = "min.insync.replicas"
@@ -11,7 +13,7 @@ enum ReplicationRules {
                 TopicFinding(
                     severity: .error,
                     message:
-                        "\(copies) copies are fewer than \(minimumInSync)=\(minimum): nothing can be written; add copies or lower it"
+                        "\(copies.of("copy is", "copies are")) fewer than \(minimumInSync)=\(minimum): nothing can be written; add copies or lower it"
                 )
             ]
         }
@@ -26,7 +28,7 @@ enum ReplicationRules {
                 TopicFinding(
                     severity: .warning,
                     message:
-                        "\(copies) copies and \(minimumInSync)=\(minimum): nothing can be written while one broker is away; lower it or add a copy"
+                        "\(copies.of("copy", "copies")) and \(minimumInSync)=\(minimum): nothing can be written while one broker is away; lower it or add a copy"
                 )
             ]
         }
