@@ -36,6 +36,8 @@ import Testing
             (#"{"campaign":"c-1","rows":30,"total":30,"finished":true}"#, 30, 0),
             (#"{"campaign":"c-1","rows":31,"total":30}"#, 31, 0),
             (#"{"campaign":"c-1","rows":31,"finished":true}"#, 31, 0),
+            (#"{"campaign":"c-1","rows":1,"total":-9223372036854775808}"#, 1, 0),
+            (#"{"campaign":"c-1","rows":9223372036854775807,"total":-1}"#, Int.max, 0),
         ] as [(String, Int, Int?)])
     func `a checkpoint has the numbers of users who are done and left`(_ text: String, _ done: Int, _ left: Int?) throws
     {

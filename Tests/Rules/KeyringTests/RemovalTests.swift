@@ -69,12 +69,93 @@ import Testing
         }
         #expect(try ring.directory.readListing().state(of: "a") == .retired)
         #expect(try ring.read("a.pem").contains("PRIVATE"))
-        let editor = try KeyRingEditor(ring.directory)
-        let before = editor.holdsPrivateKey(of: "a")
-        try editor.deletePrivateKey(of: "a")
-        let after = editor.holdsPrivateKey(of: "a")
-        #expect(before && !after)
+        guard case .privateKey = try ring.directory.retiredFile(of: "a") else {
+            Issue.record("the private key is not reported")
+            return
+        }
+        try Self.deletePrivateKey(ring)
+        guard case .clear = try ring.directory.retiredFile(of: "a") else {
+            Issue.record("a deleted private key is reported")
+            return
+        }
         #expect(try !ring.read("a.pem").contains("PRIVATE"))
+    }
+
+    private static func deletePrivateKey(_ ring: RingFolder) throws {
+        let editor = try KeyRingEditor(ring.directory)
+        try editor.deletePrivateKey(of: "a")
+    }
+
+    @Test func `a private key in a file that other accounts can read is deleted`() throws {
+        let (ring, _) = try Self.ring()
+        try ring.setMode(0o644, of: "a.pem")
+        try Self.retire(ring)
+        #expect(try !ring.read("a.pem").contains("PRIVATE"))
+        #expect(try ring.mode(of: "a.pem") == 0o600)
+    }
+
+    @Test(arguments: ["passphrase", "mode", "content"])
+    func `a retired key file that cannot be read is reported with its fix, and a missing one is not`(
+        _ damage: String
+    ) throws {
+        let (ring, _) = try Self.ring()
+        switch damage {
+        case "passphrase":
+            let listing = try ring.read("keyring.json").replacing(
+                #""file": "a.pem""#, with: #""file": "a.pem", "passphrase_file": "a.pass""#)
+            try #require(listing.contains("a.pass"), "\(listing)")
+            try ring.write(listing, to: "keyring.json", mode: 0o644)
+        case "mode": try ring.setMode(0o666, of: "a.pem")
+        default: try ring.write("no key", to: "a.pem")
+        }
+        let before = try ring.read("a.pem")
+        try Self.retire(ring)
+        let error = try #require(#expect(throws: KeyRingError.self) { try Self.deletePrivateKey(ring) })
+        #expect(error.file == ring.path("a.pem"))
+        #expect(error.message.contains("may still hold the private key of the retired version \"a\""), "\(error)")
+        #expect(error.message.hasSuffix("Fix that, or delete the file"), "\(error)")
+        #expect(try ring.read("a.pem") == before)
+        try FileManager.default.removeItem(atPath: ring.path("a.pem"))
+        try Self.deletePrivateKey(ring)
+    }
+
+    @Test func `a retired version's private key in a file that is not the ring's own is reported, and stays`() throws {
+        let (ring, _) = try Self.ring()
+        let elsewhere = try RingFolder()
+        try FileManager.default.moveItem(atPath: ring.path("a.pem"), toPath: elsewhere.path("k.pem"))
+        try FileManager.default.createSymbolicLink(
+            atPath: ring.path("a.pem"), withDestinationPath: elsewhere.path("k.pem"))
+        try Self.retire(ring)
+        guard case .elsewhere(let path) = try ring.directory.retiredFile(of: "a") else {
+            Issue.record("the file is not reported")
+            return
+        }
+        #expect(path == ring.path("a.pem"))
+        #expect(try elsewhere.read("k.pem").contains("PRIVATE"))
+    }
+
+    @Test func `a removal keeps a passphrase file that another version names under another path`() throws {
+        let (ring, _) = try Self.ring()
+        try ring.write("secret", to: "pass")
+        let listing = try ring.read("keyring.json")
+            .replacing(#""file": "a.pem""#, with: #""file": "a.pem", "passphrase_file": "pass""#)
+            .replacing(#""file": "b.pem""#, with: #""file": "b.pem", "passphrase_file": "./pass""#)
+        try #require(listing.contains("./pass"), "\(listing)")
+        try ring.write(listing, to: "keyring.json", mode: 0o644)
+        try Self.retire(ring)
+        #expect(try Self.remove("a", ring) == [ring.path("pass")])
+        #expect(try ring.names() == ["b.pem", "keyring.json", "pass"])
+    }
+
+    @Test(arguments: ["rotation.json", "rotation-c-1.json", "rotation-c-1.subjects", "reissue.lock", "keyring.lock"])
+    func `a removal keeps the files of campaigns and locks, whatever a listing calls them`(_ name: String) throws {
+        let (ring, _) = try Self.ring()
+        try ring.write("{}", to: name)
+        let listing = try ring.read("keyring.json").replacing("a.pem", with: name)
+        try ring.write(listing, to: "keyring.json", mode: 0o644)
+        try Self.change(ring) { listing throws(KeyRingError) in try listing.revoke("a") }
+        #expect(try Self.remove("a", ring) == [ring.path(name)])
+        #expect(FileManager.default.fileExists(atPath: ring.path(name)))
     }
 
     @Test func `a restored listing that uses a version without a private key is refused with the reason`() throws {

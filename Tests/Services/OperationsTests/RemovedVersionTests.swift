@@ -63,6 +63,41 @@ import WorkerTestSupport
         #expect(try state(of: "b") == nil)
     }
 
+    @Test func `a retirement whose private key stays on a full disk fails, and repeating it completes it`() throws {
+        var halfDone = 0
+        for step in 0..<40 {
+            let shop = try RemovedVersionTests()
+            let ring = shop.ring
+            let disk = FaultyDisk(.full(step, stays: true), RingWatch(ring.directory.path))
+            let full = RingInUse(
+                configuration: ring.configuration, ring: ring.ring,
+                directory: KeyRingDirectory(path: ring.directory.path, on: disk.disk), now: ring.now)
+            var failure: (any Error)?
+            do { _ = try full.retire("p", isForced: true) } catch { failure = error }
+            let holdsKey = try String(contentsOfFile: ring.directory.file("p.pem"), encoding: .utf8).contains("PRIVATE")
+            #expect(failure != nil || !holdsKey, "step \(step) is reported as a success")
+            guard holdsKey, try shop.state(of: "p") == .retired else { continue }
+            halfDone += 1
+            #expect(full.leftKey(of: "p")?.hasSuffix("repeat: remint keys retire --key push p") == true)
+            #expect(try !shop.log().contains(#""stage":"done","action":"delete private key""#))
+            #expect(try !ring.retire("p", isForced: true))
+            #expect(ring.leftKey(of: "p") == nil)
+        }
+        #expect(halfDone > 0)
+    }
+
+    @Test func `a retirement whose key file cannot be read fails until the file is deleted`() throws {
+        let file = ring.directory.file("p.pem")
+        try "no key".write(toFile: file, atomically: false, encoding: .utf8)
+        for _ in 0..<2 {
+            let error = #expect(throws: KeyRingError.self) { try ring.retire("p", isForced: true) }
+            #expect(error?.message.contains("may still hold the private key") == true)
+            #expect(try state(of: "p") == .retired)
+        }
+        try FileManager.default.removeItem(atPath: file)
+        #expect(try !ring.retire("p", isForced: true))
+    }
+
     @Test func `a private key that an earlier release left is deleted when the retirement is repeated`() throws {
         let file = URL(filePath: ring.directory.file("p.pem"))
         let key = try Data(contentsOf: file)

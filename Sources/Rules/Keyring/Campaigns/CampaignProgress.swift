@@ -16,7 +16,7 @@ package struct CampaignProgress: Sendable, Equatable {
         if root["finished"]?.bool == true {
             left = 0
         } else {
-            left = root["total"]?.integer.map { max(0, Int(clamping: $0) - Int(clamping: rows)) }
+            left = root["total"]?.integer.map { max(0, Int(clamping: max(0, $0)) - Int(clamping: rows)) }
         }
     }
 }

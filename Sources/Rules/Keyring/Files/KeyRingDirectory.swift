@@ -93,13 +93,15 @@ public struct KeyRingDirectory: Sendable {
         }
     }
 
-    /// Returns the public key of the version `id`, whose file holds a private key; nil where it holds none.
-    func publicPEM(of id: String) -> String? {
-        var pem: String?
-        _ = try? readListing { entry throws(KeyRingError) in
-            if try entry.listed().id == id { pem = entry.publicPEM() }
+    /// Returns the state of the key file of the version `id`.
+    ///
+    /// - Throws: `KeyRingError` for a listing that cannot be read.
+    package func retiredFile(of id: String) throws(KeyRingError) -> RetiredKeyFile {
+        var file = RetiredKeyFile.clear
+        _ = try readListing { entry throws(KeyRingError) in
+            if try entry.listed().id == id { file = try entry.retiredFile() }
         }
-        return pem
+        return file
     }
 
     /// Returns the keys in the files of all versions, of any state, that can be read.

@@ -114,7 +114,7 @@ public struct KeyRingEditor: ~Copyable {
         let retired = Set(self.listing.versions.filter { $0.state == .retired }.map(\.id))
         try record(listing)
         for version in listing.versions where version.state == .retired && !retired.contains(version.id) {
-            // Where it fails, the same command deletes the key when it is repeated.
+            // The transition is done whether this succeeds or not. The caller reports a key that stays: `retiredFile(of:)`.
             do throws(KeyRingError) { try deletePrivateKey(of: version.id) } catch {
                 if error.isInterruption { throw error }
             }

@@ -3,7 +3,7 @@ import JOSE
 /// An element of `versions`, before its key is read.
 struct KeyRingEntry {
     private let entry: JSONValue
-    private let directory: KeyRingDirectory
+    let directory: KeyRingDirectory
 
     init(_ entry: JSONValue, in directory: KeyRingDirectory) throws(KeyRingError) {
         self.entry = entry
@@ -70,13 +70,6 @@ struct KeyRingEntry {
         return publicPart(listed, from: .instructions)
     }
 
-    /// Returns the PEM of the public key, where the version's file still holds the private one; nil for a shared secret and
-    /// for any other file.
-    func publicPEM() -> String? {
-        guard let listed = try? listed(), !listed.file.isEmpty, listed.algorithm.keyType != .secret else { return nil }
-        return try? loadKey(listed).verificationKey.publicKeyPEM()
-    }
-
     /// Returns the key that verifies: of the private key in the file, or of the public key that replaced it.
     private func publicPart(_ listed: ListedVersion, from content: GuardedFile.Content) -> VerificationKey? {
         if let key = try? loadKey(listed, from: content) { return key.verificationKey }
@@ -93,7 +86,7 @@ struct KeyRingEntry {
             publicKeyPEM: text, algorithm: listed.algorithm, keyID: listed.keyID ?? listed.id)
     }
 
-    private func loadKey(
+    func loadKey(
         _ listed: ListedVersion, from content: GuardedFile.Content = .secret
     ) throws(KeyRingError) -> SigningKey {
         let algorithm = listed.algorithm, keyID = listed.keyID ?? listed.id

@@ -24,9 +24,7 @@ extension Campaign {
         for name in ScratchFile.names(in: folder) where name.hasPrefix(Self.start) && name.hasSuffix(Self.end) {
             let path = "\(folder)/\(name)"
             // No key is removed, whatever its file is called.
-            guard path != kept, !listing.versions.contains(where: { $0.file == name || $0.file == path }) else {
-                continue
-            }
+            guard path != kept, !ring.directory.isNamed(name, by: listing.versions) else { continue }
             _ = try? ring.directory.disk.run(.remove, on: path) { unlink(path) }
         }
     }

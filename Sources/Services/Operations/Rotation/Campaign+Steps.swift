@@ -132,9 +132,8 @@ extension Campaign {
             guard editor.listing.state(of: from) != .revoked else { return }
             if try editor.change({ listing throws(KeyRingError) in try listing.retire(from) }) {
                 try ring.audit.append("retire", version: from, detail: "campaign \(id)", at: ring.now())
-            } else {
-                try ring.deleteLeftKey(of: from, editor)
             }
+            try ring.deleteLeftKey(of: from, editor)
         }
     }
 

@@ -48,24 +48,26 @@ extension RingInUse {
     /// Ends the use of `version`.
     ///
     /// - Returns: whether anything changed.
-    /// - Throws: `KeyRingError`, or `RotationError` where the version is part of an open campaign.
+    /// - Throws: `KeyRingError`, or `RotationError` where the version is part of an open campaign. The version may be retired
+    ///   although its private key could not be deleted.
     package func retire(_ version: String, isForced: Bool) throws -> Bool {
         var editor = try editor()
         try requireNoPart(of: [version], in: .retire)
         let changed = try editor.change { listing throws(KeyRingError) in try listing.retire(version) }
-        if changed {
-            try audit.append("retire", version: version, detail: isForced ? "forced" : "", at: now())
-        } else {
-            try deleteLeftKey(of: version, editor)
-        }
+        if changed { try audit.append("retire", version: version, detail: isForced ? "forced" : "", at: now()) }
+        try deleteLeftKey(of: version, editor)
         return changed
     }
 
-    /// Deletes the private key of the retired `version`, where a crash or an earlier release left it.
+    /// Deletes the private key of the retired `version`, where a failure, a crash or an earlier release left it.
     ///
     /// - Throws: `KeyRingError`.
     func deleteLeftKey(of version: String, _ editor: borrowing KeyRingEditor) throws(KeyRingError) {
-        guard editor.holdsPrivateKey(of: version) else { return }
+        switch try directory.retiredFile(of: version) {
+        case .clear, .elsewhere: return
+        case .unreadable(let error): throw error
+        case .privateKey: break
+        }
         let action = "delete private key"
         try audit.intend(action, version: version, at: now())
         do throws(KeyRingError) { try editor.deletePrivateKey(of: version) } catch {
@@ -73,6 +75,22 @@ extension RingInUse {
             throw error
         }
         try audit.append(action, version: version, at: now())
+    }
+
+    /// Returns the sentence for a private key of the retired `version` that is still on the disk; nil if there is none.
+    package func leftKey(of version: String) -> String? {
+        do throws(KeyRingError) {
+            switch try directory.retiredFile(of: version) {
+            case .clear: return nil
+            case .privateKey:
+                return
+                    "the private key of \(version) could not be deleted; repeat: \(RemintCommand("keys retire", ring: ring.name, version))"
+            case .elsewhere(let path):
+                return
+                    "\(path) may still hold the private key of \(version). It is not the ring's own file; delete the key there"
+            case .unreadable(let error): return "\(error)"
+            }
+        } catch { return "\(error)" }
     }
 
     /// Removes the retired or revoked `version` with its files. The caller has read the ledger before.

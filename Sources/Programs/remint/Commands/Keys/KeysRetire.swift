@@ -35,6 +35,7 @@ struct KeysRetire: AsyncParsableCommand, KeyRingCommand {
         let next = RemintCommand("keys retire", arguments: (force ? ["--force"] : []) + [version])
         let changed = try ring.reporting(next: next) { try ring.retire(version, isForced: force) }
         Terminal.print("\(ring.ring.name): \(version) \(changed ? "is retired" : "was retired already")")
+        ring.warnOfLeftKey(of: version)
         if changed {
             ring.printSteps(
                 "At \(ring.apps.first?.adapter.vendor ?? "the vendor"):", ring.handover?.afterRetirement ?? [])

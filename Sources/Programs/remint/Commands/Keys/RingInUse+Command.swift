@@ -114,6 +114,11 @@ extension RingInUse {
         for error in damagedKeys { Terminal.error("remint: warning: \(ring.name): \(error)") }
     }
 
+    /// Names the file in which the private key of the retired `version` may still be.
+    func warnOfLeftKey(of version: String) {
+        if let sentence = leftKey(of: version) { Terminal.error("remint: warning: \(ring.name): \(sentence)") }
+    }
+
     /// Returns the algorithm of the ring's keys, where `option` names one or none.
     ///
     /// - Throws: `ValidationError` where a vendor takes another one.

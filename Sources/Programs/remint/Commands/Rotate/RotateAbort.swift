@@ -24,6 +24,7 @@ struct RotateAbort: ParsableCommand, KeyRingCommand {
         }
         Terminal.print("\(ring.ring.name): \(rotation.from) signs; \(rotation.to) does not")
         ring.warnOfDamagedKeys()
+        ring.warnOfLeftKey(of: rotation.to)
         if hadSigned {
             Terminal.print(
                 "Leave \(rotation.to) at the vendor until its tokens have expired: \(RemintCommand("keys retire", rotation.to))"

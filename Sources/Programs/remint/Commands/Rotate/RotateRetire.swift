@@ -43,6 +43,7 @@ struct RotateRetire: AsyncParsableCommand, KeyRingCommand {
         try ring.reporting(next: next) { try campaign.retire(rotation.id, isForced: force) }
         let state = rotation.kind == .revocation ? "revoked" : "retired"
         Terminal.print("\(ring.ring.name): \(rotation.from) is \(state); the campaign is over")
+        ring.warnOfLeftKey(of: rotation.from)
         Terminal.print(ring.unknowable(of: rotation.from, replacedBy: rotation.to))
         ring.printSteps(
             "At \(ring.apps.first?.adapter.vendor ?? "the vendor"):", ring.handover?.afterRetirement ?? [])
