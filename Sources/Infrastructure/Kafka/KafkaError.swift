@@ -160,6 +160,9 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         KafkaError(.timedOut, "\(operation): no answer in time")
     }
 
+    /// The error of an `operation` whose task was canceled.
+    public static func canceled(_ operation: String) -> KafkaError { KafkaError(.closed, "\(operation): canceled") }
+
     /// Returns this error with `cause` in its message, if both mean that a connection failed: a call that found no broker
     /// does not know why.
     public func explained(by cause: KafkaError?) -> KafkaError {

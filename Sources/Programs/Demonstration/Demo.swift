@@ -129,6 +129,7 @@ package struct Demo {
         var outputs = DemoOutputs(topics: configuration.topics, now: self.now)
         let deadline = ContinuousClock.now + .seconds(60)
         while !isComplete(outputs, ledger.settlements, events.count) {
+            try Task.checkCancellation()
             guard .now < deadline else { throw DemoError("not every event was finished within a minute") }
             for event in await consumer.events(limit: 500, within: .milliseconds(50)) {
                 switch event {

@@ -265,6 +265,7 @@ final class BenchStage {
         var seen: [String: ContinuousClock.Instant] = [:]
         var last = ContinuousClock.now
         while seen.count < names.count {
+            try Task.checkCancellation()
             for event in await reader.events(limit: 1000, within: .seconds(1)) {
                 guard case .record(let record) = event,
                     let name = try? PublishedToken(record.body, at: UnixTime.system()).eventID

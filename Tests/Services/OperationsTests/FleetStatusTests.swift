@@ -28,6 +28,14 @@ import Testing
             deadLetters: FleetStatus.Topic(name: "d", partitions: 1, waiting: 0), apps: [], rings: [], problems: [])
     }
 
+    @Test func `waiting records are read from their own places, and not from the beginning of an unknown partition`() {
+        let partitions = (0..<3).map { TopicPartition(topic: "t", partition: $0) }
+        let behind = [partitions[0]: Int64(2), partitions[2]: 5]
+        let bounds = [partitions[0]: Int64(0)..<10, partitions[2]: 90..<100]
+        #expect(FleetReader.starts(of: [partitions[2], partitions[0]], behind, bounds) == [8, 0, 95])
+        #expect(FleetReader.starts(of: partitions, behind, bounds) == nil)
+    }
+
     @Test func `a worker is a member of each lane's group`() {
         let status = Self.status([
             Self.lane(.live, [Self.member("/10.0.0.2", 3), Self.member("/10.0.0.1", 2)]),

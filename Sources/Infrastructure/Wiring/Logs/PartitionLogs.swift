@@ -80,7 +80,9 @@ package struct PartitionLogs: Sendable {
         var found: [TopicPartition: LogMark] = [:]
         let end = ContinuousClock.now + Self.timeout
         while !open.isEmpty {
-            guard .now < end else { throw .overdue("reading the first records of \(open.count.of("partition"))") }
+            guard .now < end, !Task.isCancelled else {
+                throw .overdue("reading the first records of \(open.count.of("partition"))")
+            }
             for event in await reader.events(limit: 500, within: .milliseconds(200)) {
                 switch event {
                 case .record(let record):

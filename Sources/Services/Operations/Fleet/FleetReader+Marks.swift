@@ -14,21 +14,31 @@ extension FleetReader {
         else { return lag }
         var result = lag
         for (topic, partitions) in Dictionary(grouping: behind.keys, by: \.topic) {
-            guard let counts = try? await records(in: topic, partitions, behind, bounds) else { continue }
+            guard let starts = Self.starts(of: partitions, behind, bounds),
+                let counts = try? await records(in: topic, partitions, from: starts)
+            else { continue }
             result.merge(counts) { _, count in count }
         }
         return result
     }
 
-    /// Returns the number of committed records among the last offsets of `partitions`, `behind` of each.
-    private func records(
-        in topic: String, _ partitions: [TopicPartition], _ behind: [TopicPartition: Int64],
-        _ bounds: [TopicPartition: Range<Int64>]
-    ) async throws -> [TopicPartition: Int64] {
+    /// Returns the offsets from which the last ones of `partitions` are read, `behind` of each, in the order of the partitions; nil if
+    /// the brokers returned no bounds of one of them, which would be read from its beginning.
+    static func starts(
+        of partitions: [TopicPartition], _ behind: [TopicPartition: Int64], _ bounds: [TopicPartition: Range<Int64>]
+    ) -> [Int64]? {
         var starts = Array(repeating: Int64(0), count: Int(partitions.map(\.partition).max() ?? 0) + 1)
         for partition in partitions {
-            starts[Int(partition.partition)] = (bounds[partition]?.upperBound ?? 0) - (behind[partition] ?? 0)
+            guard let bounds = bounds[partition] else { return nil }
+            starts[Int(partition.partition)] = bounds.upperBound - (behind[partition] ?? 0)
         }
+        return starts
+    }
+
+    /// Returns the number of committed records of `partitions`, each from its place in `starts` on.
+    private func records(
+        in topic: String, _ partitions: [TopicPartition], from starts: [Int64]
+    ) async throws -> [TopicPartition: Int64] {
         let reader = try await TopicReader(
             topic, from: starts, configuration, brokers: brokers, maxWait: .zero, logger: logger)
         var counts = Dictionary(partitions.map { ($0, Int64(0)) }) { first, _ in first }

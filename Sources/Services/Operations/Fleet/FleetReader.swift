@@ -30,6 +30,8 @@ package actor FleetReader {
     private var letters: (states: LetterStates, bounds: [TopicPartition: Range<Int64>]) = (LetterStates(), [:])
     /// The letters that are counted so far.
     private var counted: LetterCount
+    /// The log of the dead letters' topic, and the time of the next look at it.
+    private var watch: (topic: TopicWatch, next: ContinuousClock.Instant)
     /// Clients that read nothing and only ask in the name of the lanes' groups.
     let consumers: PerLane<KafkaConsumer>
 
@@ -49,6 +51,10 @@ package actor FleetReader {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         self.properties = properties
         control = ControlStates(configuration, brokers: brokers, logger: logger)
+        watch = (
+            TopicWatch(properties, group: configuration.kafka.group, logger: logger, now: now),
+            .now + TopicWatch.interval
+        )
         rings = RingReader { configuration.ringPlaces }
         producer = try KafkaProducer(properties.producer, logger: logger)
         groups = try KafkaProducer(properties.producer, logger: logger)
@@ -59,7 +65,7 @@ package actor FleetReader {
 
     /// Returns the fleet's present status. Whatever is unknown is among its problems.
     ///
-    /// - Throws: `KafkaError` where no broker answers.
+    /// - Throws: `KafkaError` where no broker answers, or the task is canceled.
     package func read() async throws(KafkaError) -> FleetStatus {
         async let described = describeGroups()
         let listed = try await producer.topics(within: Self.timeout)
@@ -72,13 +78,16 @@ package actor FleetReader {
         }
         var lanes: [FleetStatus.LaneState] = []
         for lane in Lane.allCases {
+            try Self.checkCancellation()
             let topics = await topics(of: lane, partitions, &problems)
             lanes.append(
                 FleetStatus.LaneState(
                     lane: lane, group: properties.group(of: lane), pause: holds.lanes[lane], topics: topics,
                     members: nil))
         }
+        try Self.checkCancellation()
         let parked = await parkedLetters(partitions, &problems)
+        try Self.checkCancellation()
         let letters = await deadLetters(partitions, &problems)
         for name in [configuration.topics.tokens, configuration.topics.control] where partitions[name] == nil {
             problems.append(Self.missing(name))
@@ -94,6 +103,11 @@ package actor FleetReader {
         return FleetStatus(
             at: time, group: configuration.kafka.group, lanes: lanes, deadLetters: letters, parkedLetters: parked,
             apps: apps, rings: rings.read(), problems: problems)
+    }
+
+    /// Refuses another question for a canceled task: each may take ten seconds, and a worker that stops waits for the reading.
+    private static func checkCancellation() throws(KafkaError) {
+        guard !Task.isCancelled else { throw .canceled("reading the fleet's status") }
     }
 
     /// Closes the clients.
@@ -134,6 +148,7 @@ package actor FleetReader {
         let partitions = Self.partitions(of: name, counts)
         var held: [TopicPartition: Int64] = [:]
         var isExact = true
+        await forgetReplacedLetters(name)
         do {
             let bounds = try await consumers[.live].bounds(of: partitions, within: Self.timeout)
             // An account that may not read the letters still learns how many they are at most.
@@ -146,13 +161,22 @@ package actor FleetReader {
         return topic
     }
 
+    /// Forgets the counted letters of a topic that was created again under its name. A single reading has none.
+    private func forgetReplacedLetters(_ topic: String) async {
+        guard .now >= watch.next else { return }
+        var looking = watch.topic
+        let isReplaced = !(await looking.look(at: [topic])).isEmpty
+        watch = (looking, .now + TopicWatch.interval)
+        if isReplaced { counted.forget() }
+    }
+
     /// Reads the letters of `bounds` that are not counted yet, unless they are too many for a glance.
     private func count(in topic: String, _ bounds: [TopicPartition: Range<Int64>]) async throws {
         guard let starts = counted.begin(bounds) else { return }
         let reader = try await TopicReader(
             topic, from: starts, configuration, brokers: brokers, maxWait: Self.groupTimeout, logger: logger)
         var found = counted
-        let hidden = try await reader.readVisible(Array(reader.bounds.keys)) { record, _, _ in
+        let hidden = try await reader.readVisible(Array(counted.partitions)) { record, _, _ in
             found.add(InputRecord(deadLetter: record))
         }
         if hidden == nil { found.finish(reader.bounds) }

@@ -14,15 +14,17 @@ package struct LetterCount: Sendable {
     }
 
     private var places: [TopicPartition: Place] = [:]
+    /// The partitions of the present reading. The brokers may not have returned the bounds of the others.
+    package private(set) var partitions: Set<TopicPartition> = []
 
-    /// The most offsets that are read. Above it, offsets are counted instead.
+    /// The most offsets that are read and letters that are kept. Above it, offsets are counted instead.
     private let most: Int
 
     /// A count of nothing.
     package init(most: Int = Self.most) { self.most = most }
 
     /// Prepares for the letters of `bounds`, and returns the first offset to read in each partition; nil where there is nothing to
-    /// read, or more than is read for a count.
+    /// read, or more than is read for a count. Only `partitions` are to be read.
     package mutating func begin(_ bounds: [TopicPartition: Range<Int64>]) -> [Int64]? {
         for (partition, bounds) in bounds {
             var place = places[partition] ?? Place(end: bounds.lowerBound)
@@ -32,12 +34,19 @@ package struct LetterCount: Sendable {
             place.letters = place.letters.filter { bounds.contains($0.key) }
             places[partition] = place
         }
-        let unread = unread(in: bounds)
-        guard unread > 0, unread <= most else { return nil }
+        partitions = Set(bounds.keys)
+        let (unread, kept) = (unread(in: bounds), places.values.reduce(0) { $0 + $1.letters.count })
+        guard unread > 0, unread <= most - kept else { return nil }
         let last = bounds.keys.map(\.partition).max() ?? 0
         var starts = Array(repeating: Int64(0), count: Int(last) + 1)
         for partition in bounds.keys { starts[Int(partition.partition)] = places[partition]?.end ?? 0 }
         return starts
+    }
+
+    /// Begins anew, because the topic was created again under its name.
+    package mutating func forget() {
+        places = [:]
+        partitions = []
     }
 
     /// Counts `letter`.
@@ -45,9 +54,11 @@ package struct LetterCount: Sendable {
         places[TopicPartition(letter.origin)]?.letters[letter.origin.offset] = .some(LetterName(letter))
     }
 
-    /// Everything in `bounds` was read.
+    /// Notes that the present reading ended with everything in `bounds` that is of its partitions.
     package mutating func finish(_ bounds: [TopicPartition: Range<Int64>]) {
-        for (partition, bounds) in bounds { places[partition]?.end = bounds.upperBound }
+        for (partition, bounds) in bounds where partitions.contains(partition) {
+            places[partition]?.end = bounds.upperBound
+        }
     }
 
     /// Returns whether every letter in `bounds` is counted.

@@ -82,6 +82,7 @@ package struct RedriveRun {
         defer { progress.clear() }
         let pace = LetterPace(rate: isDryRun ? 0 : rate)
         while reading.map({ !$0.isDone }) ?? true {
+            try Task.checkCancellation()
             var records: [ConsumedRecord] = []
             for event in await consumer.events(limit: batch, within: .milliseconds(500)) {
                 switch event {

@@ -56,6 +56,7 @@ struct CanaryReading: CanaryOutcomes {
 
     /// Reads the records that arrived meanwhile, and waits a moment for more.
     mutating func advance() async throws {
+        try Task.checkCancellation()
         for event in await consumer.events(limit: 1000, within: .milliseconds(500)) {
             switch event {
             case .record(let record): take(record, into: &tally)

@@ -127,7 +127,7 @@ package struct TopicReader {
         let reading = try KafkaConsumer(properties.readingUncommitted, reading: [place], logger: logger)
         return await reading.whileOpen(closingWithin: Self.closing) { consumer in
             let end = ContinuousClock.now + .seconds(3)
-            while .now < end {
+            while .now < end, !Task.isCancelled {
                 for event in await consumer.events(limit: 1, within: .seconds(1)) {
                     if case .record(let record) = event { return record.timestamp.map(UnixTime.init(milliseconds:)) }
                 }
@@ -150,6 +150,8 @@ package struct TopicReader {
         var last = ContinuousClock.now
         var events = await consumer.events(limit: 1000, within: .seconds(1))
         while true {
+            // A canceled task gets no event, and would ask the brokers again and again.
+            try Task.checkCancellation()
             let before = reading.done
             let taken = try take(events, into: &reading)
             guard !reading.isDone else {

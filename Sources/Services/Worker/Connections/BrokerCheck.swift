@@ -58,7 +58,9 @@ struct BrokerCheck {
         try await reader.read(ends)
         var open = Set(ends.map(\.partition))
         while !open.isEmpty {
-            guard .now < limit else { throw .overdue("reading \(open.count) of \(ends.count.of("partition"))") }
+            guard .now < limit, !Task.isCancelled else {
+                throw .overdue("reading \(open.count) of \(ends.count.of("partition"))")
+            }
             for event in await reader.events(limit: 100, within: .milliseconds(200)) {
                 switch event {
                 case .record(let record): open.remove(TopicPartition(record.position))

@@ -70,7 +70,7 @@ struct VersionFloor: Sendable {
             })
         var highest: Int64?
         let end = ContinuousClock.now + Self.timeout
-        while !open.isEmpty, .now < end {
+        while !open.isEmpty, .now < end, !Task.isCancelled {
             for event in await reader.events(limit: 500, within: .milliseconds(200)) {
                 switch event {
                 case .record(let record):

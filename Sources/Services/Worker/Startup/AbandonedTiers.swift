@@ -67,7 +67,7 @@ struct AbandonedTiers {
                 }
             }
             // A topic that cannot be read in time may hold events.
-            guard .now < end else { return true }
+            guard .now < end, !Task.isCancelled else { return true }
         }
         return false
     }
