@@ -21,6 +21,10 @@ import Testing
         #"{"user_hash":"SECRET"}"#, #"{"a":{"session_id":["SECRET"]}}"#, #"{"apiKey":{"x":"SECRET"}}"#,
         #"{"a":"Bearer SECRET is refused"}"#.replacing("SECRET", with: token),
         #"{"a":"SECRET"}"#.replacing("SECRET", with: opaque), #""SECRET""#.replacing("SECRET", with: token),
+        #"{"pwd":"SECRET"}"#, #"{"passwd":"SECRET"}"#, #"{"smtp_pass":"SECRET"}"#, #"{"smtpPass":"SECRET"}"#,
+        #"{"auth":"SECRET"}"#, #"{"accessKey":"SECRET"}"#, #"{"X-Auth-Key":"SECRET"}"#, #"{"pin":1}"#,
+        #"{"OTP":123456}"#,
+        #"{"a":"{\"token\":\"SECRET\"}"}"#, #"{"a":"[{\"b\":\"{\\\"pwd\\\":\\\"SECRET\\\"}\"}]"}"#,
         #"{"sig":"SECRET"}"#, #"{"SECRET":1}"#.replacing("SECRET", with: token),
     ])
     func `a secret in the value is replaced by its size`(_ value: String) throws {
@@ -31,8 +35,13 @@ import Testing
 
     @Test func `ids, codes and texts of a report are shown`() throws {
         let value =
-            #"{"app":"web","report":{"code":22,"userId":"ann@example.com","message":"the JWT is not valid","ok":true,"none":null,"id":"0f0f0f0f-1111-2222-3333-444444444444"}}"#
+            #"{"app":"web","report":{"code":22,"userId":"ann@example.com","message":"the JWT is not valid","passenger":"1 of 2","spinning":"no","author":"ann","ok":true,"none":null,"id":"0f0f0f0f-1111-2222-3333-444444444444"}}"#
         #expect(String(decoding: try #require(Self.letter(value).value), as: UTF8.self) == value)
+    }
+
+    @Test func `a header that holds JSON is shown without the secrets in it`() {
+        let header = Self.letter("", [("x-context", #"{"user":"ann","otp":"123456"}"#)]).headers.first
+        #expect(header?.value == #"{"user":"ann","otp":"(redacted, 8 bytes)"}"#)
     }
 
     @Test func `a producer's secret header is hidden, and a worker's header is shown`() {
