@@ -15,6 +15,12 @@ enum LogLine {
             .sorted { $0.key < $1.key }.map { ($0.key, $0.value.description) }
     }
 
+    /// Returns whether a terminal would act on `scalar` instead of showing it, or show others in another order.
+    static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        guard scalar.value >= 0x7F else { return scalar.value < 0x20 }
+        return [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
+    }
+
     /// Writes a line to standard error, whole.
     @Sendable static func write(_ line: String) {
         // A full disk behind standard error is no reason to stop minting; `write(_:)` would trap.

@@ -47,13 +47,15 @@ public struct TextLogHandler: LogHandler {
 
     /// Returns `value` as it is if a reader can see where it ends, else as a JSON string.
     private static func value(_ value: String) -> String {
-        let isPlain = value.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F && $0 != "\"" && $0 != "=" }
+        let isPlain = value.unicodeScalars.allSatisfy {
+            $0 != " " && $0 != "\"" && $0 != "=" && !LogLine.isHidden($0)
+        }
         return isPlain && !value.isEmpty ? value : JSONLogHandler.quoted(value)
     }
 
-    /// Returns `text` with escapes for control characters, which could change a terminal or begin another line.
+    /// Returns `text` with escapes for characters that could change a terminal, begin another line or show the text in another order.
     private static func printable(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return text }
+        guard text.unicodeScalars.contains(where: LogLine.isHidden) else { return text }
         return JSONLogHandler.quoted(text)
     }
 }

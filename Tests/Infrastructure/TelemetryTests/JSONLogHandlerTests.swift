@@ -88,11 +88,13 @@ struct JSONLogHandlerTests {
 
     @Test func `control characters never reach the terminal`() throws {
         let lines = RecordedLines()
-        lines.logger().info("\(String(unicodeScalarsFrom: 0..<0x20))\u{7F}")
+        lines.logger().info("\(String(unicodeScalarsFrom: 0..<0x20))\u{7F}\u{9B}\u{202E}\u{2028}\u{E0001}")
         let line = try #require(lines.all.first).dropLast()
-        #expect(!line.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F })
-        #expect(
-            line.contains("\\u0000") && line.contains("\\n") && line.contains("\\u001f") && line.contains("\\u007f"))
+        let hidden: [Unicode.GeneralCategory] = [.control, .format, .lineSeparator, .paragraphSeparator]
+        #expect(!line.unicodeScalars.contains { hidden.contains($0.properties.generalCategory) })
+        for escape in ["\\u0000", "\\n", "\\u001f", "\\u007f", "\\u009b", "\\u202e", "\\u2028", "\\udb40\\udc01"] {
+            #expect(line.contains(escape), "\(escape)")
+        }
     }
 
     @Test(arguments: Logger.Level.allCases)
