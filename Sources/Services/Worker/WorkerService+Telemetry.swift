@@ -20,7 +20,7 @@ extension WorkerService {
         _ running: RunningConfiguration, _ signer: any SigningPort, _ metrics: WorkerMetrics
     ) -> KeyEndWatch {
         KeyEndWatch(
-            { running.current }, signer: signer, status: status, metrics: metrics, logger: logger, now: now)
+            { running.provided }, signer: signer, status: status, metrics: metrics, logger: logger, now: now)
     }
 
     /// Starts the export of spans and metrics, in a task that does not see the graceful shutdown; nil where there is no

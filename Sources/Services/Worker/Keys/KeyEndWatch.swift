@@ -86,10 +86,15 @@ struct KeyEndWatch: Sendable {
     private func logApps(_ reports: [RingReport], _ seen: inout Seen, at now: UnixTime) {
         // A ring that cannot be read, or whose signer has published no key, has a problem of its own.
         let unknown = Set(reports.filter { $0.isBehindSigner || $0.problem != nil }.map(\.name))
+        let configuration = configuration()
         var problems: [String: String] = [:]
-        for app in configuration().apps {
+        for app in configuration.apps {
             let key = signer.activeKey(of: app.key)
-            guard key != nil || !unknown.contains(app.key) else { continue }
+            guard key != nil || !unknown.contains(app.key) else {
+                // Without news of the key, the app's problem stays as it was.
+                problems[app.name] = seen.apps[app.name]
+                continue
+            }
             let signing = AppSigning(app, version: key?.version, end: key?.retireAfter)
             guard let problem = signing.problem(at: now) else { continue }
             problems[app.name] = problem
@@ -103,8 +108,11 @@ struct KeyEndWatch: Sendable {
                     LogKey.keyVersion: "\(key?.version ?? "none")", LogKey.detail: "\(problem)",
                 ])
         }
+        let apps = Set(configuration.apps.map(\.name))
         for app in seen.apps.keys.sorted() where problems[app] == nil {
             status.setKeys(nil, of: Self.source(app))
+            // An app that is no longer configured cannot sign.
+            guard apps.contains(app) else { continue }
             logger.notice("an app can sign again", metadata: [LogKey.app: "\(app)"])
         }
         seen.apps = problems

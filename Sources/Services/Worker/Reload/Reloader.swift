@@ -70,6 +70,7 @@ final class Reloader: Sendable {
             await signer.replace(ring)
             status.publish(ring)
         }
+        running.provide(reload.plan.configuration)
         lookups.replaceAccounts(with: reload.accounts)
     }
 

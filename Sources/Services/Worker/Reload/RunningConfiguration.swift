@@ -10,6 +10,7 @@ import WorkerConfiguration
 final class RunningConfiguration: Sendable {
     private struct State: Sendable {
         var current: Configuration
+        var provided: Configuration
         /// Grows with each change of `current`.
         var number = 0
         /// The listings of the rings in use, as they were when these were loaded.
@@ -24,11 +25,17 @@ final class RunningConfiguration: Sendable {
     /// - Parameter revisions: the listings of the rings as they were when the rings were loaded.
     init(_ configuration: Configuration, revisions: [String: FileRevision?]) {
         started = configuration
-        state = Mutex(State(current: configuration, revisions: revisions))
+        state = Mutex(State(current: configuration, provided: configuration, revisions: revisions))
     }
 
     /// The effective configuration.
     var current: Configuration { state.withLock { $0.current } }
+
+    /// The newest configuration whose keys the signer has: at a reload, the former one until the new rings are loaded.
+    var provided: Configuration { state.withLock { $0.provided } }
+
+    /// Notes that the signer has the keys of `configuration`.
+    func provide(_ configuration: Configuration) { state.withLock { $0.provided = configuration } }
 
     /// The effective configuration, with a number that changes with it.
     var numbered: (configuration: Configuration, number: Int) { state.withLock { ($0.current, $0.number) } }

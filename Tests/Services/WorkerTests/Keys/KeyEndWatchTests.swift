@@ -42,12 +42,16 @@ import WorkerTestSupport
         return Preflight(file: "c.yaml", registry: registry, source: source)
     }
 
-    private func watch(_ preflight: Preflight? = nil) throws -> KeyEndWatch {
+    private func watch(
+        _ preflight: Preflight? = nil, rings: [KeyRing]? = nil, changed: (inout Configuration) -> Void = { _ in }
+    ) throws -> KeyEndWatch {
         let preflight = preflight ?? self.preflight
-        let configuration = try #require(preflight.configuration)
-        let signer = LocalSigner(Array(preflight.rings.values), lanes: 1)
+        var configuration = try #require(preflight.configuration)
+        changed(&configuration)
+        let signer = LocalSigner(rings ?? Array(preflight.rings.values), lanes: 1)
         return KeyEndWatch(
-            { configuration }, signer: signer, status: status, metrics: metrics, logger: log.logger(),
+            { [configuration] in configuration }, signer: signer, status: status, metrics: metrics,
+            logger: log.logger(),
             now: { [clock] in clock.now() })
     }
 
@@ -77,6 +81,31 @@ import WorkerTestSupport
         try self.watch(Self.preflight(in: folder.path, retireAfter: nil)).look(&seen)
         #expect(status.isReady)
         #expect(messages.last == "an app can sign again")
+    }
+
+    @Test func `an app whose key became unknown keeps its problem`() throws {
+        var seen = KeyEndWatch.Seen()
+        move(to: -1)
+        try watch().look(&seen)
+        let problems = status.problems
+        #expect(problems[.keys] != nil)
+        let before = messages
+        // The listing cannot be read, and the signer has no key of the ring.
+        try FileManager.default.removeItem(atPath: "\(folder.path)/ring/keyring.json")
+        let unknown = try watch(rings: [])
+        for _ in 0..<2 { unknown.look(&seen) }
+        #expect(messages == before)
+        #expect(status.problems == problems)
+    }
+
+    @Test func `an app that is no longer configured has no problem, and nothing is logged about it`() throws {
+        var seen = KeyEndWatch.Seen()
+        move(to: -1)
+        try watch().look(&seen)
+        let before = messages
+        try watch { $0.apps = [] }.look(&seen)
+        #expect(status.isReady)
+        #expect(messages == before)
     }
 
     @Test func `a key that leaves no room for the vendor's shortest token cannot sign`() throws {

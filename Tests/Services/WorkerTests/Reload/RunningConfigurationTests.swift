@@ -67,6 +67,16 @@ import WorkerTestSupport
         #expect(running.take() == nil)
     }
 
+    @Test func `the keys of a reload count as provided once the signer has them`() throws {
+        let running = try running()
+        #expect(running.post(try reload(running, preflight(ring: "two")), to: 0))
+        let reload = try #require(running.take())
+        #expect(running.current.keys.map(\.path) == ["\(folder)/two"])
+        #expect(running.provided.keys.map(\.path) == ["\(folder)/one"], "the signer has no other ring yet")
+        running.provide(reload.plan.configuration)
+        #expect(running.provided.keys.map(\.path) == ["\(folder)/two"])
+    }
+
     @Test func `a ring that moved is brought along, with its listing as it was read`() throws {
         let running = try running()
         let moved = try reload(running, preflight(ring: "two"))
