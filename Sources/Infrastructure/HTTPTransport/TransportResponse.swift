@@ -13,12 +13,15 @@ package struct TransportResponse: Sendable {
     /// Returns the first header of this name.
     package func header(_ name: String) -> String? { headers.first(name: name) }
 
-    /// Returns the server's time at the answer (`Date`, RFC 9110, section 6.6.1): with `Age`, where a cache kept the answer
-    /// for some seconds. nil for none that can be read.
+    /// Returns the server's time at the answer (`Date`, RFC 9110, section 6.6.1); nil for none that can be read.
+    ///
+    /// A cache keeps an answer with its old `Date`, and states the time since then in `Age`. A proxy may set `Date` anew and pass `Age`
+    /// on. So `Age` explains a `Date` in the past, and never moves it into the future.
     ///
     /// - Parameter now: the current time, near which a year of two digits lies.
     package func date(now: UnixTime) -> UnixTime? {
         guard let date = header("date").flatMap({ HTTPDate.parse($0, now: now) }) else { return nil }
-        return date.advanced(bySeconds: header("age").flatMap { Int64($0) }.map { max(0, $0) } ?? 0)
+        guard date < now, let age = header("age").flatMap({ Int64($0) }), age > 0 else { return date }
+        return min(now, date.advanced(bySeconds: age))
     }
 }

@@ -157,6 +157,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             for signer in signers { group.addTask { await signer.run() } }
             group.addTask { await lookups.run() }
             group.addTask { [reachability = context.reachability] in await reachability.run() }
+            group.addTask { [clock = context.clock, now] in await clock.run(now: now, observer.compared) }
             group.addTask { [ends = keyEnds(running, signer, metrics)] in await ends.run() }
             if let certificates = ClientCertificates(configuration) {
                 let watcher = CertificateWatcher(

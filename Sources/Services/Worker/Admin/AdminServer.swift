@@ -110,7 +110,8 @@ struct AdminServer: Sendable {
             json.name("dependencies")
             json.beginObject()
             for dependency in WorkerStatus.Dependency.allCases {
-                json.member(dependency.rawValue, problems[dependency] ?? "ok")
+                let isUnknown = dependency == .clock && !status.isClockCompared
+                json.member(dependency.rawValue, problems[dependency] ?? (isUnknown ? "not compared" : "ok"))
             }
             json.endObject()
         }

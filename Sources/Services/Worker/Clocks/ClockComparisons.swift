@@ -90,6 +90,11 @@ struct ClockComparisons: Sendable {
         sources.compactMapValues { $0.measured(at: now).map { Double($0) / 1e6 } }
     }
 
+    /// Returns whether a clock that decides readiness was compared of late.
+    func isCompared(at now: UnixTime) -> Bool {
+        Source.allCases.contains { $0.decidesReadiness && sources[$0]?.measured(at: now) != nil }
+    }
+
     /// Returns the lines that are due since the last call.
     ///
     /// - Parameter elapsed: the time since any moment, by a clock that nobody sets.

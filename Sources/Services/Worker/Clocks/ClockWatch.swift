@@ -2,7 +2,8 @@ import AdapterKit
 import Kafka
 import Synchronization
 
-/// The worker's clock among others, across sessions. It compares once a second at most, one moment of each source.
+/// The worker's clock among others, across sessions. A session records one moment of each source once a second at most. The
+/// result is read once a second, also while no session runs.
 final class ClockWatch: Sendable {
     /// The moments that a session saw since its last report.
     struct Sample: Sendable {
@@ -17,6 +18,8 @@ final class ClockWatch: Sendable {
     /// The result of a comparison.
     struct Result: Sendable {
         let problem: String?
+        /// Whether a clock that decides readiness was compared of late.
+        let isCompared: Bool
         let offsets: [ClockComparisons.Source: Double]
         let notices: [ClockComparisons.Notice]
     }
@@ -24,8 +27,16 @@ final class ClockWatch: Sendable {
     private let comparisons = Mutex(ClockComparisons())
     private let start = ContinuousClock.now
 
+    /// Passes the result to `report` once a second, until the task is canceled.
+    func run(now: @Sendable () -> UnixTime, _ report: (Result) -> Void) async {
+        while !Task.isCancelled {
+            report(result(at: now()))
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+
     /// Compares the moments of `sample` with `now`, the time of this clock.
-    func compare(_ sample: Sample, at now: UnixTime, _ instant: ContinuousClock.Instant = .now) -> Result {
+    func record(_ sample: Sample, at now: UnixTime, _ instant: ContinuousClock.Instant = .now) {
         comparisons.withLock { comparisons in
             if let record = sample.record {
                 let source = record.isAppendTime ? ClockComparisons.Source.brokers : .events
@@ -39,9 +50,16 @@ final class ClockWatch: Sendable {
                 comparisons.record(UnixTime(milliseconds: append.milliseconds), of: .brokers, at: read)
             }
             if let answer = sample.answer { comparisons.record(answer, of: .lookups, at: now) }
+        }
+    }
+
+    /// Returns the result of the comparisons so far, with the lines that are due.
+    func result(at now: UnixTime, _ instant: ContinuousClock.Instant = .now) -> Result {
+        comparisons.withLock { comparisons in
             let notices = comparisons.notices(at: now, elapsed: instant - start)
             return Result(
-                problem: comparisons.problem(at: now), offsets: comparisons.offsets(at: now), notices: notices)
+                problem: comparisons.problem(at: now), isCompared: comparisons.isCompared(at: now),
+                offsets: comparisons.offsets(at: now), notices: notices)
         }
     }
 

@@ -54,8 +54,11 @@ final class SessionObserver: Sendable {
     func stopping() { status.set(.worker, "it is stopping") }
 
     /// Notes that the worker enters or leaves quiet mode.
-    func changed(isQuiet: Bool) {
-        status.set(.worker, isQuiet ? "it is quiet: it takes nothing new; SIGUSR1 ends that" : nil)
+    ///
+    /// - Parameter isBegun: Whether the session has had its first live partitions.
+    func changed(isQuiet: Bool, isBegun: Bool) {
+        let reason = isBegun ? nil : WorkerStatus.starting
+        status.set(.worker, isQuiet ? "it is quiet: it takes nothing new; SIGUSR1 ends that" : reason)
         logger.notice(isQuiet ? "quiet: nothing new is taken" : "no longer quiet: events are taken again")
     }
 
@@ -137,6 +140,7 @@ final class SessionObserver: Sendable {
     /// Notes the comparison of this machine's clock with others.
     func compared(_ result: ClockWatch.Result) {
         status.set(.clock, result.problem)
+        status.set(isClockCompared: result.isCompared)
         metrics.set(clockOffsets: result.offsets)
         for notice in result.notices {
             switch notice {

@@ -72,7 +72,7 @@ struct LaneConsumers: Sendable {
         let events = await consumers[lane].events(limit: limit, within: .zero)
         taken.count = events.count
         taken.records.reserveCapacity(events.count)
-        if case .record(let last)? = events.last { taken.time = RecordTime(last) }
+        taken.time = Self.time(of: events)
         for event in events {
             guard case .record(let record) = event else {
                 taken.others.append(event)
@@ -83,6 +83,12 @@ struct LaneConsumers: Sendable {
                 InputRecord(record, lane: lane, tier: tier, trace: trace(of: record, lane, tier: tier)))
         }
         return taken
+    }
+
+    /// Returns the time of the last record among `events`, behind which there may be others, such as the end of a partition.
+    static func time(of events: [KafkaConsumer.Event]) -> RecordTime? {
+        for case .record(let record) in events.reversed() { return RecordTime(record) }
+        return nil
     }
 
     /// Begins the trace of `record`; nil if it is not traced.

@@ -14,8 +14,16 @@ extension SessionLoop {
         return unit
     }
 
+    /// Adds to the unit that is being committed, if that is in time.
+    mutating func add(_ addition: CommitUnit) {
+        let isInTime = additions.offer(stamped(addition))
+        if isInTime { publishing.added(addition) }
+        machine.added(isInTime ? addition : nil)
+    }
+
     mutating func commit(_ unit: CommitUnit) {
         additions = Additions()
+        publishing.began(unit)
         background.addTask {
             [unit = stamped(unit), committer, additions, commits, context, wakeup = lanes.wakeup] in
             let (start, began) = (ContinuousClock.now, context.now())
@@ -46,14 +54,17 @@ extension SessionLoop {
             processor.confirm(throughBatch: unit.lastBatch)
             aborts = EqualAborts()
             context.reachability.succeeded()
-            context.clock.accepted()
-            observer.committed()
+            // Offsets have no time that brokers could refuse.
+            if unit.isPublishing { context.clock.accepted() }
+            if publishing.committed(unit) { observer.committed() }
         case .aborted(let error):
             machine.aborted(at: context.now())
+            publishing.aborted()
             if error.code == .invalidTimestamp { context.clock.refused(at: context.now()) }
             observer.aborted(error, isRepeated: aborts.isTelling(error.code))
         case .blocked(let blockage):
             machine.aborted(at: context.now(), isBlocked: true)
+            publishing.aborted()
             self.blockage = blockage
             observer.blocked(blockage)
         case .unusable(let error): return .unusable(error)

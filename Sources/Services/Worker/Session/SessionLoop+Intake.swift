@@ -1,6 +1,7 @@
 import AdapterKit
 import Kafka
 import Pipeline
+import ServiceLifecycle
 import WorkerConfiguration
 
 // MARK: Taking
@@ -87,6 +88,7 @@ extension SessionLoop {
         } else {
             marks.drop(partitions)
             lag.drop(partitions)
+            publishing.gavePartitionsUp()
         }
         observer.rebalanced(lane, partitions, isAssignment: rebalance.isAssignment)
         do throws(KafkaError) {
@@ -99,8 +101,9 @@ extension SessionLoop {
         machine.answered(lane, from: starts.mapValues(\.offset))
         watch.forget(lane)
         try await settle(starts, lane)
-        // A worker that gets none, because the group has more members than partitions, is ready too.
-        if isAnswered, lane == .live, rebalance.isAssignment, renewal == nil {
+        if isAnswered, lane == .live, renewal == nil, !Task.isShuttingDownGracefully,
+            rebalance.isBeginning(with: starts.count)
+        {
             begin?()
             begin = nil
         }
@@ -108,6 +111,11 @@ extension SessionLoop {
 }
 
 extension SessionStateMachine.Rebalance {
+    /// Returns whether a worker consumes after it answered with the starts of `count` partitions. Without the start of a partition,
+    /// the assignment is lost, or the worker stops. A worker that gets no partition, because the group has more members than
+    /// partitions, consumes too.
+    func isBeginning(with count: Int) -> Bool { isAssignment && partitions.count == count }
+
     /// Makes the machine's value of a consumer's rebalance.
     init(_ rebalance: Rebalance) {
         switch rebalance.kind {

@@ -62,7 +62,7 @@ extension SessionLoop {
         observer.measured(machine, processor, refusals: refusals, lag: lag, at: context.now())
         observer.lookedUp(processor.takeLookupTally())
         clockSample.append = committer.takeAppendTime()
-        observer.compared(context.clock.compare(clockSample, at: context.now()))
+        context.clock.record(clockSample, at: context.now())
         clockSample = ClockWatch.Sample()
         if context.reachability.isQuestionDue {
             let topic = context.configuration.topics.invalidations

@@ -50,6 +50,7 @@ struct SessionLoop {
     /// The topics that could not be written, for as long as they cannot.
     var blockage: Blockage?
     var aborts = EqualAborts()
+    var publishing = PublishingProof()
     var nextReport = ContinuousClock.now
     /// The time by which the session must end, once new clients are requested; nil before that.
     private(set) var renewal: ContinuousClock.Instant?
@@ -128,7 +129,7 @@ struct SessionLoop {
         case .process(let batch):
             do throws(KafkaError) { try await process(batch) } catch { return SessionEnd(failed: error) }
         case .commit(let unit): commit(unit)
-        case .add(let addition): machine.added(additions.offer(stamped(addition)) ? addition : nil)
+        case .add(let addition): add(addition)
         case .rollBack: processor.rollBack()
         case .check: check()
         case .answer(let lane, let rebalance):
@@ -177,7 +178,7 @@ struct SessionLoop {
             observer.renewing()
         } else if renewal == nil, context.requests.isQuiet != machine.isQuiet {
             machine.isQuiet.toggle()
-            observer.changed(isQuiet: machine.isQuiet)
+            observer.changed(isQuiet: machine.isQuiet, isBegun: begin == nil)
         }
         for app in context.requests.takeResumptions() {
             processor.resume(app)

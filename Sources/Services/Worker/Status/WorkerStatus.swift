@@ -51,10 +51,14 @@ public final class WorkerStatus: Sendable {
         }
     }
 
+    /// The reason why a worker without its first live partitions is not ready.
+    static let starting = "it is starting"
+
     private struct State {
         var name = ""
         var brokers: String?
-        var problems: [Dependency: String] = [.worker: "it is starting"]
+        var problems: [Dependency: String] = [.worker: WorkerStatus.starting]
+        var isClockCompared = false
         var keyProblems: [String: String] = [:]
         var apps: [AppStatus] = []
         var lanePauses: [LanePause] = []
@@ -93,6 +97,11 @@ public final class WorkerStatus: Sendable {
 
     /// Sets the problem of `dependency`; nil where there is none.
     func set(_ dependency: Dependency, _ problem: String?) { state.withLock { $0.problems[dependency] = problem } }
+
+    /// Whether another clock that decides readiness was compared of late. Without one, nothing is known against this clock.
+    var isClockCompared: Bool { state.withLock { $0.isClockCompared } }
+
+    func set(isClockCompared: Bool) { state.withLock { $0.isClockCompared = isClockCompared } }
 
     /// Sets the problem with the keys of `source`, a ring or a signer; nil where there is none.
     func setKeys(_ problem: String?, of source: String) {

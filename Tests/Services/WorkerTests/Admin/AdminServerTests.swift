@@ -68,14 +68,18 @@ import WorkerTestSupport
             #expect(
                 refused.json["dependencies"] as? [String: String] == [
                     "brokers": "ok", "topics": "ok", "publishing": "the topic \"t\" cannot be written", "keys": "ok",
-                    "clock": "ok",
+                    "clock": "not compared",
                     "worker": "it is starting",
                 ])
             bench.status.set(.publishing, nil)
             bench.status.set(.worker, nil)
-            let ready = try await bench.client.ask("/health/ready")
-            #expect(ready.status == 200)
-            #expect(ready.json["status"] as? String == "ready")
+            for (isCompared, clock) in [(false, "not compared"), (true, "ok")] {
+                bench.status.set(isClockCompared: isCompared)
+                let ready = try await bench.client.ask("/health/ready")
+                #expect(ready.status == 200)
+                #expect(ready.json["status"] as? String == "ready")
+                #expect((ready.json["dependencies"] as? [String: String])?["clock"] == clock)
+            }
         }
     }
 

@@ -19,8 +19,15 @@ import Testing
         return (0..<count).map { second in
             let truth = Self.now.advanced(bySeconds: Int64(second))
             let instant = begin + .seconds(second)
-            return watch.compare(sample(truth, instant), at: truth.advanced(bySeconds: lead), instant)
+            return Self.compare(watch, sample(truth, instant), at: truth.advanced(bySeconds: lead), instant)
         }
+    }
+
+    private static func compare(
+        _ watch: ClockWatch, _ sample: ClockWatch.Sample, at now: UnixTime, _ instant: ContinuousClock.Instant = .now
+    ) -> ClockWatch.Result {
+        watch.record(sample, at: now, instant)
+        return watch.result(at: now, instant)
     }
 
     @Test(arguments: [(10_800, "3h0m ahead of"), (-400, "6m40s behind")] as [(Int64, String)])
@@ -97,25 +104,52 @@ import Testing
         let watch = ClockWatch()
         _ = compare(lead: 10_800, watch) { truth, _ in .init(answer: truth) }
         let end = ContinuousClock.now + .seconds(110)
-        let result = watch.compare(.init(answer: Self.now), at: Self.now, end)
+        let result = Self.compare(watch, .init(answer: Self.now), at: Self.now, end)
         #expect(result.problem == nil)
         guard case .agrees(let length)? = result.notices.first else {
             Issue.record("\(result)")
             return
         }
         #expect(length > .seconds(100) && length < .seconds(120), "by a clock that nobody sets")
-        #expect(watch.compare(.init(answer: Self.now), at: Self.now, end).notices.isEmpty)
+        #expect(Self.compare(watch, .init(answer: Self.now), at: Self.now, end).notices.isEmpty)
     }
 
     @Test func `a refused time counts at once, until records are accepted or ten minutes are over`() {
         let watch = ClockWatch()
         watch.refused(at: Self.now)
-        let result = watch.compare(.init(), at: Self.now)
+        let result = Self.compare(watch, .init(), at: Self.now)
         #expect(result.problem?.contains("INVALID_TIMESTAMP") == true)
-        #expect(watch.compare(.init(), at: Self.now.advanced(bySeconds: 601)).problem == nil)
+        #expect(Self.compare(watch, .init(), at: Self.now.advanced(bySeconds: 601)).problem == nil)
         watch.refused(at: Self.now)
         watch.accepted()
-        #expect(watch.compare(.init(), at: Self.now).problem == nil)
+        #expect(Self.compare(watch, .init(), at: Self.now).problem == nil)
+    }
+
+    @Test func `a clock counts as compared for ten minutes after a deciding comparison`() {
+        let watch = ClockWatch()
+        let event = RecordTime(milliseconds: Self.now.milliseconds, isAppendTime: false)
+        #expect(!Self.compare(watch, .init(record: event), at: Self.now).isCompared, "producers do not decide")
+        #expect(Self.compare(watch, .init(answer: Self.now), at: Self.now).isCompared)
+        #expect(watch.result(at: Self.now.advanced(bySeconds: 600)).isCompared)
+        let late = watch.result(at: Self.now.advanced(bySeconds: 601))
+        #expect(!late.isCompared && late.offsets.isEmpty)
+    }
+
+    @Test func `a difference ends after ten minutes without a comparison, also while no session runs`() async {
+        let watch = ClockWatch()
+        let results = compare(lead: 10_800, watch) { truth, _ in .init(answer: truth) }
+        #expect(results.last?.problem != nil)
+        let (stream, reports) = AsyncStream.makeStream(of: ClockWatch.Result.self)
+        let later = Self.now.advanced(bySeconds: 10_800 + 700)
+        let run = Task { await watch.run(now: { later }) { reports.yield($0) } }
+        var result: ClockWatch.Result?
+        for await next in stream {
+            result = next
+            break
+        }
+        run.cancel()
+        await run.value
+        #expect(result?.problem == nil && result?.offsets == [:])
     }
 
     @Test func `a comparison reaches readiness, the metric and the log`() {
@@ -123,13 +157,15 @@ import Testing
         status.set(.worker, nil)
         let observer = SessionObserver(status, metrics: metrics, logger: log.logger())
         let offsets: [ClockComparisons.Source: Double] = [.lookups: -400, .events: 0]
-        observer.compared(.init(problem: "p", offsets: offsets, notices: [.differs("p"), .eventsAreAhead("e")]))
-        observer.compared(.init(problem: "p", offsets: offsets, notices: []))
-        #expect(status.problems == [.clock: "p"])
+        observer.compared(
+            .init(problem: "p", isCompared: true, offsets: offsets, notices: [.differs("p"), .eventsAreAhead("e")]))
+        observer.compared(.init(problem: "p", isCompared: true, offsets: offsets, notices: []))
+        #expect(status.problems == [.clock: "p"] && status.isClockCompared)
         let exposition = metrics.registry.exposition()
         #expect(exposition.contains("remint_clock_offset_seconds{source=\"lookups\"} -400"))
-        observer.compared(.init(problem: nil, offsets: [:], notices: [.agrees(after: .seconds(110))]))
-        #expect(status.isReady)
+        observer.compared(
+            .init(problem: nil, isCompared: false, offsets: [:], notices: [.agrees(after: .seconds(110))]))
+        #expect(status.isReady && !status.isClockCompared)
         #expect(!metrics.registry.exposition().contains("remint_clock_offset_seconds{"))
         #expect(log.lines.map(\.level) == [.error, .warning, .notice])
         #expect(log.lines.last?.metadata["remint.outage"] == "1m50s")

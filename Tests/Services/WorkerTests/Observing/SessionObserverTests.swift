@@ -56,6 +56,17 @@ import Testing
         #expect(counts.count == 11)
     }
 
+    @Test func `a worker that leaves quiet mode before its first partitions is still starting`() {
+        let observer = observer
+        observer.changed(isQuiet: true, isBegun: false)
+        #expect(status.problems[.worker]?.hasPrefix("it is quiet") == true)
+        observer.changed(isQuiet: false, isBegun: false)
+        #expect(status.problems == [.worker: "it is starting"])
+        observer.changed(isQuiet: true, isBegun: true)
+        observer.changed(isQuiet: false, isBegun: true)
+        #expect(status.isReady)
+    }
+
     @Test func `a blocked topic keeps the worker from being ready until a unit is committed`() {
         let observer = observer
         status.set(.worker, nil)

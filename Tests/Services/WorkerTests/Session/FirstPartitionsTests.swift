@@ -1,9 +1,20 @@
 import AsyncTestSupport
+import Kafka
+import Pipeline
 import Testing
 
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(10))) struct FirstPartitionsTests {
+    @Test func `a worker that reads none of its assigned partitions does not consume`() {
+        let partitions = (0..<2).map { TopicPartition(topic: "t", partition: $0) }
+        let assigned = SessionStateMachine.Rebalance.assigned(partitions)
+        #expect(assigned.isBeginning(with: 2))
+        #expect(!assigned.isBeginning(with: 0), "the worker stops, or the assignment is lost")
+        #expect(SessionStateMachine.Rebalance.assigned([]).isBeginning(with: 0), "others have all partitions")
+        #expect(!SessionStateMachine.Rebalance.revoked([]).isBeginning(with: 0))
+    }
+
     @Test func `the worker consumes, and is ready, once it has its first live partitions`() async throws {
         try await RunningWorker.with { worker in
             await worker.log.line("the worker consumes")

@@ -1,12 +1,27 @@
-import Kafka
 import Pipeline
 import Testing
 import WorkerTestSupport
 
+@testable import Kafka
 @testable import Wiring
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(10))) struct LaneConsumersTests {
+    @Test func `the time of the last record counts, whatever came behind it`() {
+        func record(_ offset: Int64, at time: Int64?) -> KafkaConsumer.Event {
+            .record(
+                ConsumedRecord(
+                    position: RecordPosition(topic: "t", partition: 0, offset: offset), timestamp: time,
+                    isAppendTime: false, body: RecordBody(key: nil, value: [], headers: [])))
+        }
+        let end = KafkaConsumer.Event.endOfPartition(TopicPartition(topic: "t", partition: 0), at: 2)
+        let time = RecordTime(milliseconds: 20, isAppendTime: false)
+        #expect(LaneConsumers.time(of: [record(0, at: 10), record(1, at: 20), end, end]) == time)
+        #expect(LaneConsumers.time(of: [end, record(1, at: 20)]) == time)
+        #expect(LaneConsumers.time(of: [record(1, at: nil)]) == nil)
+        #expect(LaneConsumers.time(of: [end]) == nil && LaneConsumers.time(of: []) == nil)
+    }
+
     @Test(arguments: Lane.allCases)
     func `the consumers of a worker that cannot make one of them leave their groups`(_ failing: Lane) async throws {
         try await CommitBench.with(joining: []) { bench in

@@ -102,6 +102,14 @@ struct StatusReportTests {
         #expect(worker["uptime_seconds"] as? Int == 0)
     }
 
+    @Test func `a code of unknown apps that no dead letter has is not reported`() throws {
+        let metrics = WorkerMetrics()
+        metrics.begin([])
+        #expect(metrics.outcomeCounts.contains { $0.code == "unknown_app" && $0.count == 0 })
+        let object = try object(StatusReporter(metrics: metrics))
+        #expect((object["unattributed_dead_letters"] as? [String: Int])?.isEmpty == true)
+    }
+
     @Test func `recent events have their app, and dead letters of the last hour their meaning`() throws {
         let (status, metrics) = (WorkerStatus(), WorkerMetrics())
         status.set([.init(name: "a", adapter: "braze", keyRing: "r", keyVersion: nil, suspension: nil)])

@@ -85,7 +85,9 @@ final class StatusReporter: Sendable {
             all.add(counted.count, counted.outcome)
             guard let place = places[counted.app] else {
                 unattributed.add(counted.count, counted.outcome)
-                if counted.outcome == "dead_lettered" { strays[counted.code, default: 0] += counted.count }
+                if counted.outcome == "dead_lettered", counted.count > 0 {
+                    strays[counted.code, default: 0] += counted.count
+                }
                 continue
             }
             apps[place].outcomes.add(counted.count, counted.outcome)
