@@ -15,7 +15,7 @@ package struct TransportResponse: Sendable {
 
     /// Returns the server's time at the answer (`Date`, RFC 9110, section 6.6.1); nil for none that can be read.
     ///
-    /// A cache keeps an answer with its old `Date`, and states the time since then in `Age`. A proxy may set `Date` anew and pass `Age`
+    /// A cache keeps an answer with its old `Date`, and states the time since then in `Age`. A proxy may replace `Date` and pass `Age`
     /// on. So `Age` explains a `Date` in the past, and never moves it into the future.
     ///
     /// - Parameter now: the current time, near which a year of two digits lies.

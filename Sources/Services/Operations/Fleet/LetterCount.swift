@@ -43,7 +43,7 @@ package struct LetterCount: Sendable {
         return starts
     }
 
-    /// Begins anew, because the topic was created again under its name.
+    /// Begins again, because the topic was created again under its name.
     package mutating func forget() {
         places = [:]
         partitions = []
@@ -54,7 +54,7 @@ package struct LetterCount: Sendable {
         places[TopicPartition(letter.origin)]?.letters[letter.origin.offset] = .some(LetterName(letter))
     }
 
-    /// Notes that the present reading ended with everything in `bounds` that is of its partitions.
+    /// Notes that the present reading has everything in `bounds` that is of its partitions.
     package mutating func finish(_ bounds: [TopicPartition: Range<Int64>]) {
         for (partition, bounds) in bounds where partitions.contains(partition) {
             places[partition]?.end = bounds.upperBound
