@@ -14,6 +14,7 @@ extension WorkerService {
         guard let address = configuration.admin else { return nil }
         let reporter = StatusReporter(
             configuration, status: status, metrics: metrics, keys: { running.current.keys }, build: build, now: now)
+        status.degradations.watch(.events) { [weak reporter] in reporter?.deadLetterExcess }
         var server = AdminServer(
             address: address, status: status, metrics: metrics.registry, reporter: reporter, logger: logger)
         server.fleet = FleetView(

@@ -34,7 +34,11 @@ extension WorkerService {
                 let instance = status.name
                 let name = EndedSpan.Attribute("service.name", .text("remint"))
                 return instance.isEmpty ? [name] : [name, EndedSpan.Attribute("service.instance.id", .text(instance))]
-            }, logger: logger, now: now)
+            }, logger: logger, now: now,
+            answered: { [status] signal, trouble in
+                status.degradations.set(
+                    .telemetry, trouble.map { "the collector does not accept \(signal): \($0)" }, of: signal)
+            })
         return Task.detached { await exporter.run() }
     }
 

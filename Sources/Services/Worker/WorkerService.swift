@@ -104,6 +104,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     public func run() async throws {
         let metrics = WorkerMetrics(build: build)
         metrics.begin(configuration.apps)
+        metrics.follow(status)
         let export = startExport(metrics)
         do { try await run(metrics) } catch {
             await Self.end(export)
@@ -118,7 +119,10 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         // Held on to, so that a session's clients find the provider of the session before.
         let tokens = configuration.kafka.tokens
         defer { withExtendedLifetime(tokens) {} }
-        if let tokens { metrics.follow(tokens.tally, now: now) }
+        if let tokens {
+            metrics.follow(tokens.tally, now: now)
+            status.degradations.watch(.brokerTokens) { [tally = tokens.tally] in tally.trouble }
+        }
         let local = makeSigner()
         let signers = signers(metrics)
         let signer = route(local, signers)
@@ -132,9 +136,12 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let observer = SessionObserver(
             status: status, metrics: metrics, logger: logger, tracing: tracing,
             topic: { [configuration] in configuration.topic(for: $0) }, observe: observe)
+        let unreadable = UnreadableRecords(metrics.unreadable, logger: logger) { [status] detail in
+            status.degradations.set(.records, "a record was skipped: \(detail)", for: Self.memoryOfRecords)
+        }
         let context = SessionContext(
             configuration: configuration, signer: signer, lookups: lookups, observer: observer,
-            requests: SessionRequests(status), unreadable: UnreadableRecords(metrics.unreadable, logger: logger),
+            requests: SessionRequests(status), unreadable: unreadable,
             reachability: Reachability(observer), clock: ClockWatch(), clientLogger: logger, now: now, tracing: tracing,
             reloader: reloader)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -177,6 +184,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             do { while try await group.next() != nil {} } catch is Finished {}
         }
     }
+
+    /// A record that was skipped or lost degrades the worker for as long as its alert lasts.
+    static let memoryOfRecords = Duration.seconds(900)
 
     /// Signs with the rings that this process holds, whose public keys are shown from now on.
     private func makeSigner() -> LocalSigner {

@@ -18,6 +18,7 @@ public struct Exporter: Sendable {
     let resource: @Sendable () -> [EndedSpan.Attribute]
     let logger: Logger
     let now: @Sendable () -> UnixTime
+    let answered: @Sendable (_ signal: String, _ trouble: String?) -> Void
     private let lastWord: Duration
 
     /// - Parameters:
@@ -26,12 +27,16 @@ public struct Exporter: Sendable {
     ///   - registry: the source of metrics.
     ///   - metrics: the metrics of the export itself, in the same registry.
     ///   - resource: returns the attributes of the process, for each request.
+    ///   - answered: a function that gets the collector's trouble with each request, by signal; nil where it accepts.
     ///   - lastWord: the time for sending the remaining items at the end.
     public init(
         to collector: Collector, every interval: Duration, queue: SpanQueue, registry: MetricsRegistry,
         metrics: ExportMetrics, resource: @escaping @Sendable () -> [EndedSpan.Attribute], logger: Logger,
-        now: @escaping @Sendable () -> UnixTime, lastWord: Duration = Self.standardLastWord
+        now: @escaping @Sendable () -> UnixTime,
+        answered: @escaping @Sendable (_ signal: String, _ trouble: String?) -> Void = { _, _ in },
+        lastWord: Duration = Self.standardLastWord
     ) {
+        self.answered = answered
         self.collector = collector
         self.interval = interval
         self.queue = queue
@@ -138,6 +143,7 @@ private struct ExportWork: Sendable {
 
     private mutating func report(_ signal: ExportPlan.Signal, _ reply: Collector.Reply) {
         let trouble = reply.answer == .accepted ? nil : reply.trouble ?? ""
+        exporter.answered("\(signal)", trouble)
         let notice =
             trouble.map { outages[signal, default: Outage()].failed($0, at: elapsed) }
             ?? outages[signal, default: Outage()].succeeded(at: elapsed)

@@ -29,12 +29,17 @@ package final class UnreadableRecords: Sendable {
     private let family: CounterFamily
     private let logger: Logger
     private let now: @Sendable () -> ContinuousClock.Instant
+    private let skipped: @Sendable (String) -> Void
     private let lines = Mutex<[Line: ContinuousClock.Instant]>([:])
 
     /// Counts in `family`, which `counter(in:)` makes, and logs to `logger`.
+    ///
+    /// - Parameter skipped: A function that gets the kind of topic and the reason of each skipped record.
     package init(
-        _ family: CounterFamily, logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        _ family: CounterFamily, logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        skipped: @escaping @Sendable (String) -> Void = { _ in }
     ) {
+        self.skipped = skipped
         self.family = family
         self.logger = logger
         self.now = now
@@ -58,6 +63,7 @@ package final class UnreadableRecords: Sendable {
     /// - Parameter position: the record's place; nil where it has none.
     package func count(_ fault: RecordFault, _ kind: Kind, at position: RecordPosition? = nil) {
         family.add(1, kind.rawValue, fault.rawValue)
+        skipped("\(kind.rawValue), \(fault.rawValue)")
         let moment = now()
         let isDue = lines.withLock { lines in
             let line = Line(kind: kind, fault: fault)

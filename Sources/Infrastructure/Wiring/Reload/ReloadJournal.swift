@@ -21,10 +21,13 @@ package struct ReloadJournal: Sendable {
     }
 
     /// Logs that the file has errors, and that the previous configuration stays in force.
-    package func refuse(_ diagnostics: [Diagnostic]) {
+    package func refuse(_ diagnostics: [Diagnostic]) { refuse(Self.summary(of: diagnostics)) }
+
+    /// Returns the first error of `diagnostics`, and the number of the others.
+    package static func summary(of diagnostics: [Diagnostic]) -> String {
         let errors = diagnostics.filter { $0.severity == .error }
         let more = errors.count > 1 ? " (and \(errors.count - 1) more; list them: remint check)" : ""
-        refuse("\(errors.first?.description ?? "it cannot be read")\(more)")
+        return "\(errors.first?.description ?? "it cannot be read")\(more)"
     }
 
     /// Logs that the configuration cannot be used because of `detail`, and that the previous one stays in force.

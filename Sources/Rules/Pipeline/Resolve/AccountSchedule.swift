@@ -17,6 +17,9 @@ struct AccountSchedule: Sendable {
     private var lastBegin: UnixTime?
     /// The number of requests in a row that were refused for their rate without a time for the next one.
     private var throttles = 0
+    private var throttling = Throttling()
+    /// The last failure's detail; nil after a valid answer.
+    private var lastFailure: String?
     /// The duration of a request, in microseconds: a moving average.
     private var latency: Int64 = 200_000
 
@@ -35,7 +38,9 @@ struct AccountSchedule: Sendable {
     mutating func apply(_ account: LookupAccount, isFixed: Bool) {
         self.account = account
         limiter.apply(account, isFixed: isFixed)
-        if isFixed { breaker = CircuitBreaker() }
+        guard isFixed else { return }
+        breaker = CircuitBreaker()
+        throttling = Throttling()
     }
 
     /// Removes the questions of apps for which `isGone` returns true.
@@ -134,11 +139,17 @@ struct AccountSchedule: Sendable {
     /// - Returns: a notice for the operator, if the circuit closed.
     mutating func works(at now: UnixTime) -> LookupNotice? {
         throttles = 0
-        return breaker.succeeded(at: now).map { .closed(account: account.name, after: $0) }
+        lastFailure = nil
+        let accepted = throttling.ended(at: now).map { LookupNotice.accepted(account: account.name, after: $0) }
+        return breaker.succeeded(at: now).map { .closed(account: account.name, after: $0) } ?? accepted
     }
 
     /// Records that the vendor refused a request for its rate. The pauses grow if the vendor did not return a time.
-    mutating func throttled(at now: UnixTime, random: inout some RandomNumberGenerator) -> LookupNotice? {
+    mutating func throttled(
+        _ detail: String, at now: UnixTime, random: inout some RandomNumberGenerator
+    ) -> LookupNotice? {
+        lastFailure = detail
+        let isLong = throttling.refused(at: now)
         let isPaused = limiter.pause(at: now).map { $0 > now } ?? false
         if !isPaused {
             throttles += 1
@@ -147,12 +158,21 @@ struct AccountSchedule: Sendable {
         }
         // The vendor works, because it answered.
         return breaker.succeeded(at: now).map { .closed(account: account.name, after: $0) }
+            ?? (isLong ? .throttled(account: account.name, detail: detail) : nil)
+    }
+
+    /// Returns the reason why the vendor answers no request; nil where it answers.
+    func trouble(at now: UnixTime) -> String? {
+        if throttling.isLong { return "the vendor refuses every request for its rate" }
+        if breaker.state(at: now) == .closed { return nil }
+        return lastFailure ?? "the circuit is open"
     }
 
     /// Records a failed request.
     mutating func failed(
         _ failure: LookupFailure, at now: UnixTime, random: inout some RandomNumberGenerator
     ) -> LookupNotice? {
+        lastFailure = failure.detail
         let isCertain = failure.kind == .misconfigured
         guard breaker.failed(at: now, isCertain: isCertain, random: &random) else { return nil }
         return .opened(account: account.name, detail: failure.detail)

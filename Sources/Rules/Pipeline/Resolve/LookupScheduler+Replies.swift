@@ -95,7 +95,7 @@ extension LookupScheduler {
         _ random: inout some RandomNumberGenerator
     ) {
         switch failure.kind {
-        case .throttled: tell(accounts[request.account].throttled(at: now, random: &random))
+        case .throttled: tell(accounts[request.account].throttled(failure.detail, at: now, random: &random))
         case .mismatched:
             tell(accounts[request.account].works(at: now))
             tell(.mismatched(account: accounts[request.account].account.name, detail: failure.detail))

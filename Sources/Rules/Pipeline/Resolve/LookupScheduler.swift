@@ -182,6 +182,7 @@ extension LookupScheduler {
         accounts.map { account in
             LookupCondition(
                 account: account.account.name, circuit: account.breaker.state(at: now).rawValue,
+                trouble: account.trouble(at: now),
                 waiting: account.waiting,
                 inFlight: account.limiter.inFlight)
         }

@@ -32,6 +32,10 @@ public enum LookupNotice: Sendable, Equatable {
     case mismatched(account: String, detail: String)
     /// The vendor refuses requests about one user.
     case refused(account: String, detail: String)
+    /// The vendor has refused every request for its rate for some seconds.
+    case throttled(account: String, detail: String)
+    /// The vendor accepts requests again, after this time in microseconds.
+    case accepted(account: String, after: Int64)
 }
 
 /// The state of an account, for metrics.
@@ -40,6 +44,8 @@ public struct LookupCondition: Sendable, Equatable {
     public let account: String
     /// `closed`, `half_open` or `open`.
     public let circuit: String
+    /// The reason why the vendor answers no request; nil where it answers.
+    public let trouble: String?
     /// The number of users with open questions, queued or in flight.
     public let waiting: Int
     /// The number of requests in flight.

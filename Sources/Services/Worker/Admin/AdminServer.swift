@@ -114,6 +114,11 @@ struct AdminServer: Sendable {
                 json.member(dependency.rawValue, problems[dependency] ?? (isUnknown ? "not compared" : "ok"))
             }
             json.endObject()
+            json.object("degraded") { json in
+                for (part, reason) in status.degradations.reasons().sorted(by: { $0.key < $1.key }) {
+                    json.member(part.rawValue, reason)
+                }
+            }
         }
     }
 

@@ -156,6 +156,7 @@ final class ControlTopic: Sendable {
             }
         }
         state.withLock { $0.firsts = $0.firsts ?? (marks, begin) }
+        observer.controlRead()
         return (.open(reader), words)
     }
 
@@ -272,6 +273,7 @@ final class ControlTopic: Sendable {
         guard !records.isEmpty else { return }
         let errors = await producer.deliver(
             records.map { ProducerRecord(topic: topic, key: $0.key, value: $0.value) })
+        if errors.allSatisfy({ $0 == nil }) { observer.controlWritten() }
         for (record, error) in zip(records, errors) {
             guard let error else { continue }
             observer.controlDelayed(record.app, error)

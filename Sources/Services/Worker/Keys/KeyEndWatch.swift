@@ -81,6 +81,8 @@ struct KeyEndWatch: Sendable {
                 ])
         }
         seen.stages = stages
+        let warnings = ends.compactMap { $0.warning(at: now) }
+        status.degradations.set(.keys, warnings.isEmpty ? nil : warnings.joined(separator: "; "))
     }
 
     private func logApps(_ reports: [RingReport], _ seen: inout Seen, at now: UnixTime) {

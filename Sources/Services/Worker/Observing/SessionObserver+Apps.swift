@@ -94,8 +94,10 @@ extension SessionObserver {
         metrics.set(machine, at: time)
         metrics.set(lag: lag)
         metrics.set(refusals: refusals)
-        metrics.set(status.problems)
-        metrics.set(processor.lookupConditions, remembered: processor.rememberedAnswers)
+        let conditions = processor.lookupConditions
+        metrics.set(conditions, remembered: processor.rememberedAnswers)
+        let troubles = conditions.compactMap { account in account.trouble.map { "\(account.account): \($0)" } }
+        status.degradations.set(.lookups, troubles.isEmpty ? nil : troubles.joined(separator: "; "))
     }
 
     /// Counts and logs the look-ups since the last call.
@@ -116,6 +118,15 @@ extension SessionObserver {
                 logger.error(
                     "a vendor's answer names another user than was asked about; it is refused, and the event waits",
                     metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+            case .throttled(let account, let detail):
+                logger.warning(
+                    "a vendor's REST API refuses every request for its rate; events wait",
+                    metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+            case .accepted(let account, let length):
+                let outage = Outage.text(.microseconds(length))
+                logger.notice(
+                    "the vendor's REST API accepts requests again",
+                    metadata: [LogKey.account: "\(account)", LogKey.outage: "\(outage)"])
             case .refused(let account, let detail):
                 logger.warning(
                     "a vendor refuses to be asked about one user",

@@ -5,8 +5,14 @@ import Telemetry
 // MARK: The control topic
 
 extension SessionObserver {
+    /// Notes that the control topic was read to its end.
+    func controlRead() {
+        for source in ["topic", "start"] { status.degradations.set(.control, nil, of: source) }
+    }
+
     /// Notes that there is no control topic.
     func controlMissing(_ topic: String) {
+        status.degradations.set(.control, "the control topic \(topic) does not exist", of: "topic")
         logger.error(
             "the control topic does not exist: suspensions and pauses hold for this worker alone, and end with it; create it, compacted",
             metadata: [LogKey.topic: "\(topic)"])
@@ -21,6 +27,7 @@ extension SessionObserver {
 
     /// Notes that the control topic could not be read from its start, and that the worker tries again.
     func controlNotReadAgain(_ error: KafkaError) {
+        status.degradations.set(.control, "the control topic cannot be read from its start: \(error)", of: "start")
         logger.warning(
             "the control topic could not be read from its start; it is tried again",
             metadata: [LogKey.kafkaError: "\(error)"])
@@ -28,13 +35,18 @@ extension SessionObserver {
 
     /// Notes that no client can be made to write the control topic.
     func controlUnwritable(_ error: KafkaError) {
+        status.degradations.set(.control, "the control topic cannot be written: \(error)", of: "writing")
         logger.error("the control topic cannot be written", metadata: [LogKey.kafkaError: "\(error)"])
     }
+
+    /// Notes that every record for the fleet was written.
+    func controlWritten() { status.degradations.set(.control, nil, of: "writing") }
 
     /// Notes that a record for the fleet could not be written, and that the worker tries again.
     ///
     /// - Parameter app: the record's app; nil for a record that is not about an app.
     func controlDelayed(_ app: String?, _ error: KafkaError) {
+        status.degradations.set(.control, "the control topic cannot be written: \(error)", of: "writing")
         logger.warning(
             "the control topic could not be written; it is tried again",
             metadata: [LogKey.app: "\(app ?? "")", LogKey.kafkaError: "\(error)"])

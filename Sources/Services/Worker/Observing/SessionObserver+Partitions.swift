@@ -35,6 +35,12 @@ extension SessionObserver {
                 LogKey.committedOffset: "\(committed)", LogKey.offset: "\(offset)",
             ])
         metrics.partitions.wentBack(partition)
+        degrade("the group went back on \(partition)")
+    }
+
+    /// Marks the records as degraded for as long as the alerts about them last.
+    private func degrade(_ reason: String) {
+        status.degradations.set(.records, reason, of: "partitions", for: WorkerService.memoryOfRecords)
     }
 
     /// Notes the start of a partition, which may be out of the ordinary.
@@ -51,6 +57,7 @@ extension SessionObserver {
                 "records were deleted before they were read; their events are never answered",
                 metadata: details.merging([LogKey.records: "\(count)"]) { first, _ in first })
             metrics.partitions.lost(count, partition)
+            degrade("\(count) records of \(partition) were deleted before they were read")
         case .beyondEnd:
             logger.error(
                 "the log ends before the committed offset; the worker goes on at its end, and answers none of the retained records again",
@@ -58,10 +65,12 @@ extension SessionObserver {
                     LogKey.detail: "to answer them: stop the workers, then \(remedy)"
                 ]) { first, _ in first })
             metrics.partitions.regressed(.truncated, partition)
+            degrade("the log of \(partition) ends before the committed offset")
         case .replaced:
             logger.error(
                 "the topic was deleted and created again; the worker reads it from its start", metadata: details)
             metrics.partitions.regressed(.replaced, partition)
+            degrade("the topic of \(partition) was created again")
         }
     }
 

@@ -45,10 +45,7 @@ final class SessionObserver: Sendable {
     func beat() { status.beat() }
 
     /// Notes that the session is alive and waits, for longer than a second perhaps.
-    func waited() {
-        status.beat()
-        metrics.set(status.problems)
-    }
+    func waited() { status.beat() }
 
     /// Notes that the worker is stopping.
     func stopping() { status.set(.worker, "it is stopping") }

@@ -43,7 +43,7 @@ final class Reloader: Sendable {
     /// Offers a configuration that was read again to the loop.
     func offer(_ preflight: Preflight) {
         guard let new = preflight.configuration, preflight.isReady else {
-            return journal.refuse(preflight.diagnostics)
+            return refuse(ReloadJournal.summary(of: preflight.diagnostics))
         }
         while true {
             let (before, number) = running.numbered
@@ -51,13 +51,19 @@ final class Reloader: Sendable {
             let reload: Reload?
             do throws(EndpointError) {
                 reload = plan.isEmpty ? nil : try Reload(plan, preflight, running: before)
-            } catch { return journal.refuse("\(error)") }
+            } catch { return refuse("\(error)") }
             guard running.post(reload, to: number) else { continue }
             return posted(plan)
         }
     }
 
+    private func refuse(_ detail: String) {
+        status.degradations.set(.configuration, "the configuration's file cannot be used: \(detail)")
+        journal.refuse(detail)
+    }
+
     private func posted(_ plan: ReloadPlan) {
+        if plan.isEmpty { status.degradations.set(.configuration, nil) }
         journal.leave(plan.needsRestart)
         if plan.isEmpty { journal.passOver() }
     }
@@ -86,6 +92,7 @@ final class Reloader: Sendable {
             accounts: Set(configuration.apps.compactMap { $0.lookup?.account }))
         metrics.begin(configuration.apps)
         if let level = Logger.Level(rawValue: configuration.log.level) { logLevel?.set(level) }
+        status.degradations.set(.configuration, nil)
         journal.apply(reload.plan.changes)
     }
 }

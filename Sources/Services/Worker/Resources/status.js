@@ -150,7 +150,9 @@ function showHeader() {
     ...(worker.version ? [["version", worker.version]] : []), ...(worker.build ? [["build", worker.build]] : [])
   ]));
   $("facts").hidden = false;
-  list("problems", Object.entries(worker.problems).map(([dependency, text]) => dependency + ": " + text));
+  const named = reasons => Object.entries(reasons || {}).map(([part, text]) => part + ": " + text);
+  list("problems", named(worker.problems));
+  list("degraded", named(worker.degraded));
 }
 
 // An empty section is folded into one line at the end; the others are in the list of links.

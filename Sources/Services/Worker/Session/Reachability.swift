@@ -67,6 +67,19 @@ final class Reachability: Sendable {
         }
     }
 
+    /// Asks the brokers for the metadata of `topic` for 15 seconds, and notes every five that they do not answer.
+    func metadata(of topic: String, from producer: KafkaProducer) async throws(KafkaError) -> TopicMetadata {
+        let end = now() + .seconds(15)
+        while true {
+            do throws(KafkaError) { return try await producer.metadata(of: topic, within: .seconds(5)) } catch {
+                let error = error.explained(by: producer.lastError)
+                guard error.code.isConnection else { throw error }
+                lost(error)
+                guard now() < end else { throw error }
+            }
+        }
+    }
+
     /// Whether a question to the brokers is due; a caller that gets true must call `asked`.
     var isQuestionDue: Bool {
         state.withLock { state in

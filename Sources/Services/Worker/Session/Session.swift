@@ -195,12 +195,7 @@ struct Session {
         while true {
             var missing: [String] = []
             for topic in configuration.allTopics {
-                let metadata: TopicMetadata
-                do throws(KafkaError) {
-                    metadata = try await producer.metadata(of: topic, within: .seconds(15))
-                } catch {
-                    throw error.explained(by: producer.lastError)
-                }
+                let metadata = try await context.reachability.metadata(of: topic, from: producer)
                 context.reachability.succeeded()
                 guard metadata.partitionCount == 0 else { continue }
                 missing.append("\(topic): \(metadata.error?.message ?? "no partitions")")

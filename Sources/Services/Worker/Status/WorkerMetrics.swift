@@ -35,6 +35,7 @@ final class WorkerMetrics: Sendable {
     private let remembered: GaugeFamily
     private let rememberedBytes: GaugeFamily
     private let ready: GaugeFamily
+    private let degraded: GaugeFamily
     let lookups: LookupMetrics
     private let tokens: TokenMetrics
     private let certificateEnd: GaugeFamily
@@ -118,8 +119,20 @@ final class WorkerMetrics: Sendable {
         export = ExportMetrics(registry)
         reloads = ReloadMetrics(registry)
         ready = registry.gauge("remint_ready", "1 while the dependency is ready.", labels: ["dependency"])
+        degraded = registry.gauge(
+            "remint_degraded",
+            "1 while the part does not work as it should and the worker still answers events, by part: \(Degradations.Part.allCases.map(\.rawValue).joined(separator: ", ")).",
+            labels: ["part"])
         // Events of apps that are gone since may still have finished.
         registry.beforeReading { [weak self] in self?.forgetOthers() }
+    }
+
+    /// Shows the readiness of `status` each time the metrics are read.
+    func follow(_ status: WorkerStatus) {
+        registry.beforeReading { [weak self, status] in
+            self?.set(status.problems)
+            self?.set(degraded: status.degradations.reasons())
+        }
     }
 
     // MARK: What happens
@@ -241,6 +254,10 @@ final class WorkerMetrics: Sendable {
 
     func set(paused lanes: Set<Lane>) {
         for lane in Lane.allCases { pausedLanes.set(lanes.contains(lane) ? 1 : 0, lane.rawValue) }
+    }
+
+    private func set(degraded reasons: [Degradations.Part: String]) {
+        for part in Degradations.Part.allCases { degraded.set(reasons[part] == nil ? 0 : 1, part.rawValue) }
     }
 
     func set(_ problems: [WorkerStatus.Dependency: String]) {

@@ -71,8 +71,14 @@ public final class WorkerStatus: Sendable {
 
     private let state = Mutex(State())
 
+    /// The parts that do not work as they should, while the worker answers events.
+    let degradations = Degradations()
+
     /// The status of a worker that is starting.
-    public init() {}
+    public init() {
+        degradations.watch(.apps) { [weak self] in self?.waitingApps }
+        degradations.watch(.lanes) { [weak self] in self?.waitingLanes }
+    }
 
     /// The worker's transactional id; empty until it has one.
     public var name: String { state.withLock { $0.name } }
@@ -110,6 +116,22 @@ public final class WorkerStatus: Sendable {
             let problems = state.keyProblems.sorted { $0.key < $1.key }.map(\.value)
             state.problems[.keys] = problems.isEmpty ? nil : problems.joined(separator: "; ")
         }
+    }
+
+    private var waitingApps: String? {
+        Self.list(
+            apps.compactMap { app in app.suspension.map { "\(app.name) is \($0.cause.rawValue) since \($0.since)" } })
+    }
+
+    private var waitingLanes: String? {
+        Self.list(lanePauses.map { "the \($0.lane.rawValue) lane is paused since \($0.since)" })
+    }
+
+    /// Returns the first of `reasons` and the number of the others; nil where there is none.
+    private static func list(_ reasons: [String]) -> String? {
+        guard !reasons.isEmpty else { return nil }
+        let shown = reasons.prefix(5).joined(separator: "; ")
+        return reasons.count > 5 ? "\(shown); and \(reasons.count - 5) more" : shown
     }
 
     func beat() { state.withLock { $0.heartbeat = .now } }

@@ -78,8 +78,20 @@ import WorkerTestSupport
                 let ready = try await bench.client.ask("/health/ready")
                 #expect(ready.status == 200)
                 #expect(ready.json["status"] as? String == "ready")
+                #expect(ready.json["degraded"] as? [String: String] == [:])
                 #expect((ready.json["dependencies"] as? [String: String])?["clock"] == clock)
             }
+        }
+    }
+
+    @Test func `the readiness answer lists degraded parts, and stays ready`() async throws {
+        try await serving { bench in
+            bench.status.set(.worker, nil)
+            bench.status.degradations.set(.telemetry, "the collector is away", of: "metrics")
+            let answer = try await bench.client.ask("/health/ready")
+            #expect(answer.status == 200)
+            #expect(answer.json["status"] as? String == "ready")
+            #expect(answer.json["degraded"] as? [String: String] == ["telemetry": "the collector is away"])
         }
     }
 

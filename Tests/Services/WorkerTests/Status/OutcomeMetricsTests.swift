@@ -114,7 +114,7 @@ struct OutcomeMetricsTests {
     @Test func `accounts of look-ups that are gone have no series`() {
         let metrics = WorkerMetrics()
         func condition(_ account: String) -> LookupCondition {
-            LookupCondition(account: account, circuit: "closed", waiting: 1, inFlight: 1)
+            LookupCondition(account: account, circuit: "closed", trouble: nil, waiting: 1, inFlight: 1)
         }
         metrics.set([condition("a"), condition("b")], remembered: 0)
         metrics.set([condition("b")], remembered: 0)

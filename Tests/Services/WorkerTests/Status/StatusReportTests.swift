@@ -35,7 +35,8 @@ struct StatusReportTests {
         let worker = try #require(object["worker"] as? [String: Any])
         #expect(
             worker.keys.sorted() == [
-                "group", "name", "problems", "seconds_since_heartbeat", "started", "state", "uptime_seconds",
+                "degraded", "group", "name", "problems", "seconds_since_heartbeat", "started", "state",
+                "uptime_seconds",
             ])
         #expect(worker["state"] as? String == "not_ready")
         #expect(worker["problems"] as? [String: String] == ["worker": "it is starting"])

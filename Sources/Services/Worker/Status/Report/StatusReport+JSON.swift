@@ -54,6 +54,11 @@ extension StatusReport {
                     json.member(dependency.rawValue, problem)
                 }
             }
+            json.object("degraded") { json in
+                for (part, reason) in worker.degraded.sorted(by: { $0.key < $1.key }) {
+                    json.member(part.rawValue, reason)
+                }
+            }
         }
     }
 

@@ -47,6 +47,8 @@ struct StatusReport: Sendable {
         var started: UnixTime
         /// The missing dependencies, each with the reason; empty if the worker is ready.
         var problems: [WorkerStatus.Dependency: String]
+        /// The degraded parts, each with the reason.
+        var degraded: [Degradations.Part: String] = [:]
         /// Whether the worker takes nothing new.
         var isQuiet: Bool
         /// The time since the last heartbeat of the worker's loop, in seconds.

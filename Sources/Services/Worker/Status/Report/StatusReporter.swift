@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import Keyring
 import Pipeline
 import Synchronization
@@ -11,6 +12,9 @@ import WorkerConfiguration
 final class StatusReporter: Sendable {
     /// A report is good for so long.
     private static let freshness = Duration.milliseconds(500)
+
+    /// The share of dead letters above which events count as degraded, as in the alert `RemintDeadLetters`.
+    private static let mostDead = 0.05
 
     private let status: WorkerStatus
     private let metrics: WorkerMetrics
@@ -102,10 +106,21 @@ final class StatusReporter: Sendable {
             at: now(),
             worker: StatusReport.Worker(
                 name: status.name, group: group, build: build, started: started, problems: status.problems,
-                isQuiet: status.isQuiet, sinceHeartbeat: status.sinceHeartbeat.components.seconds),
+                degraded: status.degradations.reasons(), isQuiet: status.isQuiet,
+                sinceHeartbeat: status.sinceHeartbeat.components.seconds),
             rates: history.rates, recent: recent, lanes: Lane.allCases.map { flow($0, history) }, outcomes: all,
             unattributed: unattributed, unattributedDeadLetters: strays, unattributedRecent: recentStrays, apps: apps,
             rings: rings.read(), lookups: metrics.lookupAccounts)
+    }
+
+    /// The reason why events count as degraded; nil while few of the last 15 minutes are dead letters.
+    var deadLetterExcess: String? {
+        let counts = RecentCounts.Counts(metrics.outcomeCounts)
+        let recent = recents.withLock { $0 }.recent(counts, at: .now)
+        let tally = recent.quarterHour.tally
+        guard Double(tally.deadLettered) > Self.mostDead * Double(tally.ended) else { return nil }
+        let codes = recent.deadLetters.filter { $0.value > 0 }.keys.sorted().joined(separator: ", ")
+        return "\(tally.deadLettered) of \(tally.ended.of("event")) in the last 15 minutes are dead letters: \(codes)"
     }
 
     private func flow(_ lane: Lane, _ history: StatusHistory) -> StatusReport.LaneFlow {

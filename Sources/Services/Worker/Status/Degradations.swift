@@ -1,0 +1,71 @@
+import Synchronization
+
+/// The parts of a running worker that do not work as they should, while the worker still answers events. A worker with
+/// such a part is ready, because another worker would not do better.
+final class Degradations: Sendable {
+    /// A part of a worker.
+    enum Part: String, Sendable, CaseIterable, Comparable {
+        /// No app is paused or suspended.
+        case apps
+        /// The tokens for the brokers can be fetched.
+        case brokerTokens = "broker_tokens"
+        /// The configuration's file can be used.
+        case configuration
+        /// The control topic can be read and written.
+        case control
+        /// Events get tokens.
+        case events
+        /// No key that signs is near its end.
+        case keys
+        /// No lane is paused.
+        case lanes
+        /// The vendors answer look-ups.
+        case lookups
+        /// The records that workers read are complete and their own.
+        case records
+        /// The collector accepts spans and metrics.
+        case telemetry
+
+        static func < (left: Part, right: Part) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    private struct Entry {
+        let reason: String
+        let end: ContinuousClock.Instant?
+    }
+
+    private struct State {
+        var entries: [Part: [String: Entry]] = [:]
+        var sources: [(part: Part, reason: @Sendable () -> String?)] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Sets the reason why `part` is degraded; nil where it works.
+    ///
+    /// - Parameters:
+    ///   - source: the cause that the reason is about; a part can have several.
+    ///   - length: the time after which the reason is forgotten; nil to keep it until it is set again.
+    func set(_ part: Part, _ reason: String?, of source: String = "", for length: Duration? = nil) {
+        state.withLock { state in
+            state.entries[part, default: [:]][source] = reason.map { Entry(reason: $0, end: length.map { .now + $0 }) }
+        }
+    }
+
+    /// Asks `reason` each time the reasons of `part` are read.
+    func watch(_ part: Part, _ reason: @escaping @Sendable () -> String?) {
+        state.withLock { $0.sources.append((part, reason)) }
+    }
+
+    /// The degraded parts at `now`, each with its reasons.
+    func reasons(at now: ContinuousClock.Instant = .now) -> [Part: String] {
+        let (entries, sources) = state.withLock { ($0.entries, $0.sources) }
+        var reasons: [Part: [String]] = [:]
+        for (part, entries) in entries {
+            let valid = entries.sorted { $0.key < $1.key }.filter { $0.value.end.map { now < $0 } ?? true }
+            reasons[part] = valid.map(\.value.reason)
+        }
+        for (part, reason) in sources { if let reason = reason() { reasons[part, default: []].append(reason) } }
+        return reasons.compactMapValues { $0.isEmpty ? nil : $0.joined(separator: "; ") }
+    }
+}

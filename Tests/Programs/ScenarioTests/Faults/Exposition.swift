@@ -1,0 +1,51 @@
+/// The metrics that a program exposed at one moment.
+struct Exposition: Sendable {
+    /// A series and its value.
+    struct Sample: Sendable {
+        let name: String
+        /// The labels as they are written, without braces.
+        let labels: String
+        let value: Double
+    }
+
+    private(set) var samples: [Sample] = []
+    private var counters: Set<Substring> = []
+
+    /// Reads Prometheus' text format.
+    init(_ text: String) {
+        for line in text.split(separator: "\n") {
+            if line.hasPrefix("# TYPE ") {
+                let words = line.split(separator: " ")
+                if words.count == 4, words[3] != "gauge" { counters.insert(words[2]) }
+                continue
+            }
+            guard !line.hasPrefix("#"), let end = line.lastIndex(of: " "),
+                let value = Double(line[line.index(after: end)...])
+            else { continue }
+            let series = line[..<end]
+            let name = series.prefix { $0 != "{" }
+            let labels = series.dropFirst(name.count + 1).dropLast()
+            samples.append(Sample(name: String(name), labels: String(labels), value: value))
+        }
+    }
+
+    /// Returns whether `sample` only grows.
+    func isCounter(_ sample: Sample) -> Bool {
+        let base = ["_bucket", "_count", "_sum"].first { sample.name.hasSuffix($0) }
+        return counters.contains(sample.name[...])
+            || base.map { counters.contains(sample.name.dropLast($0.count)) } ?? false
+    }
+
+    /// Returns whether a series of `metric` is within its bound.
+    func shows(_ metric: FaultMetric) -> Bool {
+        let found = samples.filter { sample in
+            sample.name == metric.name && metric.labels.allSatisfy { sample.labels.contains($0) }
+        }.map(\.value)
+        return switch metric.bound {
+        case .equal(let value): found.contains(value)
+        case .atLeast(let value): found.contains { $0 >= value }
+        case .atMost(let value): found.contains { $0 <= value }
+        case .absent: found.isEmpty
+        }
+    }
+}

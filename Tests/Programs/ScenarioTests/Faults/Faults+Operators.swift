@@ -1,0 +1,93 @@
+import Foundation
+import Glibc
+import ProgramTestSupport
+import Testing
+
+extension Fault {
+    private static let gone = "the process has exited, so nobody answers"
+
+    private static func refused(_ name: String, _ words: String, _ passage: String, _ replacement: String) -> Fault {
+        Fault(
+            name: name,
+            make: { stage in
+                try stage.shop.configure(passage, replacement)
+                try stage.program.send(SIGHUP)
+            },
+            readiness: .shows("the configuration's file cannot be used"),
+            firstLine: .shows("the configuration was read again and cannot be used; the one before goes on"),
+            lastLine: .shows("the configuration was read again and changes nothing"),
+            metric: FaultMetric("remint_configuration_last_reload_successful", bound: .equal(0)),
+            alert: FaultAlert("RemintConfigurationRefused"), status: .shows(words),
+            page: .shows("the configuration's file cannot be used"),
+            fix: { stage in
+                try stage.shop.configure(replacement, passage)
+                try stage.program.send(SIGHUP)
+            })
+    }
+
+    private static func stopped(_ name: String, _ signal: Int32, _ line: FaultSign) -> Fault {
+        Fault(
+            name: name,
+            make: { stage in
+                try stage.program.send(signal)
+                try await stage.program.waitForEnd()
+            },
+            readiness: .cannotSee(gone), firstLine: line, lastLine: .shows("the worker consumes"),
+            metric: FaultMetric("remint_ready", bound: .absent), alert: FaultAlert("RemintNoWorker"),
+            status: .shows("no worker"), page: .cannotSee(gone), fix: { try await $0.startWorker() })
+    }
+
+    /// Sends the worker's metrics to a collector that nobody runs.
+    private static let exportToNobody: Action = { stage in
+        let port = try Gateway.freePort()
+        let file = URL(filePath: stage.shop.configuration)
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let section = "telemetry:\n  otlp: { endpoint: 'http://127.0.0.1:\(port)', interval: 1s }\n"
+        try Data("\(text)\n\(section)".utf8).write(to: file)
+    }
+
+    static let operators: [Fault] = [
+        refused(
+            "a mistake in the configuration is refused", "remint.yaml:", "\napps:\n",
+            "\napps:\n  broken: { adapter: nobody }\n"),
+        refused(
+            "a configuration names a key ring that is missing", "keys/nowhere", "\nkeys:\n",
+            "\nkeys:\n  nowhere: { path: keys/nowhere }\n"),
+        Fault(
+            name: "an operator has paused the live lane",
+            make: { try await $0.remint("lanes", "pause", "live", "--reason", "the vendor moves") },
+            readiness: .shows("the live lane is paused"),
+            firstLine: .shows("an operator paused the lane; its events stay where they are"),
+            lastLine: .shows("an operator resumed the lane; its events are taken again"),
+            metric: FaultMetric("remint_lane_paused", #"lane="live""#, bound: .equal(1)),
+            alert: FaultAlert("RemintLanePaused", #"lane="live""#), status: .shows("the live lane is paused"),
+            page: .shows("the vendor moves"), fix: { try await $0.remint("lanes", "resume", "live") }),
+        Fault(
+            name: "an operator has paused an app",
+            make: { try await $0.remint("apps", "pause", "braze-ios", "--reason", "the vendor moves") },
+            readiness: .shows("braze-ios is paused"), firstLine: .shows("an operator paused the app; its events wait"),
+            lastLine: .shows("the app is resumed by an operator or another worker"),
+            metric: FaultMetric("remint_app_paused", #"app="braze-ios""#, bound: .equal(1)),
+            alert: FaultAlert("RemintAppPaused", #"app="braze-ios""#), status: .shows("braze-ios is paused"),
+            page: .shows("the vendor moves"), fix: { try await $0.remint("apps", "resume", "braze-ios") }),
+        Fault(
+            name: "an operator has made the worker quiet", make: { try $0.program.send(SIGUSR1) },
+            readiness: .shows("it is quiet"), firstLine: .shows("quiet: nothing new is taken"),
+            lastLine: .shows("no longer quiet: events are taken again"),
+            metric: FaultMetric("remint_ready", #"dependency="worker""#, bound: .equal(0)),
+            alert: FaultAlert("RemintNoWorker"),
+            status: .cannotSee("the worker stays in its groups, and the command asks no worker"),
+            page: .shows("it is quiet"), fix: { try $0.program.send(SIGUSR1) }),
+        stopped("the only worker is stopped", SIGTERM, .shows("the worker stopped")),
+        stopped("the only worker is killed", SIGKILL, .cannotSee("a killed process writes nothing")),
+        Fault(
+            name: "the collector of metrics is away", isAtStart: true, make: exportToNobody,
+            readiness: .shows("the collector does not accept metrics"),
+            firstLine: .shows("the collector does not take what it is sent; it is tried again"),
+            lastLine: .shows("the collector does not take what it is sent; it is tried again"),
+            metric: FaultMetric("remint_degraded", #"part="telemetry""#, bound: .equal(1)),
+            alert: FaultAlert("RemintDegraded", #"part="telemetry""#),
+            status: .cannotSee("the command asks brokers and key rings, and no collector"),
+            page: .shows("the collector does not accept metrics")),
+    ]
+}

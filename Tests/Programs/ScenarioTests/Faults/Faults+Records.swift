@@ -1,0 +1,38 @@
+import Kafka
+
+extension Fault {
+    private static func letters(_ name: String, _ code: String, _ app: String, _ report: String) -> Fault {
+        Fault(
+            name: name,
+            make: { stage in try await stage.shop.produce((0..<30).map { _ in rawReport(app, report) }) },
+            readiness: .shows("events in the last 15 minutes are dead letters: \(code)"),
+            firstLine: .shows("events were dead-lettered"), lastLine: .shows("\(code): 30"),
+            metric: FaultMetric("remint_outcomes_total", #"code="\#(code)""#, bound: .atLeast(30)),
+            alert: FaultAlert("RemintDeadLetters", #"code="\#(code)""#, isRepeated: true), status: .shows("30"),
+            page: .shows("dead letters: \(code)"))
+    }
+
+    private static func unreadable(_ name: String, _ topic: String, isAtStart: Bool, _ kind: String) -> Fault {
+        let skipped = "a record was skipped: no worker can have written it"
+        return Fault(
+            name: name, isAtStart: isAtStart,
+            make: { stage in
+                try await stage.shop.produce([
+                    ProducerRecord(topic: topic, key: Array("a".utf8), value: Array("garbage".utf8), headers: [])
+                ])
+            },
+            readiness: .shows("a record was skipped: \(kind)"), firstLine: .shows(skipped), lastLine: .shows(skipped),
+            metric: FaultMetric("remint_unreadable_records_total", #"topic_kind="\#(kind)""#, bound: .atLeast(1)),
+            alert: FaultAlert("RemintUnreadableRecords", #"topic_kind="\#(kind)""#),
+            status: .cannotSee("only a reader of every record sees it"), page: .shows("a record was skipped: \(kind)"))
+    }
+
+    static let records: [Fault] = [
+        letters("a producer sends events that cannot be read", "malformed_report", "braze-ios", "[]"),
+        letters("a producer names an app that is not configured", "unknown_app", "nobody", #"{"errorCode":22}"#),
+        letters("a producer sends events without a user", "missing_user", "braze-ios", #"{"errorCode":22}"#),
+        unreadable(
+            "the control topic has a record that no worker wrote", "remint.control", isAtStart: false, "control"),
+        unreadable("the token topic has a record that no worker wrote", "remint.tokens", isAtStart: true, "tokens"),
+    ]
+}
