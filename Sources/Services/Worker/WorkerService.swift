@@ -136,9 +136,11 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let observer = SessionObserver(
             status: status, metrics: metrics, logger: logger, tracing: tracing,
             topic: { [configuration] in configuration.topic(for: $0) }, observe: observe)
-        let unreadable = UnreadableRecords(metrics.unreadable, logger: logger) { [status] detail in
-            status.degradations.set(.records, "a record was skipped: \(detail)", for: Self.memoryOfRecords)
-        }
+        let unreadable = UnreadableRecords(
+            metrics.unreadable, logger: logger,
+            skipped: { [status] detail in
+                status.degradations.set(.records, "a record was skipped: \(detail)", for: Self.memoryOfRecords)
+            })
         let context = SessionContext(
             configuration: configuration, signer: signer, lookups: lookups, observer: observer,
             requests: SessionRequests(status), unreadable: unreadable,

@@ -69,6 +69,7 @@ public actor EmbeddedBroker {
         /// The connection drops.
         case connectionDropped
         case unknownTopicOrPartition, notLeader, requestTimedOut, messageTooLarge, topicAuthorizationFailed
+        case groupAuthorizationFailed
         case coordinatorNotAvailable, notCoordinator, illegalGeneration, unknownMemberID, rebalanceInProgress
         case producerFenced, invalidProducerEpoch, concurrentTransactions
 
@@ -80,6 +81,7 @@ public actor EmbeddedBroker {
             case .requestTimedOut: RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT
             case .messageTooLarge: RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE
             case .topicAuthorizationFailed: RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED
+            case .groupAuthorizationFailed: RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED
             case .coordinatorNotAvailable: RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE
             case .notCoordinator: RD_KAFKA_RESP_ERR_NOT_COORDINATOR
             case .illegalGeneration: RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION

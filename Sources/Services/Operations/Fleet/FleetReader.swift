@@ -96,13 +96,15 @@ package actor FleetReader {
         case .success(let groups): for place in lanes.indices { lanes[place].members = groups[lanes[place].group] }
         case .failure(let error): problems.append("the workers are unknown: \(error)")
         }
+        let reports = rings.read()
+        problems += self.problems(of: reports)
         let apps = configuration.apps.map { app in
             FleetStatus.AppState(
                 name: app.name, adapter: app.adapter.name, keyRing: app.key, suspension: holds.apps[app.name])
         }
         return FleetStatus(
             at: time, group: configuration.kafka.group, lanes: lanes, deadLetters: letters, parkedLetters: parked,
-            apps: apps, rings: rings.read(), problems: problems)
+            apps: apps, rings: reports, problems: problems)
     }
 
     /// Refuses another question for a canceled task: each may take ten seconds, and a worker that stops waits for the reading.

@@ -83,5 +83,5 @@ struct Fault: Sendable, CustomTestStringConvertible {
 
 extension Fault {
     /// Every row of the table.
-    static let all = brokers + topics + keys + vendors + operators + records + gateway
+    static let all = brokers + topics + keys + signers + vendors + operators + records + gateway
 }

@@ -18,6 +18,7 @@ final class FaultStage: Sendable {
         var programs: [Program] = []
         var servers: [StubServer] = []
         var vendor: StubServer?
+        var signer: SignerPlace?
         /// The length of the log at the last mark.
         var mark = 0
     }
@@ -47,6 +48,17 @@ final class FaultStage: Sendable {
     /// The vendor's REST API, where the shop has one.
     var vendor: StubServer {
         get throws { try #require(state.withLock { $0.vendor }) }
+    }
+
+    /// The place of the signer, where the shop has one.
+    var signer: SignerPlace {
+        get throws { try #require(state.withLock { $0.signer }) }
+    }
+
+    /// Moves rings of the shop to a signer.
+    func placeSigner() throws {
+        let place = try SignerPlace(shop)
+        state.withLock { $0.signer = place }
     }
 
     /// Starts `subject`, and waits until it works, unless the fault prevents that.
@@ -134,10 +146,10 @@ final class FaultStage: Sendable {
         return answer.status == 200 ? Exposition(answer.text) : nil
     }
 
-    /// Everything that `remint status` prints.
+    /// Everything that `remint status` prints, with one space between columns.
     func fleet() async throws -> String {
         let status = try await remint("status")
-        return status.outputText + status.errorText
+        return (status.outputText + status.errorText).replacing(#/ {2,}/#, with: " ")
     }
 
     /// The log since the program's start.

@@ -36,16 +36,17 @@ extension Fault {
             status: .shows("the topic remint.tokens does not exist or may not be seen"), page: noPage,
             fix: { try await $0.shop.broker.inject(.topic("remint.tokens", nil)) }),
         Fault(
-            name: "the last worker leaves the gateway", subject: .gateway, prepare: withWorker,
+            name: "the workers behind the gateway hang", subject: .gateway, prepare: withWorker,
             make: { stage in
-                let worker = try stage.helper
-                worker.terminate()
-                await worker.waitForEnd()
+                try stage.helper.send(SIGSTOP)
+                // The gateway notices by an event that waits.
+                let gateway = try stage.gateway
+                _ = try await gateway.call("/v1/apps/braze-ios/token?wait=1", session: try gateway.session("ben"))
             },
-            readiness: .shows("no worker is in the group since"),
-            firstLine: .shows("no worker is in the group; live tokens that are known are served"),
-            lastLine: .shows("a worker is in the group again"), metric: notReady("workers"), alert: alert("workers"),
-            status: .shows("no worker"), page: noPage, fix: withWorker),
+            readiness: .shows("no worker answers since"),
+            firstLine: .shows("no worker answers; live tokens that are known are served, and nothing new is minted"),
+            lastLine: .shows("workers answer again"), metric: notReady("workers"), alert: alert("workers"),
+            status: .shows("remint.invalidations 2 1"), page: noPage, fix: { try $0.helper.send(SIGCONT) }),
         Fault(
             name: "the session issuer withdraws its keys", subject: .gateway, prepare: withWorker,
             make: { stage in

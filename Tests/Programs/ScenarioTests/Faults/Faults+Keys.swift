@@ -39,52 +39,61 @@ extension Fault {
     private static let notReadyAlert = FaultAlert("RemintNotReady", #"dependency="keys""#)
 
     private static func unreadable(
-        _ name: String, _ words: String, isSigning: Bool = true, make: @escaping Action, fix: @escaping Action = restore
+        _ name: String, _ words: String, make: @escaping Action, status: String? = nil, page: String? = nil
     ) -> Fault {
         Fault(
             name: name, make: make, readiness: .shows("the key ring \(ring) cannot be used"),
-            firstLine: .shows(
-                isSigning
-                    ? "a key ring changed and cannot be used; its keys of before go on signing"
-                    : "a key ring changed and cannot be used; none of its keys signs"),
-            lastLine: .shows("a key ring changed  "), metric: notReady, alert: notReadyAlert, status: .shows(words),
-            page: .shows(words), fix: fix)
+            firstLine: .shows("a key ring changed and cannot be used; its keys of before go on signing"),
+            lastLine: .shows("a key ring changed  "), metric: notReady, alert: notReadyAlert,
+            status: .shows(status ?? words), page: .shows(page ?? words), fix: restore)
+    }
+
+    /// Adds `retire_after` to the active version.
+    private static func retire(in seconds: Double) -> Action {
+        { stage in
+            try change(stage) { text in
+                text.replacing("\"algorithm\"", with: "\"retire_after\":\"\(time(in: seconds))\",\"algorithm\"")
+            }
+        }
     }
 
     static let keys: [Fault] = [
+        unreadable("the listing of a key ring is garbage", "not JSON", make: { try change($0) { _ in "{ garbage" } }),
         unreadable(
-            "the listing of a key ring is garbage", "keyring.json", make: { try change($0) { _ in "{ garbage" } }),
-        unreadable(
-            "the listing of a key ring is missing", "keyring.json",
+            "the listing of a key ring is missing", "keyring.json: cannot be opened",
             make: { stage in
                 try change(stage) { $0 }
                 try FileManager.default.removeItem(at: folder(stage).appending(path: "keyring.json"))
             }),
-        Fault(
-            name: "a key ring has no active version",
-            make: { try change($0) { $0.replacing(#""active""#, with: #""passive""#) } },
-            readiness: .shows("the app \(ring) cannot sign"), firstLine: .shows("an app cannot sign; its events wait"),
-            lastLine: .shows("an app can sign again"), metric: notReady, alert: notReadyAlert,
-            status: .shows("passive"), page: .shows("the app \(ring) cannot sign"), fix: restore),
-        Fault(
-            name: "the key that signs retires within a day",
+        unreadable(
+            "a key ring has no active version", "has 0 active versions",
+            make: { try change($0) { $0.replacing(#""active""#, with: #""passive""#) } }),
+        unreadable(
+            "the file of the key that signs is missing", "\(ring)-",
             make: { stage in
-                try change(stage) {
-                    $0.replacing("\"algorithm\"", with: "\"retire_after\":\"\(time(in: 43_200))\",\"algorithm\"")
+                try change(stage) { $0.replacing(".pem\"", with: "-gone.pem\"") }
+            }, status: "the key of \(ring)-", page: "-gone.pem cannot be opened"),
+        unreadable(
+            "the key that signs has another algorithm", "ES256",
+            make: { stage in
+                let other = stage.shop.folder.appending(path: "keys/onesignal-shop")
+                for file in try FileManager.default.contentsOfDirectory(atPath: other.path)
+                where file.hasSuffix(".pem") {
+                    try FileManager.default.copyItem(
+                        at: other.appending(path: file), to: folder(stage).appending(path: file))
                 }
-            },
-            readiness: .shows("the active version"), firstLine: .shows("a key is near its end or past it; replace it"),
-            lastLine: .shows("a key ring changed"),
+                let text = try String(contentsOf: other.appending(path: "keyring.json"), encoding: .utf8)
+                try change(stage) { _ in text }
+            }, status: "the app \(ring) needs RS256", page: "is for ES256, and Braze takes RS256 alone"),
+        Fault(
+            name: "the key that signs retires within a day", make: retire(in: 43_200),
+            readiness: .shows("retires at"), firstLine: .shows("a key is near its end or past it; replace it"),
+            lastLine: .shows("a key ring changed  "),
             metric: FaultMetric("remint_degraded", #"part="keys""#, bound: .equal(1)),
-            alert: FaultAlert("RemintKeyRetiresIn1Day"), status: .shows("replace it: remint rotate prepare"),
-            page: .shows("replace it: remint rotate prepare"), fix: restore),
+            alert: FaultAlert("RemintKeyRetiresIn1Day"), status: .shows("retires at"), page: .shows("retires at"),
+            fix: restore),
         Fault(
-            name: "the key that signs is past its end",
-            make: { stage in
-                try change(stage) {
-                    $0.replacing("\"algorithm\"", with: "\"retire_after\":\"\(time(in: -60))\",\"algorithm\"")
-                }
-            },
+            name: "the key that signs is past its end", make: retire(in: -60),
             readiness: .shows("the app \(ring) cannot sign"), firstLine: .shows("an app cannot sign; its events wait"),
             lastLine: .shows("an app can sign again"), metric: notReady, alert: notReadyAlert,
             status: .shows("and signs no token"), page: .shows("the app \(ring) cannot sign"), fix: restore),

@@ -34,7 +34,8 @@ extension Fault {
             },
             readiness: .cannotSee(gone), firstLine: line, lastLine: .shows("the worker consumes"),
             metric: FaultMetric("remint_ready", bound: .absent), alert: FaultAlert("RemintNoWorker"),
-            status: .shows("no worker"), page: .cannotSee(gone), fix: { try await $0.startWorker() })
+            status: .cannotSee("the brokers of the tests describe no groups; others show `no worker is there`"),
+            page: .cannotSee(gone), fix: { try await $0.startWorker() })
     }
 
     /// Sends the worker's metrics to a collector that nobody runs.

@@ -6,9 +6,10 @@ extension Fault {
             name: name,
             make: { stage in try await stage.shop.produce((0..<30).map { _ in rawReport(app, report) }) },
             readiness: .shows("events in the last 15 minutes are dead letters: \(code)"),
-            firstLine: .shows("events were dead-lettered"), lastLine: .shows("\(code): 30"),
+            firstLine: .shows("events were dead-lettered"), lastLine: .shows("events were dead-lettered"),
             metric: FaultMetric("remint_outcomes_total", #"code="\#(code)""#, bound: .atLeast(30)),
-            alert: FaultAlert("RemintDeadLetters", #"code="\#(code)""#, isRepeated: true), status: .shows("30"),
+            alert: FaultAlert("RemintDeadLetters", #"code="\#(code)""#, isRepeated: true),
+            status: .shows("remint.dead-letters 2 30"),
             page: .shows("dead letters: \(code)"))
     }
 
@@ -28,7 +29,7 @@ extension Fault {
     }
 
     static let records: [Fault] = [
-        letters("a producer sends events that cannot be read", "malformed_report", "braze-ios", "[]"),
+        letters("a producer sends events that cannot be read", "malformed_event", "braze-ios", "[]"),
         letters("a producer names an app that is not configured", "unknown_app", "nobody", #"{"errorCode":22}"#),
         letters("a producer sends events without a user", "missing_user", "braze-ios", #"{"errorCode":22}"#),
         unreadable(
