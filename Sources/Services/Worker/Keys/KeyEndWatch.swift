@@ -16,6 +16,8 @@ struct KeyEndWatch: Sendable {
         var apps: [String: String] = [:]
         /// The stages, by ring and version.
         var stages: [[String]: KeyEnd.Stage] = [:]
+        /// The reasons of paused campaigns, by ring.
+        var pauses: [String: String] = [:]
     }
 
     private let configuration: @Sendable () -> Configuration
@@ -59,6 +61,25 @@ struct KeyEndWatch: Sendable {
         metrics.keys.set(reports, ends: ends)
         logStages(of: ends, &seen, at: now)
         logApps(reports, &seen, at: now)
+        logPauses(reports, &seen)
+    }
+
+    private func logPauses(_ reports: [RingReport], _ seen: inout Seen) {
+        var pauses: [String: String] = [:]
+        for report in reports {
+            guard let campaign = report.campaign, !campaign.phase.isOver, let pause = campaign.pause else { continue }
+            pauses[report.name] = pause
+            guard seen.pauses[report.name] == nil else { continue }
+            logger.warning(
+                "a campaign is paused; it replaces no token until it is resumed",
+                metadata: [LogKey.keyRing: "\(report.name)", LogKey.detail: "\(pause)"])
+        }
+        for ring in seen.pauses.keys.sorted() where pauses[ring] == nil {
+            logger.notice("a campaign is not paused any more", metadata: [LogKey.keyRing: "\(ring)"])
+        }
+        seen.pauses = pauses
+        let reasons = pauses.sorted { $0.key < $1.key }.map { "the campaign of \($0.key) is paused: \($0.value)" }
+        status.degradations.set(.keys, reasons.isEmpty ? nil : reasons.joined(separator: "; "), of: "campaigns")
     }
 
     /// Returns the end of the version of `ring` that a signer signs with.

@@ -15,7 +15,7 @@ final class Degradations: Sendable {
         case control
         /// Events get tokens.
         case events
-        /// No key that signs is near its end.
+        /// No key that signs is near its end, and no campaign is paused.
         case keys
         /// No lane is paused.
         case lanes

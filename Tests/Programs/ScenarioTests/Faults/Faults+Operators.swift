@@ -47,6 +47,13 @@ extension Fault {
         try Data("\(text)\n\(section)".utf8).write(to: file)
     }
 
+    private static func rotate(_ stage: FaultStage, _ step: [String]) async throws {
+        let shop = stage.shop.configuration
+        let command = try await Program.run(
+            Repository.remint, ["rotate"] + step + ["--config", shop, "--key", "braze-ios"])
+        #expect(command.status == 0, "\(step): \(command.errorText)")
+    }
+
     static let operators: [Fault] = [
         refused(
             "a mistake in the configuration is refused", "remint.yaml:", "\napps:\n",
@@ -71,6 +78,18 @@ extension Fault {
             metric: FaultMetric("remint_app_paused", #"app="braze-ios""#, bound: .equal(1)),
             alert: FaultAlert("RemintAppPaused", #"app="braze-ios""#), status: .shows("braze-ios is paused"),
             page: .shows("the vendor moves"), fix: { try await $0.remint("apps", "resume", "braze-ios") }),
+        Fault(
+            name: "an operator has paused a campaign",
+            prepare: { stage in
+                for step in [["prepare"], ["promote", "--now"]] { try await rotate(stage, step) }
+            },
+            make: { try await rotate($0, ["pause", "--reason", "the vendor moves"]) },
+            readiness: .shows("the campaign of braze-ios is paused"),
+            firstLine: .shows("a campaign is paused; it replaces no token until it is resumed"),
+            lastLine: .shows("a campaign is not paused any more"),
+            metric: FaultMetric("remint_campaign_paused", #"ring="braze-ios""#, bound: .equal(1)),
+            alert: FaultAlert("RemintCampaignPaused", #"ring="braze-ios""#), status: .shows(", paused: "),
+            page: .shows("the campaign of braze-ios is paused"), fix: { try await rotate($0, ["resume"]) }),
         Fault(
             name: "an operator has made the worker quiet", make: { try $0.program.send(SIGUSR1) },
             readiness: .shows("it is quiet"), firstLine: .shows("quiet: nothing new is taken"),
