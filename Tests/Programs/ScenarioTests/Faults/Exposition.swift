@@ -44,7 +44,6 @@ struct Exposition: Sendable {
         return switch metric.bound {
         case .equal(let value): found.contains(value)
         case .atLeast(let value): found.contains { $0 >= value }
-        case .atMost(let value): found.contains { $0 <= value }
         case .absent: found.isEmpty
         }
     }

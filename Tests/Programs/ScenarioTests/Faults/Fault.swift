@@ -20,8 +20,6 @@ struct FaultMetric: Sendable {
         case equal(Double)
         /// The value is at least this one.
         case atLeast(Double)
-        /// The value is at most this one.
-        case atMost(Double)
         /// No series is there, because the process has exited.
         case absent
     }

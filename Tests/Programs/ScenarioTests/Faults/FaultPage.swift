@@ -55,7 +55,6 @@ extension FaultMetric {
         return switch bound {
         case .equal(let value): "`\(series)` is \(Int(value))"
         case .atLeast(let value): "`\(series)` is at least \(Int(value))"
-        case .atMost(let value): "`\(series)` is at most \(Int(value))"
         case .absent: "`\(series)` is absent"
         }
     }
