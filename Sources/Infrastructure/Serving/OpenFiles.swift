@@ -1,4 +1,5 @@
 import Glibc
+import JOSE
 
 /// The limit on the files and sockets that this process may have open.
 ///

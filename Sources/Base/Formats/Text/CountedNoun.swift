@@ -1,4 +1,4 @@
-extension Int {
+extension BinaryInteger {
     /// Returns the number with its noun, such as `1 user` or `20 users`.
     ///
     /// - Parameters:

@@ -1,3 +1,4 @@
+import JOSE
 import NIOCore
 import Pipeline
 
