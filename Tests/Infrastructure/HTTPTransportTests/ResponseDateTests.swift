@@ -17,10 +17,10 @@ import Testing
 
     @Test func `the age of a cached answer explains a Date in the past`() {
         let old = "Fri, 15 Jan 2027 07:50:00 GMT"
-        #expect(date(["Date": old, "Age": "90"]) == 1_800_000_000 - 510)
+        #expect(date(["Date": old, "Age": "90"]) == 1_799_999_490)
         #expect(date(["Date": old, "Age": "600"]) == 1_800_000_000)
         for age in ["-5", "x", "9e9", "", "0"] {
-            #expect(date(["Date": old, "Age": age]) == 1_800_000_000 - 600, "\(age)")
+            #expect(date(["Date": old, "Age": age]) == 1_799_999_400, "\(age)")
         }
     }
 

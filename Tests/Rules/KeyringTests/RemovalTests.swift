@@ -102,7 +102,7 @@ import Testing
         switch damage {
         case "passphrase":
             let listing = try ring.read("keyring.json").replacing(
-                #""file": "a.pem""#, with: #""file": "a.pem", "passphrase_file": "a.pass""#)
+                #""file":"a.pem""#, with: #""file":"a.pem","passphrase_file":"a.pass""#)
             try #require(listing.contains("a.pass"), "\(listing)")
             try ring.write(listing, to: "keyring.json", mode: 0o644)
         case "mode": try ring.setMode(0o666, of: "a.pem")
@@ -138,8 +138,8 @@ import Testing
         let (ring, _) = try Self.ring()
         try ring.write("secret", to: "pass")
         let listing = try ring.read("keyring.json")
-            .replacing(#""file": "a.pem""#, with: #""file": "a.pem", "passphrase_file": "pass""#)
-            .replacing(#""file": "b.pem""#, with: #""file": "b.pem", "passphrase_file": "./pass""#)
+            .replacing(#""file":"a.pem""#, with: #""file":"a.pem","passphrase_file":"pass""#)
+            .replacing(#""file":"b.pem""#, with: #""file":"b.pem","passphrase_file":"./pass""#)
         try #require(listing.contains("./pass"), "\(listing)")
         try ring.write(listing, to: "keyring.json", mode: 0o644)
         try Self.retire(ring)
