@@ -13,7 +13,7 @@ extension Fault {
             readiness: .shows("no broker can be reached"), firstLine: .shows(away),
             lastLine: .shows("the worker consumes"),
             metric: FaultMetric("remint_ready", #"dependency="brokers""#, bound: .equal(0)),
-            alert: FaultAlert("RemintNotReady", #"dependency="brokers""#), status: .shows("no broker answers"),
+            alert: FaultAlert("RemintNotReady", #"dependency="brokers""#), status: .shows("Broker transport failure"),
             page: .shows("no broker can be reached"),
             fix: { stage in
                 try await stage.shop.broker.inject(.brokerUp(1))
@@ -27,7 +27,7 @@ extension Fault {
             readiness: .shows("no broker can be reached"), firstLine: .shows(away),
             lastLine: .shows("the brokers are reachable again; no event was lost"),
             metric: FaultMetric("remint_ready", #"dependency="brokers""#, bound: .equal(0)),
-            alert: FaultAlert("RemintNotReady", #"dependency="brokers""#), status: .shows("no broker answers"),
+            alert: FaultAlert("RemintNotReady", #"dependency="brokers""#), status: .shows("Broker transport failure"),
             page: .shows("no broker can be reached"), fix: { try await $0.shop.broker.inject(.brokerUp(1)) }),
         Fault(
             name: "the worker may no longer read the live topic",
@@ -55,7 +55,8 @@ extension Fault {
             readiness: .shows(#""broker_tokens":"#), firstLine: .shows("no token for the brokers can be got"),
             lastLine: .shows("no token for the brokers can be got"),
             metric: FaultMetric("remint_kafka_tokens_total", #"result="failed""#, bound: .atLeast(1)),
-            alert: FaultAlert("RemintNoBrokerToken", isRepeated: true), status: .shows("token"),
+            alert: FaultAlert("RemintNoBrokerToken", isRepeated: true),
+            status: .shows("no token for the brokers can be got"),
             page: .shows(#""broker_tokens":"#)),
     ]
 

@@ -26,7 +26,8 @@ extension Fault {
             readiness: .shows("no broker answers since"),
             firstLine: .shows("no broker answers; live tokens that are known are served, and nothing new is minted"),
             lastLine: .shows("the brokers answer again"), metric: notReady("brokers"), alert: alert("brokers"),
-            status: .shows("no broker answers"), page: noPage, fix: { try await $0.shop.broker.inject(.brokerUp(1)) }),
+            status: .shows("Broker transport failure"), page: noPage,
+            fix: { try await $0.shop.broker.inject(.brokerUp(1)) }),
         Fault(
             name: "the gateway may no longer read the token topic", subject: .gateway, prepare: withWorker,
             make: { try await $0.shop.broker.inject(.topic("remint.tokens", .topicAuthorizationFailed)) },
