@@ -1,11 +1,12 @@
 import Foundation
 import ProgramTestSupport
+import Testing
 
 /// A unit test of the alerts, from the metrics that a program exposed before and during a fault.
 struct AlertTimeline {
     /// Minutes before the fault.
     private static let healthy = 5
-    /// Minutes after the alert is due.
+    /// Evaluations after the alert is due.
     private static let margin = 4
 
     static let isInstalled = ["/usr/bin", "/usr/local/bin", "/bin"].contains {
@@ -26,31 +27,50 @@ struct AlertTimeline {
         let folder = try TemporaryFolder()
         let file = folder.url.appending(path: "test.yaml")
         let rules = Repository.root.appending(path: "config/prometheus/remint.rules.yaml")
-        let length = try delay(in: String(contentsOf: rules, encoding: .utf8)) + Self.margin
-        try Data(text(rules.path, length).utf8).write(to: file)
+        let alerts = try String(contentsOf: rules, encoding: .utf8)
+        let rule = try rule(in: alerts)
+        let needed = Set((rule + recorded(in: alerts)).matches(of: /remint_[a-z_]+/).map { String($0.0) })
+        try Data(text(rules.path, delay(of: rule), needed).utf8).write(to: file)
         let test = try await Program.run("promtool", ["test", "rules", file.path])
         return test.status == 0 ? nil : "\(test.outputText)\(test.errorText)"
     }
 
+    /// Returns the text of the alert.
+    private func rule(in rules: String) throws -> String {
+        try #require(rules.components(separatedBy: "- alert: ").first { $0.hasPrefix("\(alert.name)\n") })
+    }
+
+    /// Returns the rules whose results alerts read.
+    private func recorded(in rules: String) -> String {
+        rules.components(separatedBy: "- name: ").dropFirst().first ?? ""
+    }
+
     /// Returns the minutes for which the alert's condition must last.
-    private func delay(in rules: String) throws -> Int {
-        let parts = rules.components(separatedBy: "- alert: ")
-        guard let part = parts.first(where: { $0.hasPrefix("\(alert.name)\n") }) else {
-            throw CocoaError(.featureUnsupported)
-        }
-        guard let match = part.firstMatch(of: /\n +for: (\d+)([mh])/), let count = Int(match.1) else { return 1 }
+    private func delay(of rule: String) -> Int {
+        guard let match = rule.firstMatch(of: /\n +for: (\d+)([mh])/), let count = Int(match.1) else { return 1 }
         return match.2 == "h" ? count * 60 : count
     }
 
-    private func text(_ rules: String, _ length: Int) -> String {
+    /// - Parameter needed: the metrics that the alert reads.
+    private func text(_ rules: String, _ delay: Int, _ needed: Set<String>) -> String {
+        // The rules are evaluated some dozen times, also for an alert that waits for hours.
+        let step = delay > 60 ? 10 : 1
+        let due = Self.healthy + delay + Self.margin * step
+        // The end is a moment of an evaluation.
+        let length = (due + step - 1) / step * step - Self.healthy
         let labels = alert.labels.isEmpty ? "" : ", \(alert.labels)"
         let firing = #"ALERTS{alertname="\#(alert.name)", alertstate="firing"\#(labels)}"#
         let blocks = [
-            block(series(length), at: Self.healthy + length, "count(\(firing)) > bool 0"),
-            before.map { _ in block(calm(length), at: Self.healthy + length, "count(\(firing) or vector(0)) == bool 1")
+            block(
+                series(length).filter { needed.contains(Self.metric($0.name)) }, at: Self.healthy + length,
+                "count(\(firing)) > bool 0"),
+            before.map { _ in
+                block(
+                    calm(length).filter { needed.contains(Self.metric($0.name)) }, at: Self.healthy + length,
+                    "count(\(firing) or vector(0)) == bool 1")
             },
         ]
-        return "rule_files: ['\(rules)']\nevaluation_interval: 1m\ntests:\n" + blocks.compactMap(\.self).joined()
+        return "rule_files: ['\(rules)']\nevaluation_interval: \(step)m\ntests:\n" + blocks.compactMap(\.self).joined()
     }
 
     private func block(_ series: [(name: String, values: String)], at minute: Int, _ expression: String) -> String {
@@ -76,6 +96,8 @@ struct AlertTimeline {
     private func value(_ sample: Exposition.Sample) -> Double {
         sample.name.hasSuffix("_timestamp_seconds") ? sample.value - now : sample.value
     }
+
+    private static func metric(_ series: String) -> String { String(series.prefix { $0 != "{" }) }
 
     private static func number(_ value: Double) -> String { String(format: "%.4f", value) }
 

@@ -80,6 +80,11 @@ struct Fault: Sendable, CustomTestStringConvertible {
 }
 
 extension Fault {
+    /// The rows about brokers, keys and the gateway.
+    static let platform = brokers + topics + keys + signers + gateway
+    /// The rows about vendors, operators and producers.
+    static let work = vendors + operators + records
+
     /// Every row of the table.
-    static let all = brokers + topics + keys + signers + vendors + operators + records + gateway
+    static let all = platform + work
 }

@@ -51,7 +51,7 @@ extension Fault {
     }
 
     private static func letters(atLeast count: Double) -> FaultMetric {
-        FaultMetric("remint_outcomes_total", #"code="malformed_event""#, bound: .atLeast(count))
+        FaultMetric("remint_outcomes_total", #"outcome="dead_lettered""#, bound: .atLeast(count))
     }
 
     private static let lost = "records were deleted before they were read; their events are never answered"
@@ -64,7 +64,7 @@ extension Fault {
             alert: FaultAlert("RemintRecordsLost", #"topic="remint.invalidations""#),
             status: .cannotSee("the group's offsets are within the log again"),
             page: .shows("were deleted before they were read")),
-        letters("a producer sends events that cannot be read", "malformed_event", "braze-ios", "[]"),
+        letters("a producer sends events that cannot be read", "malformed_report", "braze-ios", "[]"),
         letters("a producer names an app that is not configured", "unknown_app", "nobody", #"{"errorCode":22}"#),
         letters("a producer sends events without a user", "missing_user", "braze-ios", #"{"errorCode":22}"#),
         unreadable(

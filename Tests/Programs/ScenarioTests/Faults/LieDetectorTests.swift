@@ -5,7 +5,7 @@ import Testing
 extension Scenarios {
     /// Each fault is named at every place that an operator looks at, and none of them calls it healthy.
     @Suite(.serialized, .timeLimit(.minutes(3))) struct LieDetectorTests {
-        @Test(arguments: Fault.all)
+        @Test(arguments: Fault.platform)
         func `a fault is named at every place while it lasts, and at none before`(_ fault: Fault) async throws {
             try await FaultPlay.run(fault)
         }
@@ -24,6 +24,16 @@ extension Scenarios {
             #expect(Set(Fault.all.map(\.name)).count == Fault.all.count)
             let exempt = Fault.all.filter { $0.readiness.text == nil || $0.firstLine.text == nil }
             #expect(exempt.count <= 3, "\(exempt.map(\.name))")
+        }
+    }
+}
+
+extension OperatorScenarios {
+    /// The same for vendors, operators and producers, beside the other rows.
+    @Suite(.serialized, .timeLimit(.minutes(3))) struct WorkLieDetectorTests {
+        @Test(arguments: Fault.work)
+        func `a fault is named at every place while it lasts, and at none before`(_ fault: Fault) async throws {
+            try await FaultPlay.run(fault)
         }
     }
 }
