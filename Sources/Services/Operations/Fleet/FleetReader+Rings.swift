@@ -5,8 +5,8 @@ import Keyring
 import WorkerConfiguration
 
 extension FleetReader {
-    /// Returns the problems of active versions that no listing shows: the key's file is missing, or an app's vendor does
-    /// not accept the algorithm.
+    /// Returns the problems of active versions that no listing shows: the key's file is missing, or an app's vendor
+    /// does not accept the algorithm.
     func problems(of rings: [RingReport]) -> [String] {
         let active = Dictionary(
             rings.compactMap { ring in ring.versions.first { $0.state == .active }.map { (ring.name, $0) } }
