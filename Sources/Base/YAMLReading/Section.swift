@@ -139,8 +139,8 @@ package final class Section {
     package func duration(_ name: String, in range: ClosedRange<Duration>) -> Duration? {
         guard let (text, node) = text(name) else { return nil }
         guard let duration = DurationText.parseOrZero(text) else {
-            let isInSeconds = DurationText.parse(text + "s") != nil && !diagnostics.isCompleted(node)
-            let meant = isInSeconds ? "; did you mean \(text)s?" : ""
+            let isInSeconds = DurationText.parse(text + "s").map(range.contains) ?? false
+            let meant = isInSeconds && !diagnostics.isCompleted(node) ? "; did you mean \(text)s?" : ""
             diagnostics.error(node, "\(path(name)) must be a duration such as 20ms, 10s, 1m, 12h or 30d\(meant)")
             return nil
         }

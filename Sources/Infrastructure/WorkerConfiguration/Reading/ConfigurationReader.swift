@@ -86,7 +86,8 @@ public struct ConfigurationReader {
 
     private func draft(in root: Node, _ diagnostics: Diagnostics, _ notes: FileNotes) -> Configuration {
         var configuration = Configuration()
-        read(Section(root, name: "", diagnostics), into: &configuration, notes)
+        let section = Section(root, name: "", diagnostics)
+        if !diagnostics.isRefused(root) { read(section, into: &configuration, notes) }
         configuration.written = WrittenKeys(root, of: Configuration.sections)
         return configuration
     }
