@@ -114,7 +114,7 @@ struct SuspendableApp: Sendable {
         suspension = Suspension(
             app: name, reach: reach, since: UnixTime(seconds: now.seconds), by: rules.worker,
             why:
-                "\(counts.refusing) of \(counts.minted.of("user refuses", "users refuse")) tokens of key version \(counts.keyVersion), "
+                "\(counts.refusing) of \(counts.minted.of("user refuses tokens", "users refuse tokens")) of key version \(counts.keyVersion), "
                 + (scope ?? "by worker \(rules.worker) of its partitions")
                 + (reach == .refusingUsers ? "; only their events wait" : ""),
             users: counts.refusing, keyVersion: counts.keyVersion)
