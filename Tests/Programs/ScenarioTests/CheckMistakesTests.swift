@@ -6,7 +6,7 @@ extension OperatorScenarios {
     /// Single mistakes in a healthy configuration: `remint check` reports each with its place and its fix, and nothing else.
     @Suite(.timeLimit(.minutes(10))) struct CheckMistakesTests {
         @Test func `a healthy configuration has no finding`() async throws {
-            let program = try await HealthyConfiguration().check()
+            let program = try await HealthyConfiguration.make().check()
             #expect(program.status == 0)
             #expect(program.errorText.isEmpty, "\(program.errorText)")
             #expect(program.outputText.hasPrefix("remint.yaml: ok: 2 apps, 1 with look-ups, 2 key rings"))
@@ -14,7 +14,7 @@ extension OperatorScenarios {
 
         @Test(arguments: ConfigurationMistake.all)
         func `one mistake is reported once, with its place and its fix`(_ mistake: ConfigurationMistake) async throws {
-            let healthy = try HealthyConfiguration()
+            let healthy = try HealthyConfiguration.make()
             try mistake.edit.apply(in: healthy.folder)
             let program = try await healthy.check()
             let found = program.errorText

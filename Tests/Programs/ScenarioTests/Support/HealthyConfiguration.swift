@@ -71,8 +71,16 @@ struct HealthyConfiguration: ~Copyable {
     /// The folder. It also has the ring `keys/spare`, of a kind that Braze does not accept, which the configuration does not name.
     var folder: URL { temporary.url }
 
-    init() throws {
-        temporary = try TemporaryFolder()
+    private init(in temporary: consuming TemporaryFolder) { self.temporary = temporary }
+
+    /// Writes the configuration, its keys and its files to a folder of its own.
+    static func make() throws -> HealthyConfiguration {
+        let healthy = HealthyConfiguration(in: try TemporaryFolder())
+        try healthy.writeAll()
+        return healthy
+    }
+
+    private func writeAll() throws {
         try write(Self.text, Self.file)
         try write("{\"keys\":[{\(Self.publicKey),\"alg\":\"ES256\"}]}", "jwks.json")
         try write("{\(Self.publicKey),\"alg\":\"ECDH-ES+A256KW\"}", "recipient.jwk")
