@@ -69,7 +69,9 @@ package actor FleetReader {
     package func read() async throws(KafkaError) -> FleetStatus {
         async let described = describeGroups()
         let listed = try await producer.topics(within: Self.timeout)
-        let partitions = Dictionary(listed.map { ($0.name, $0.partitionCount) }) { first, _ in first }
+        // Some brokers list a topic that is deleted, or that the account may not use, with its error.
+        let usable = listed.filter { $0.error?.code.isAboutReading != true }
+        let partitions = Dictionary(usable.map { ($0.name, $0.partitionCount) }) { first, _ in first }
         let time = now()
         var problems: [String] = []
         var holds = ControlHolds()
