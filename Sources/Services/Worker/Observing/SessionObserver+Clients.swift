@@ -29,7 +29,7 @@ extension SessionObserver {
     func brokersFound() { status.set(.brokers, nil) }
 
     /// Notes that every topic that a session waits for can be used.
-    func topicsFound() { status.set(.topics, nil) }
+    func topicsFound() { forgetUnread() }
 
     /// Notes that the topics of `list` do not exist or may not be used.
     func topicsMissing(_ list: String) {
@@ -81,9 +81,7 @@ extension SessionObserver {
 
     /// Notes that the consumer of `lane` reports an error.
     func consumerFailed(_ error: KafkaError, _ lane: Lane) {
-        if error.code.isAboutReading {
-            status.set(.topics, "the \(lane.rawValue) lane's topics cannot be read: \(error)")
-        }
+        if error.code.isAboutReading { setUnread(error, lane) }
         let details: Logger.Metadata = [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"]
         // Lost connections are the library's lines, and an outage has a line of its own.
         if error.code.isConnection { return logger.debug("a consumer reports an error", metadata: details) }

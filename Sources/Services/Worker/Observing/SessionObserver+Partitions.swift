@@ -8,7 +8,10 @@ import Telemetry
 extension SessionObserver {
     /// Notes that partitions of `lane` come or go.
     func rebalanced(_ lane: Lane, _ partitions: [TopicPartition], isAssignment: Bool) {
-        if isAssignment { metrics.partitions.begin(partitions) }
+        if isAssignment {
+            metrics.partitions.begin(partitions)
+            joined(lane)
+        }
         logger.info(
             isAssignment ? "partitions were assigned" : "partitions were revoked",
             metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(partitions.ranges)"])

@@ -21,6 +21,8 @@ final class SessionObserver: Sendable {
     /// The outcomes since the last lines about them, and the limit on these.
     private let outcomes = Mutex((log: OutcomeLog(), limit: RepeatLimit()))
     private let start = ContinuousClock.now
+    /// The reasons why lanes cannot be read.
+    private let unread = Mutex<[Lane: KafkaError]>([:])
 
     /// - Parameters:
     ///   - tracing: The tracing of events; nil for none.
@@ -76,8 +78,30 @@ final class SessionObserver: Sendable {
 
     /// Notes that `count` records of `lane` were taken, so that its topics can be read.
     func took(_ count: Int, _ lane: Lane) {
-        if status.problems[.topics] != nil { status.set(.topics, nil) }
+        if status.problems[.topics] != nil { setUnread(nil, lane) }
         metrics.took(count, lane)
+    }
+
+    /// Sets the reason why `lane` cannot be read; nil where it can.
+    func setUnread(_ error: KafkaError?, _ lane: Lane) {
+        unread.withLock { unread in
+            unread[lane] = error
+            let reasons = Lane.allCases.compactMap { lane in
+                unread[lane].map { "the \(lane.rawValue) lane's topics cannot be read: \($0)" }
+            }
+            status.set(.topics, reasons.isEmpty ? nil : reasons.joined(separator: "; "))
+        }
+    }
+
+    /// Notes that `lane` has joined its group, so that a refusal of the group is over.
+    func joined(_ lane: Lane) {
+        if unread.withLock({ $0[lane]?.code == .groupAuthorizationFailed }) { setUnread(nil, lane) }
+    }
+
+    /// Forgets the reasons why lanes could not be read.
+    func forgetUnread() {
+        unread.withLock { $0 = [:] }
+        status.set(.topics, nil)
     }
 
     /// Notes that a batch was processed.
