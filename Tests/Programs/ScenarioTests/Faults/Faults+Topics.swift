@@ -17,12 +17,17 @@ extension Fault {
     }
 
     private static func unwritable(
-        _ topic: String, _ purpose: String, because error: EmbeddedBroker.ResponseError, _ event: String
+        _ topic: String, _ purpose: String, because error: EmbeddedBroker.ResponseError, _ event: String,
+        outcome: String
     ) -> Fault {
         Fault(
             name:
                 "the \(purpose) topic \(error == .topicAuthorizationFailed ? "may no longer be written" : "is deleted")",
             make: { stage in
+                // The worker has written the topic before, so that the next record fails at once.
+                let written = FaultMetric("remint_outcomes_total", #"outcome="\#(outcome)""#, bound: .atLeast(1))
+                try await stage.shop.produce([rawReport("braze-ios", event)])
+                while await stage.metrics()?.shows(written) != true { try Task.checkCancellation() }
                 try await stage.shop.broker.inject(.topic(topic, error))
                 try await stage.shop.produce([rawReport("braze-ios", event)])
             },
@@ -43,9 +48,10 @@ extension Fault {
         missing("remint.invalidations.bulk", "bulk"),
         missing("remint.retries.1s", "retry"),
         missing("remint.dead-letters", "dead-letter"),
-        unwritable("remint.tokens", "token", because: .topicAuthorizationFailed, good),
-        unwritable("remint.tokens", "token", because: .unknownTopicOrPartition, good),
-        unwritable("remint.dead-letters", "dead-letter", because: .topicAuthorizationFailed, "[]"),
+        unwritable("remint.tokens", "token", because: .topicAuthorizationFailed, good, outcome: "minted"),
+        unwritable("remint.tokens", "token", because: .unknownTopicOrPartition, good, outcome: "minted"),
+        unwritable(
+            "remint.dead-letters", "dead-letter", because: .topicAuthorizationFailed, "[]", outcome: "dead_lettered"),
         Fault(
             name: "the control topic is missing when the worker starts", isAtStart: true,
             make: { try await $0.shop.broker.inject(.topic("remint.control", .unknownTopicOrPartition)) },
