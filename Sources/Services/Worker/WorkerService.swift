@@ -139,7 +139,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         let unreadable = UnreadableRecords(
             metrics.unreadable, logger: logger,
             skipped: { [status] detail in
-                status.degradations.set(.records, "a record was skipped: \(detail)", for: Self.memoryOfRecords)
+                status.degradations.set(.records, "a record was skipped: \(detail)", for: Degradations.memoryOfRecords)
             })
         let context = SessionContext(
             configuration: configuration, signer: signer, lookups: lookups, observer: observer,
@@ -186,9 +186,6 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             do { while try await group.next() != nil {} } catch is Finished {}
         }
     }
-
-    /// A record that was skipped or lost degrades the worker for as long as its alert lasts.
-    static let memoryOfRecords = Duration.seconds(900)
 
     /// Signs with the rings that this process holds, whose public keys are shown from now on.
     private func makeSigner() -> LocalSigner {

@@ -161,7 +161,7 @@ extension Scenarios {
             let forbidden =
                 /LoggingSystem\.bootstrap|InstrumentationSystem\.bootstrap|MetricsSystem\.bootstrap|ProcessInfo\.processInfo\.environment|getenv\(/
             for module in try await Manifest.current.modules
-            where !["Wiring", "Worker", "remint"].contains(module.name) {
+            where !["Wiring", "Worker", "remint", "CommandKit"].contains(module.name) {
                 for file in Repository.files(under: module.path, ending: "swift") {
                     let text = try String(contentsOf: file, encoding: .utf8)
                     #expect(text.firstMatch(of: forbidden) == nil, "\(file.path)")

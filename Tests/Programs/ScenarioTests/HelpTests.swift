@@ -77,8 +77,10 @@ extension KeyScenarios {
                 switch indent {
                 // A line that is kept as it is, such as an example, was broken.
                 case 0: if line.hasPrefix(" ") { return line }
-                // A usage breaks between two options.
-                case 7: return next.hasPrefix("       <") || next.hasPrefix("       ...") ? "\(line)⏎\(next)" : nil
+                // A usage breaks between two options, or before an argument.
+                case 7:
+                    let isCut = next.hasPrefix("       ...") || next.hasPrefix("       <") && !line.hasSuffix("]")
+                    return isCut ? "\(line)⏎\(next)" : nil
                 // Descriptions begin at this column, and on a line of their own where the name is long.
                 case 26: guard line.dropFirst(2).contains("  ") || line.hasPrefix("   ") else { return nil }
                 default: return nil

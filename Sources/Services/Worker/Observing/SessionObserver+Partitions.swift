@@ -43,7 +43,7 @@ extension SessionObserver {
 
     /// Marks the records as degraded for as long as the alerts about them last.
     private func degrade(_ reason: String) {
-        status.degradations.set(.records, reason, of: "partitions", for: WorkerService.memoryOfRecords)
+        status.degradations.set(.records, reason, of: "partitions", for: Degradations.memoryOfRecords)
     }
 
     /// Notes the start of a partition, which may be out of the ordinary.

@@ -3,6 +3,9 @@ import Synchronization
 /// The parts of a running worker that do not work as they should, while the worker still answers events. A worker with
 /// such a part is ready, because another worker would not do better.
 final class Degradations: Sendable {
+    /// The time for which a skipped or lost record degrades the worker: as long as its alert lasts.
+    static let memoryOfRecords = Duration.seconds(900)
+
     /// A part of a worker.
     enum Part: String, Sendable, CaseIterable, Comparable {
         /// No app is paused or suspended.

@@ -16,42 +16,11 @@ extension Fault {
             fix: { try await $0.shop.broker.inject(.topic(topic, nil)) })
     }
 
-    private static func unwritable(
-        _ topic: String, _ purpose: String, because error: EmbeddedBroker.ResponseError, _ event: String,
-        outcome: String
-    ) -> Fault {
-        Fault(
-            name:
-                "the \(purpose) topic \(error == .topicAuthorizationFailed ? "may no longer be written" : "is deleted")",
-            make: { stage in
-                // The worker has written the topic before, so that the next record fails at once.
-                let written = FaultMetric("remint_outcomes_total", #"outcome="\#(outcome)""#, bound: .atLeast(1))
-                try await stage.shop.produce([rawReport("braze-ios", event)])
-                while await stage.metrics()?.shows(written) != true { try Task.checkCancellation() }
-                try await stage.shop.broker.inject(.topic(topic, error))
-                try await stage.shop.produce([rawReport("braze-ios", event)])
-            },
-            readiness: .shows("the topic \(topic) cannot be written"),
-            firstLine: .shows("a topic cannot be written; nothing is consumed or committed until it can"),
-            lastLine: .shows("the topics can be written again; events are taken again"),
-            metric: FaultMetric("remint_ready", #"dependency="publishing""#, bound: .equal(0)),
-            alert: FaultAlert("RemintNotReady", #"dependency="publishing""#),
-            status: .shows("the topic \(topic) does not exist or may not be seen"),
-            page: .shows("the topic \(topic) cannot be written"),
-            fix: { try await $0.shop.broker.inject(.topic(topic, nil)) })
-    }
-
-    private static let good = #"{"errorCode":22,"userId":"ann"}"#
-
     static let topics: [Fault] = [
         missing("remint.tokens", "token"),
         missing("remint.invalidations.bulk", "bulk"),
         missing("remint.retries.1s", "retry"),
         missing("remint.dead-letters", "dead-letter"),
-        unwritable("remint.tokens", "token", because: .topicAuthorizationFailed, good, outcome: "minted"),
-        unwritable("remint.tokens", "token", because: .unknownTopicOrPartition, good, outcome: "minted"),
-        unwritable(
-            "remint.dead-letters", "dead-letter", because: .topicAuthorizationFailed, "[]", outcome: "dead_lettered"),
         Fault(
             name: "the control topic is missing when the worker starts", isAtStart: true,
             make: { try await $0.shop.broker.inject(.topic("remint.control", .unknownTopicOrPartition)) },

@@ -87,7 +87,9 @@ struct HealthyConfiguration: ~Copyable {
         try write(Self.secret, "secrets/kafka", mode: 0o600)
         try write(Self.secret, "secrets/braze", mode: 0o600)
         for (ring, algorithm) in [("braze", Algorithm.rs256), ("push", .es256), ("spare", .es256)] {
-            try KeyRingDirectory(path: folder.appending(path: "keys/\(ring)").path).create(
+            let directory = KeyRingDirectory(path: folder.appending(path: "keys/\(ring)").path)
+            try directory.makeFolder()
+            try directory.create(
                 try SigningKey.generate(algorithm, keyID: "k1"), id: "k1", secretEncoding: nil,
                 at: UnixTime(seconds: 1_700_000_000))
         }

@@ -62,7 +62,7 @@ import Testing
 
     @Test func `the oldest event of a lane waits since it was produced, and a retry since its first failure`() {
         var machine = machine()
-        let failed = Self.start.advanced(bySeconds: -4000)
+        let failed = UnixTime(milliseconds: Self.start.milliseconds - 4_000_000)
         func record(_ lane: Lane, _ headers: [RecordHeader] = []) -> InputRecord {
             InputRecord(
                 origin: RecordPosition(topic: lane.rawValue, partition: 0, offset: 0), timestamp: Self.start, key: nil,
