@@ -162,7 +162,7 @@ import Testing
         }
         defer { shop.remove() }
         shop.cluster.mood = .refuses
-        #expect(await Self.stop(shop).contains("the vendor rejected 1 of 1 canary tokens"))
+        #expect(await Self.stop(shop).contains("the vendor rejected 1 of 1 canary token"))
     }
 
     private struct Unexpected: Error {}

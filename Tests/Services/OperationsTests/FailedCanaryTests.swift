@@ -50,7 +50,7 @@ import WorkerConfiguration
         let stopped = await #expect(throws: CampaignStopped.self) {
             _ = try await shop.reissue(canary: 1, users: least)
         }
-        #expect(stopped?.description.contains("rejected \(expected) of \(expected) canary tokens") == true)
+        #expect(stopped?.description.contains("rejected \(expected) of \(expected.of("canary token"))") == true)
         #expect(shop.cluster.events == expected)
     }
 

@@ -38,7 +38,9 @@ struct LookupMistakeTests {
             says: "12:17 apps.shop.lookup.insecure must be true or false"),
         Mistake(
             "a timeout without a unit", keyed("timeout: 10"),
-            says: "12:16 apps.shop.lookup.timeout must be a duration such as 20ms, 10s, 1m, 12h or 30d"),
+            says:
+                "12:16 apps.shop.lookup.timeout must be a duration such as 20ms, 10s, 1m, 12h or 30d; did you mean 10s?"
+        ),
         Mistake(
             "a short timeout", keyed("timeout: 99ms"), says: "12:16 apps.shop.lookup.timeout must be from 100ms to 5m"),
         Mistake(

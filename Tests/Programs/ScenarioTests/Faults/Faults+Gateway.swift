@@ -71,15 +71,5 @@ extension Fault {
             lastLine: .shows("the live lane is not paused any more"), metric: notReady("lane"), alert: alert("lane"),
             status: .shows("the live lane is paused"), page: noPage,
             fix: { try await $0.remint("lanes", "resume", "live") }),
-        Fault(
-            name: "the only gateway is stopped", subject: .gateway, prepare: withWorker,
-            make: { stage in
-                try stage.program.terminate()
-                try await stage.program.waitForEnd()
-            },
-            readiness: .cannotSee("the process has exited, so nobody answers"),
-            firstLine: .shows("the gateway stopped"),
-            lastLine: .shows("the gateway stopped"), metric: FaultMetric("remint_pickup_ready", bound: .absent),
-            alert: FaultAlert("RemintGatewayAbsent"), status: noGateway, page: noPage),
     ]
 }
