@@ -40,16 +40,15 @@ extension OperatorScenarios {
             #expect(first.status == 0, "\(first.errorText)")
             try await shop.produce((5..<10).map { report("bulk-\($0)", topic: "remint.invalidations.bulk") })
             try await later.wait("remint_minted_total", atLeast: 5)
-            let early = try await tokens(shop, atLeast: 11)
+            let early = try await subjects(shop, atLeast: 11)
             #expect(early.filter { $0.contains("live-") }.isEmpty, "nothing of the lane came out")
 
             let resumed = try await remint(shop, "lanes", "resume", "live")
             #expect(resumed.status == 0, "\(resumed.errorText)")
             #expect(resumed.outputText.contains("it was paused since"))
-            let all = try await tokens(shop, atLeast: 16)
+            let all = try await subjects(shop, atLeast: 16)
             let users = ["before"] + (0..<5).map { "live-\($0)" } + (0..<10).map { "bulk-\($0)" }
-            // The embedded broker shows what an aborted transaction wrote, so an event of a handover may be seen twice.
-            #expect(Set(all) == Set(users.map { "braze-ios/\($0)" }), "each is answered")
+            #expect(all == Set(users.map { "braze-ios/\($0)" }), "each is answered")
             #expect(second.errorText.contains("an operator resumed the lane"))
             #expect(try await remint(shop, "lanes", "resume", "live").status == 1, "it is not paused")
 
@@ -72,7 +71,7 @@ extension OperatorScenarios {
                 report("ann"), report("ben", topic: "remint.invalidations.bulk"),
                 rawReport("onesignal-shop", #"{"externalId":"cid"}"#),
             ])
-            #expect(try await tokens(shop, atLeast: 3).count == 3)
+            #expect(try await subjects(shop, atLeast: 3).count == 3)
             let lanes = try await remint(shop, "lanes", "list", "--json").outputText
             #expect(!lanes.contains("paused"), "\(lanes)")
             worker.terminate()
@@ -105,7 +104,7 @@ extension OperatorScenarios {
 
             let resumed = try await remint(shop, "apps", "resume", "braze-ios", "onesignal-shop")
             #expect(resumed.status == 0, "\(resumed.errorText)")
-            #expect(Set(try await tokens(shop, atLeast: 3)) == Set((0..<3).map { "braze-ios/u-\($0)" }))
+            #expect(try await subjects(shop, atLeast: 3) == Set((0..<3).map { "braze-ios/u-\($0)" }))
             try await admin.wait("remint_minted_total", atLeast: 3)
             while try await admin.total("remint_app_paused") > 0 { try Task.checkCancellation() }
             worker.terminate()
@@ -178,10 +177,13 @@ extension OperatorScenarios {
         }
 
         /// The keys of the tokens that came, at least `count`.
-        private func tokens(_ shop: borrowing Shop, atLeast count: Int) async throws -> [String] {
-            try await shop.consumeOutputs(of: ["remint.tokens"]) { $0.count >= count }.map {
-                String(decoding: $0.key ?? [], as: UTF8.self)
+        /// Returns the subjects with tokens, when there are `count` of them. A handover may give an event a second token: the
+        /// embedded broker isolates no transaction, so delivery is at least once.
+        private func subjects(_ shop: borrowing Shop, atLeast count: Int) async throws -> Set<String> {
+            func names(_ records: [ConsumedRecord]) -> Set<String> {
+                Set(records.map { String(decoding: $0.key ?? [], as: UTF8.self) })
             }
+            return names(try await shop.consumeOutputs(of: ["remint.tokens"]) { names($0).count >= count })
         }
 
         private func remint(_ shop: borrowing Shop, _ arguments: String...) async throws -> Program {
