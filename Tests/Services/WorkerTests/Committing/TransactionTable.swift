@@ -21,6 +21,7 @@ enum TransactionTable {
                 .unknownMemberID: .aborted("UNKNOWN_MEMBER_ID"),
                 .rebalanceInProgress: .aborted("REBALANCE_IN_PROGRESS"),
                 .topicAuthorizationFailed: .blocked(deadLetters, "TOPIC_AUTHORIZATION_FAILED"),
+                .groupAuthorizationFailed: .aborted("GROUP_AUTHORIZATION_FAILED"),
                 .producerFenced: .fenced("_FENCED"), .invalidProducerEpoch: .fenced("_FENCED"),
             ]
         ),
@@ -35,6 +36,7 @@ enum TransactionTable {
                 .rebalanceInProgress: .aborted("REBALANCE_IN_PROGRESS"),
                 .concurrentTransactions: .aborted("CONCURRENT_TRANSACTIONS"),
                 .topicAuthorizationFailed: .blocked(deadLetters, "TOPIC_AUTHORIZATION_FAILED"),
+                .groupAuthorizationFailed: .aborted("GROUP_AUTHORIZATION_FAILED"),
                 .producerFenced: .fenced("PRODUCER_FENCED"), .invalidProducerEpoch: .fenced("_FENCED"),
             ]
         ),
@@ -52,6 +54,7 @@ enum TransactionTable {
                 .unknownMemberID: .unusable("UNKNOWN_MEMBER_ID"),
                 .rebalanceInProgress: .unusable("REBALANCE_IN_PROGRESS"),
                 .topicAuthorizationFailed: .unusable("TOPIC_AUTHORIZATION_FAILED"),
+                .groupAuthorizationFailed: .unusable("GROUP_AUTHORIZATION_FAILED"),
                 .producerFenced: .fenced("_FENCED"), .invalidProducerEpoch: .fenced("_FENCED"),
             ]
         ),
@@ -66,6 +69,7 @@ enum TransactionTable {
         .rebalanceInProgress: .aborted("REBALANCE_IN_PROGRESS"),
         // Of the input topic: nothing is wrong with an output.
         .topicAuthorizationFailed: .aborted("TOPIC_AUTHORIZATION_FAILED"),
+        .groupAuthorizationFailed: .aborted("GROUP_AUTHORIZATION_FAILED"),
         .producerFenced: .fenced("_FENCED"), .invalidProducerEpoch: .fenced("_FENCED"),
     ]
 
@@ -79,6 +83,7 @@ enum TransactionTable {
         .messageTooLarge: .unusable("MSG_SIZE_TOO_LARGE"), .illegalGeneration: .unusable("ILLEGAL_GENERATION"),
         .unknownMemberID: .unusable("UNKNOWN_MEMBER_ID"), .rebalanceInProgress: .unusable("REBALANCE_IN_PROGRESS"),
         .topicAuthorizationFailed: .unusable("TOPIC_AUTHORIZATION_FAILED"),
+        .groupAuthorizationFailed: .unusable("GROUP_AUTHORIZATION_FAILED"),
         .producerFenced: .fenced("_FENCED"), .invalidProducerEpoch: .fenced("_FENCED"),
     ]
 }
