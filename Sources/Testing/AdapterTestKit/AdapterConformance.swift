@@ -48,12 +48,17 @@ public struct AdapterConformance: Sendable {
             violations += handover(adapter)
             let users = users(adapter, app, reports)
             violations += users.violations
+            let vouched = try app.vouchedUser(of: adapter)
+            let refusal = adapter.refusalOfMissingMembers(in: vouched)
+            if let refusal { violations.append("\(app.name): no token can be tested: \(refusal.detail)") }
+            let subjects = refusal == nil ? users.subjects : []
+            let grants = vouched?.grants ?? Enrichment()
             // What the adapter asks to mint is accepted by its own verifier, holds nothing else, and no corruption passes.
-            for subject in users.subjects { violations += try tokens(adapter, app, subject) }
+            for subject in subjects { violations += try tokens(adapter, app, subject, grants) }
             violations += try lookups(adapter, users.subjects)
             violations +=
                 try HostileIdentifiers(
-                    adapter, reports: reports.map { $0.report(at: now) }, users: users.subjects, at: now)?
+                    adapter, reports: reports.map { $0.report(at: now) }, users: subjects, at: now, grants: grants)?
                 .violations() ?? []
         }
         let known = Set(fixtures.apps.map(\.name))
@@ -202,15 +207,23 @@ public struct AdapterConformance: Sendable {
         }
     }
 
-    private func tokens(_ adapter: any Adapter, _ app: AdapterFixtures.App, _ subject: Subject) throws -> [String] {
+    private func tokens(
+        _ adapter: any Adapter, _ app: AdapterFixtures.App, _ subject: Subject, _ grants: Enrichment
+    ) throws -> [String] {
         let recipe = adapter.recipe(for: subject)
         let keyID = recipe.needsKeyID ? "key-A" : nil
-        let maker = TokenMaker(recipe: recipe, key: try SigningKey.generate(recipe.algorithm, keyID: keyID))
+        let key = try SigningKey.generate(recipe.algorithm, keyID: keyID)
+        let maker = TokenMaker(recipe: recipe, key: key, grants: grants)
         let keys = [maker.key.verificationKey]
         func verdict(_ token: [UInt8], _ expected: Subject = subject) -> VendorVerdict {
             adapter.verify(token, against: keys, expecting: expected, at: now)
         }
         var violations: [String] = []
+        if !adapter.requiredVouched.isEmpty,
+            (try? TokenMaker(recipe: recipe, key: key).token(for: subject, from: now.seconds)) != nil
+        {
+            violations.append("a token is made without the members that the edge must vouch for")
+        }
         if recipe != adapter.recipe(for: subject) { violations.append("the recipe differs the second time") }
         if recipe.algorithm != adapter.algorithm || recipe.lifetime != adapter.lifetime {
             violations.append("the recipe's algorithm or lifetime is not the adapter's")

@@ -68,6 +68,9 @@ package struct FileTestRun {
     private func token(_ test: FileTests.Token, _ tests: FileTests) -> [Diagnostic] {
         do {
             let made = try MadeToken(test, tests, vendor)
+            if let rejection = test.rejection {
+                return [failure(at: test.place, "expected no token because of \(rejection.rawValue), and one is made")]
+            }
             var failures: [Diagnostic] = []
             if let expected = test.header, !made.header.isSame(as: expected) {
                 failures.append(failure(at: test.place, "the header is \(text(made.header)), not \(text(expected))"))
@@ -89,6 +92,9 @@ package struct FileTestRun {
                 }
             }
             return failures
+        } catch let rejection as Rejection {
+            return rejection.code == test.rejection
+                ? [] : [failure(at: test.place, "no token: \(rejection.code.rawValue): \(rejection.detail)")]
         } catch { return [failure(at: test.place, "no token: \(error)")] }
     }
 

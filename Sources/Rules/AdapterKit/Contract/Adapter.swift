@@ -63,6 +63,10 @@ public protocol Adapter: Sendable {
     /// - Throws: `Rejection` with `.malformedEvent`.
     func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser
 
+    /// The members besides the user that the edge must vouch for, because a token without them is of no use: one that opens
+    /// no room, for instance. An event that lacks one has no token.
+    var requiredVouched: [String] { get }
+
     /// Returns the subject that an operator or the edge names under `reissue.user` or `reissue.ids`.
     ///
     /// - Throws: `Rejection` with `.missingUser`, `.malformedReport` or, where a token answers a challenge,
@@ -126,6 +130,9 @@ extension Adapter {
     public func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser {
         VouchedUser(Subject(user: try VouchedUser.id("user", in: members)))
     }
+
+    /// The default: the user is enough for a token.
+    public var requiredVouched: [String] { [] }
 
     /// Returns a user with a single id.
     public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject { try Subject(reissuing: user) }

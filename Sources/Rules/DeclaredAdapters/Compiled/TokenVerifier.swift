@@ -6,6 +6,8 @@ struct TokenVerifier: Sendable {
     let recipe: Recipe
     let userPlace: ClaimPlace?
     let challengePlace: ClaimPlace?
+    /// The types of the members that the edge vouches for.
+    let vouched: [String: VouchedMember.Kind]
 
     /// A token under examination.
     private struct Case {
@@ -95,7 +97,19 @@ struct TokenVerifier: Sendable {
         case .object, .identifiers: return !value.isObject
         case .array: return !value.isArray
         case .granted(_, let otherwise): return value.isString != (otherwise.first == UInt8(ascii: "\""))
+        case .vouched(let key): return !isOfKind(value, key)
         case .enrichment: return false
+        }
+    }
+
+    /// Returns whether `value` has the type of the member that the recipe calls `key`; a member in another form is a string.
+    private func isOfKind(_ value: JSONValue, _ key: String) -> Bool {
+        switch vouched[key] {
+        case .text?, nil: value.isString
+        case .integer?: value.isNumber
+        case .boolean?: value.bool != nil
+        case .object?: value.isObject
+        case .texts?, .list?: value.isArray
         }
     }
 

@@ -79,4 +79,6 @@ package struct VouchedMember: Sendable {
     package let about: String
     /// The longest value, in bytes of JSON.
     package let limit: Int
+    /// Whether a token without the member is of no use, so that an event without it has no token.
+    package let isRequired: Bool
 }

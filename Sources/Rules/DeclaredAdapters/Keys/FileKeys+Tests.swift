@@ -86,11 +86,12 @@ extension FileKeys {
         static let header = FileKey.json("header", .object)
         static let payload = FileKey.json("payload", .object)
         static let token = FileKey.text("token")
+        static let rejected = FileKey.text("rejected", "The code with which there must be no token: missing_vouched.")
 
         static let all = [
             app.description, user.description, challenge.description, vouched.description, at.description,
             lives.description, uuid.description, key.description, header.description, payload.description,
-            token.description,
+            token.description, rejected.description,
         ]
     }
 

@@ -59,9 +59,11 @@ extension FileKeys {
     enum Vouched {
         static let type: FileKey<VouchedMember.Kind> = .choice("type")
         static let atMost = FileKey.integer("at_most", in: 1...8192, "Bytes of JSON.")
+        static let required = FileKey.bool(
+            "required", "Whether an event without the member is dead-lettered as missing_vouched.")
         static let about = FileKey.text("about", isRequired: true)
 
-        static let all = [type.description, atMost.description, about.description]
+        static let all = [type.description, atMost.description, required.description, about.description]
     }
 
     /// The keys of the device's call.

@@ -37,8 +37,20 @@ package struct DocsPage {
         return [
             "## What the edge may vouch for", "",
             "Beside `user`, under `vouched` of an event. No device's report can set it.", "",
-            "| member | type | what |", "|---|---|---|",
-        ] + description.vouched.map { "| `\($0.name)` | \($0.kind.rawValue) | \(cell($0.about)) |" }
+            "| member | type | required | what |", "|---|---|---|---|",
+        ]
+            + description.vouched.map {
+                "| `\($0.name)` | \($0.kind.rawValue) | \($0.isRequired ? "yes" : "no") | \(cell($0.about)) |"
+            } + missingMembers
+    }
+
+    private var missingMembers: [String] {
+        guard description.vouched.contains(where: \.isRequired) else { return [] }
+        return [
+            "",
+            "An event that lacks a required member has no token: the worker dead-letters it as `missing_vouched`. A batch job names "
+                + "users alone, so it cannot ask for these tokens.",
+        ]
     }
 
     private var reports: [String] {

@@ -17,7 +17,8 @@ package struct DescriptionReader {
         guard let root = DescriptionText.root(of: text, diagnostics) else { return (nil, nil, diagnostics.all) }
         let section = Section(root, name: "", diagnostics)
         let description = root.mapping == nil ? nil : read(section)
-        let tests = section.read(FileKeys.tests).map { TestsReader().read($0) }
+        let required = description?.vouched.filter(\.isRequired).map(\.name) ?? []
+        let tests = section.read(FileKeys.tests).map { TestsReader(required: required).read($0) }
         section.finish()
         if let description {
             for fact in description.missing { diagnostics.warn(at: fact.place, "missing fact: \(fact.text)") }

@@ -30,7 +30,8 @@ struct SettingsReader {
             let kind = member.read(FileKeys.Vouched.type) ?? .text
             let about = member.read(FileKeys.Vouched.about) ?? ""
             return VouchedMember(
-                name: name, kind: kind, about: about, limit: member.read(FileKeys.Vouched.atMost) ?? 1024)
+                name: name, kind: kind, about: about, limit: member.read(FileKeys.Vouched.atMost) ?? 1024,
+                isRequired: member.read(FileKeys.Vouched.required) ?? false)
         }
     }
 

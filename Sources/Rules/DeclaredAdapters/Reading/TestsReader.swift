@@ -6,15 +6,33 @@ import Yams
 struct TestsReader {
     private static let most = 512
 
+    /// The members that the edge must vouch for.
+    let required: [String]
+
     func read(_ section: Section) -> FileTests {
         defer { section.finish() }
         let now = section.read(FileKeys.Tests.now) ?? FileTests.standardTime
         let (key, keyID) = key(section, FileKeys.Tests.key)
         let apps = apps(section)
+        let reports = reports(section), tokens = tokens(section, now, apps)
         return FileTests(
-            now: now, key: key, keyID: keyID, apps: apps, reports: reports(section),
-            tokens: tokens(section, now, apps), verdicts: verdicts(section), refusals: refusals(section),
+            now: now, key: key, keyID: keyID,
+            apps: apps.map { app in
+                FileTests.App(
+                    name: app.name, settings: app.settings, reissue: app.reissue,
+                    vouched: vouched(of: app.name, tokens))
+            },
+            reports: reports, tokens: tokens, verdicts: verdicts(section), refusals: refusals(section),
             place: section.diagnostics.place(of: section.node))
+    }
+
+    /// Returns the members that the first token test of `app` with all required ones vouches for.
+    private func vouched(of app: String, _ tokens: [FileTests.Token]) -> [UInt8]? {
+        guard !required.isEmpty else { return nil }
+        return tokens.lazy.filter { $0.app == app }.compactMap(\.vouched).first { json in
+            guard let members = try? JSONDocument(parsing: json).root else { return false }
+            return required.allSatisfy { members[$0] != nil }
+        }
     }
 
     private func key(_ section: Section, _ declared: FileKey<Node>) -> (FileTests.Key?, String?) {
@@ -36,7 +54,8 @@ struct TestsReader {
             let app = Section(value, at: key, name: "tests.apps.\(name)", section.diagnostics)
             defer { app.finish() }
             guard let settings = json(app, FileKeys.TestApp.settings) else { return nil }
-            return FileTests.App(name: name, settings: settings, reissue: app.read(FileKeys.TestApp.reissue))
+            return FileTests.App(
+                name: name, settings: settings, reissue: app.read(FileKeys.TestApp.reissue), vouched: nil)
         }
     }
 
@@ -87,12 +106,7 @@ struct TestsReader {
         json.beginObject()
         defer { json.endObject() }
         if let (code, node) = expect.placed(FileKeys.Expectation.rejected) {
-            guard ErrorCode(rawValue: code) != nil else {
-                let known = ErrorCode.allCases.map(\.rawValue)
-                let meant = Spelling.nearest(to: code, among: known).map { "; did you mean \($0)?" } ?? ""
-                expect.diagnostics.error(node, "no code is called \(code)\(meant)")
-                return false
-            }
+            guard errorCode(code, node, expect) != nil else { return false }
             json.member("rejected", code)
             return true
         }
@@ -114,6 +128,14 @@ struct TestsReader {
         return true
     }
 
+    private func errorCode(_ code: String, _ node: Node, _ section: Section) -> ErrorCode? {
+        if let known = ErrorCode(rawValue: code) { return known }
+        let known = ErrorCode.allCases.map(\.rawValue)
+        let meant = Spelling.nearest(to: code, among: known).map { "; did you mean \($0)?" } ?? ""
+        section.diagnostics.error(node, "no code is called \(code)\(meant)")
+        return nil
+    }
+
     // MARK: Tokens
 
     private func tokens(_ section: Section, _ now: UnixTime, _ apps: [FileTests.App]) -> [FileTests.Token] {
@@ -130,13 +152,15 @@ struct TestsReader {
             let payload = token.read(FileKeys.TestToken.payload)
             let bytes = token.read(FileKeys.TestToken.token)
             let (key, keyID) = key(token, FileKeys.TestToken.key)
+            let rejection = token.placed(FileKeys.TestToken.rejected).flatMap { errorCode($0.value, $0.node, token) }
             guard let app, let user else { return nil }
             if !apps.contains(where: { $0.name == app.value }) {
                 section.diagnostics.error(app.node, "tests.apps has no app called \(app.value)")
                 return nil
             }
-            if header == nil, payload == nil, bytes == nil {
-                section.diagnostics.error(node, "a token's test needs its expected result: header, payload or token")
+            if header == nil, payload == nil, bytes == nil, token.value(of: FileKeys.TestToken.rejected) == nil {
+                section.diagnostics.error(
+                    node, "a token's test needs its expected result: header, payload, token or rejected")
             }
             if let uuid, UUIDText.words(of: uuid) == nil {
                 section.diagnostics.error(token.value(of: FileKeys.TestToken.uuid), "tests.tokens.uuid is no UUID")
@@ -144,7 +168,7 @@ struct TestsReader {
             return FileTests.Token(
                 app: app.value, user: user, challenge: challenge, vouched: vouched, issuedAt: issuedAt,
                 life: life ?? -1, uuid: uuid, header: header, payload: payload, token: bytes, key: key, keyID: keyID,
-                place: section.diagnostics.place(of: node))
+                rejection: rejection, place: section.diagnostics.place(of: node))
         }
     }
 

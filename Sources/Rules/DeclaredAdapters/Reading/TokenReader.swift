@@ -212,6 +212,15 @@ extension ClaimRule {
     }
 }
 
+extension ClaimRule {
+    fileprivate var hasVouched: Bool {
+        switch self {
+        case .claim(_, let value, _): value.hasVouched
+        case .oneOf(_, let choices): choices.values.contains { $0.contains(where: \.hasVouched) }
+        }
+    }
+}
+
 extension ValueRule {
     var namesUser: Bool {
         switch self {
@@ -220,6 +229,18 @@ extension ValueRule {
         case .object(let claims): claims.contains(where: \.namesUser)
         case .oneOf(_, let choices): !choices.isEmpty && choices.values.allSatisfy(\.namesUser)
         default: false
+        }
+    }
+
+    /// Whether it contains a value that the edge must vouch for.
+    var hasVouched: Bool {
+        switch self {
+        case .placeholder(.vouched), .granted: true
+        case .object(let claims): claims.contains(where: \.hasVouched)
+        case .array(let values), .joined(let values, _): values.contains(where: \.hasVouched)
+        case .jsonText(let inner), .omitted(let inner): inner.hasVouched
+        case .oneOf(_, let choices): choices.values.contains(where: \.hasVouched)
+        case .constant, .placeholder, .text, .moment: false
         }
     }
 
