@@ -2,6 +2,7 @@ import AdapterKit
 import DeclaredAdapters
 import DeclaredTesting
 import Foundation
+import Operations
 import Pipeline
 import Testing
 
@@ -46,6 +47,17 @@ import Testing
     ])
     func `an event with all required members has a token`(_ event: String) async throws {
         #expect(try await settle(event).outcome == .minted)
+    }
+
+    @Test func `a batch job's row is rejected with the missing member`() throws {
+        let text = try String(contentsOf: Self.rules, encoding: .utf8)
+        let vendor = try #require(DeclaredVendor.load(text, file: "rooms.yaml").vendor)
+        let adapter = try vendor.adapter(settings: Array("{}".utf8))
+        let error = #expect(throws: UserRow.BadRow.self) {
+            try ReissueEvent(
+                user: Array(#""u1""#.utf8), app: "shop", adapter: adapter, id: "1", at: UnixTime(seconds: 1))
+        }
+        #expect(error?.reason.hasPrefix("missing_vouched: the event does not vouch for \"room\"") == true)
     }
 
     @Test func `an event that calls for no token needs no member`() async throws {
