@@ -30,7 +30,7 @@ package struct FileTestRun {
         failures += tests.reports.flatMap { report($0, tests) }
         failures += tests.tokens.flatMap { token($0, tests) }
         failures += tests.refusals.flatMap(refusal)
-        failures += conformance(tests, besides: failures)
+        failures += conformance(tests)
         return failures
     }
 
@@ -114,15 +114,28 @@ package struct FileTestRun {
     }
 
     /// Checks the promises of every adapter. Failures of the file's own reports are not repeated.
-    private func conformance(_ tests: FileTests, besides known: [Diagnostic]) -> [Diagnostic] {
+    private func conformance(_ tests: FileTests) -> [Diagnostic] {
         do {
             let suite = AdapterConformance(
                 vendor.registration, fixtures: try tests.fixtures(), readme: DocsPage(vendor.description).text)
-            let reports = Set(tests.reports.map(\.name))
-            return try suite.violations().filter { violation in
-                !violation.contains(": expected ") || !reports.contains { violation.hasPrefix($0) } || known.isEmpty
-            }.map { failure(at: tests.place, $0) }
+            return try suite.findings().filter { finding in
+                // The tests of reports compare every reading already.
+                if case .report = finding.part { !finding.text.contains(": expected ") } else { true }
+            }.map { finding in
+                failure(
+                    at: place(of: finding.part, tests),
+                    finding.part == .verdicts ? "tests.verdicts \(finding.text)" : finding.text)
+            }
         } catch { return [failure(at: tests.place, "the adapter cannot be tried: \(error)")] }
+    }
+
+    private func place(of part: ConformanceFinding.Part, _ tests: FileTests) -> FileLocation {
+        switch part {
+        case .adapter: tests.place
+        case .app(let name): tests.apps.first { $0.name == name }?.place ?? tests.place
+        case .report(let name): tests.reports.first { $0.name == name }?.place ?? tests.place
+        case .verdicts: tests.verdictsPlace
+        }
     }
 }
 

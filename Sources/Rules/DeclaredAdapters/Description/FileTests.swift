@@ -19,6 +19,7 @@ package struct FileTests: Sendable {
         package let settings: [UInt8]
         /// `reissue.user`, as JSON.
         package let reissue: [UInt8]?
+        package let place: FileLocation
         /// The members besides the user that the edge vouches for, as JSON: those of the first token test that has all required
         /// ones; nil where the user is enough for a token.
         package let vouched: [UInt8]?
@@ -71,6 +72,8 @@ package struct FileTests: Sendable {
     /// The vendor's verdicts by the corruption's name.
     package let verdicts: [(name: String, verdict: String)]
     package let refusals: [Refusal]
+    /// The place of the verdicts in the file; that of the tests where there are none.
+    package let verdictsPlace: FileLocation
     /// The place of the tests in the file.
     package let place: FileLocation
 }

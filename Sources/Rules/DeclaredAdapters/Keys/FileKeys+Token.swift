@@ -20,9 +20,10 @@ extension FileKeys {
     enum Lifetime {
         private static let range: ClosedRange<Duration> = .seconds(1)...(.seconds(31_536_000))
 
-        static let standard = FileKey.seconds("standard", in: range, isRequired: true)
-        static let from = FileKey.seconds("from", in: range, isRequired: true)
-        static let to = FileKey.seconds("to", in: range, isRequired: true)
+        static let standard = FileKey.seconds(
+            "standard", in: range, isRequired: true, "The lifetime unless configured, such as 1h.")
+        static let from = FileKey.seconds("from", in: range, isRequired: true, "The shortest lifetime, such as 1m.")
+        static let to = FileKey.seconds("to", in: range, isRequired: true, "The longest lifetime, such as 24h.")
 
         static let all = [standard.description, from.description, to.description]
     }

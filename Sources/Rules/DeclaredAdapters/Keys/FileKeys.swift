@@ -85,7 +85,9 @@ extension FileKeys {
     /// The keys of the vendor's checks.
     enum Verdicts {
         static let first = FileKey.node("first", .list(of: .section(Rule.all)))
-        static let otherwise = FileKey.node("otherwise", .answer, isRequired: true)
+        static let otherwise = FileKey.node(
+            "otherwise", .answer, isRequired: true,
+            "The vendor's answer to a token that it refuses, such as 401 Unauthorized.")
         static let unchecked = FileKey.texts("unchecked")
         static let optional = FileKey.texts("optional")
 

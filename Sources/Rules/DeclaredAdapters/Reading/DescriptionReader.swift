@@ -15,11 +15,12 @@ package struct DescriptionReader {
     ) {
         let diagnostics = Diagnostics(file: file)
         guard let root = DescriptionText.root(of: text, diagnostics) else { return (nil, nil, diagnostics.all) }
-        let section = Section(root, name: "", diagnostics)
+        let section = Section(root, name: "", diagnostics).declare(FileKeys.all)
         let description = root.mapping == nil ? nil : read(section)
         let required = description?.vouched.filter(\.isRequired).map(\.name) ?? []
         let tests = section.read(FileKeys.tests).map { TestsReader(required: required).read($0) }
         section.finish()
+        if root.mapping != nil { TestsReader.warnOfMissingTests(section) }
         if let description {
             for fact in description.missing { diagnostics.warn(at: fact.place, "missing fact: \(fact.text)") }
         }
@@ -107,8 +108,8 @@ struct KeyReader {
         let areSecrets = !algorithms.isEmpty && algorithms.allSatisfy { $0.keyType == .secret }
         let encoding = section.read(FileKeys.Key.encoding)
         if areSecrets, encoding == nil, section.value(of: FileKeys.Key.encoding) == nil {
-            section.diagnostics.error(
-                section.node,
+            section.missing(
+                FileKeys.Key.encoding.name,
                 "key.encoding is missing: how the vendor writes its secret, \(SecretEncoding.allCases.map(\.rawValue).joined(separator: ", "))"
             )
         }
@@ -122,8 +123,8 @@ struct KeyReader {
         let overlap = section.read(FileKeys.Key.olderTokens)
         let before = section.read(FileKeys.Key.beforePromotion) ?? []
         if before.isEmpty {
-            section.diagnostics.error(
-                section.node,
+            section.missing(
+                FileKeys.Key.beforePromotion.name,
                 "key.before_promotion is missing: what someone does at the vendor before a new key may sign")
         }
         let derivation = derivation(section, areSecrets)

@@ -12,6 +12,7 @@ struct SettingsReader {
         return section.all.compactMap { key, name, value in
             guard isName(name, key, section) else { return nil }
             let setting = Section(value, at: key, name: section.path(name), section.diagnostics)
+                .declare(FileKeys.Setting.all)
             defer { setting.finish() }
             return read(setting, name: name)
         }
@@ -26,6 +27,7 @@ struct SettingsReader {
                 return nil
             }
             let member = Section(value, at: key, name: section.path(name), section.diagnostics)
+                .declare(FileKeys.Vouched.all)
             defer { member.finish() }
             let kind = member.read(FileKeys.Vouched.type) ?? .text
             let about = member.read(FileKeys.Vouched.about) ?? ""

@@ -19,12 +19,39 @@ struct TestsReader {
             now: now, key: key, keyID: keyID,
             apps: apps.map { app in
                 FileTests.App(
-                    name: app.name, settings: app.settings, reissue: app.reissue,
+                    name: app.name, settings: app.settings, reissue: app.reissue, place: app.place,
                     vouched: vouched(of: app.name, tokens))
             },
             reports: reports, tokens: tokens, verdicts: verdicts(section), refusals: refusals(section),
+            verdictsPlace: section.diagnostics.place(of: section.key(of: FileKeys.Tests.verdicts) ?? section.node),
             place: section.diagnostics.place(of: section.node))
     }
+
+    /// Warns of the parts without which `remint adapter test` fails.
+    static func warnOfMissingTests(_ root: Section) {
+        guard let node = root.value(of: FileKeys.tests) else {
+            root.diagnostics.warning(
+                root.node, "the file has no tests; write tests: with apps, reports, tokens and verdicts")
+            return
+        }
+        let members = Self.members(of: node)
+        let parts: [any DeclaredMember] = [FileKeys.Tests.reports, FileKeys.Tests.tokens, FileKeys.Tests.verdicts]
+        for part in parts where members[part.name] == nil {
+            root.diagnostics.warning(
+                root.key(of: FileKeys.tests), "tests.\(part.name) is missing; remint adapter test fails without it")
+        }
+        if let verdicts = members[FileKeys.Tests.verdicts.name], Self.members(of: verdicts)[otherVerdicts] == nil {
+            root.diagnostics.warning(
+                verdicts, "tests.verdicts lacks \"*\", the vendor's answer to every other corrupted token")
+        }
+    }
+
+    private static func members(of node: Node) -> [String: Node] {
+        Dictionary(node.mapping?.map { ($0.key.string ?? "", $0.value) } ?? []) { first, _ in first }
+    }
+
+    /// The name of the verdict on every corrupted token without one of its own.
+    private static let otherVerdicts = "*"
 
     /// Returns the members that the first token test of `app` with all required ones vouches for.
     private func vouched(of app: String, _ tokens: [FileTests.Token]) -> [UInt8]? {
@@ -52,10 +79,12 @@ struct TestsReader {
     private func apps(_ section: Section) -> [FileTests.App] {
         section.section(FileKeys.Tests.apps).all.prefix(Self.most).compactMap { key, name, value in
             let app = Section(value, at: key, name: "tests.apps.\(name)", section.diagnostics)
+                .declare(FileKeys.TestApp.all)
             defer { app.finish() }
             guard let settings = json(app, FileKeys.TestApp.settings) else { return nil }
             return FileTests.App(
-                name: name, settings: settings, reissue: app.read(FileKeys.TestApp.reissue), vouched: nil)
+                name: name, settings: settings, reissue: app.read(FileKeys.TestApp.reissue),
+                place: section.diagnostics.place(of: key), vouched: nil)
         }
     }
 
@@ -78,6 +107,7 @@ struct TestsReader {
     private func reports(_ section: Section) -> [FileTests.Report] {
         list(section, FileKeys.Tests.reports).enumerated().compactMap { index, node in
             let report = Section(node, at: node, name: "tests.reports", section.diagnostics)
+                .declare(FileKeys.TestReport.all)
             defer { report.finish() }
             let sdk = report.read(FileKeys.TestReport.sdk) ?? "", app = report.read(FileKeys.TestReport.app) ?? ""
             let reported = report.read(FileKeys.TestReport.reported) ?? ""
@@ -141,6 +171,7 @@ struct TestsReader {
     private func tokens(_ section: Section, _ now: UnixTime, _ apps: [FileTests.App]) -> [FileTests.Token] {
         list(section, FileKeys.Tests.tokens).compactMap { node in
             let token = Section(node, at: node, name: "tests.tokens", section.diagnostics)
+                .declare(FileKeys.TestToken.all)
             defer { token.finish() }
             let app = token.placed(FileKeys.TestToken.app)
             let user = token.read(FileKeys.TestToken.user)
@@ -186,6 +217,7 @@ struct TestsReader {
     private func refusals(_ section: Section) -> [FileTests.Refusal] {
         list(section, FileKeys.Tests.refused).compactMap { node in
             let refusal = Section(node, at: node, name: "tests.refused", section.diagnostics)
+                .declare(FileKeys.Refusal.all)
             defer { refusal.finish() }
             guard let settings = json(refusal, FileKeys.Refusal.settings) else { return nil }
             return FileTests.Refusal(

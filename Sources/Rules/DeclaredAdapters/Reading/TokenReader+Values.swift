@@ -126,6 +126,7 @@ extension TokenReader {
     /// Reads a granted value: `{ is: capability, otherwise: … }`.
     private func granted(_ node: Node, _ name: String) -> ValueRule? {
         let section = Section(node, at: node, name: name, diagnostics)
+            .declare([FileKeys.Function.granted.description, FileKeys.Function.otherwise.description])
         defer { section.finish() }
         guard let (text, place) = section.placed(FileKeys.Function.granted) else { return nil }
         let member = text.hasPrefix("vouched.") ? String(text.dropFirst("vouched.".count)) : text
@@ -138,11 +139,7 @@ extension TokenReader {
         }
         guard let other = section.read(FileKeys.Function.otherwise),
             let otherwise = value(other, section.path(of: FileKeys.Function.otherwise))
-        else {
-            diagnostics.error(
-                node, "$vouched needs \"otherwise\", the value if nobody vouches for \(member)")
-            return nil
-        }
+        else { return nil }
         guard otherwise.isConstant else {
             diagnostics.error(other, "\(section.path(of: FileKeys.Function.otherwise)) must be a constant or a setting")
             return nil
@@ -198,7 +195,10 @@ extension TokenReader {
     }
 
     private func moment(_ node: Node, _ base: Moment.Base, _ name: String) -> ValueRule? {
-        let section = Section(node, at: node, name: name, diagnostics)
+        let section = Section(node, at: node, name: name, diagnostics).declare([
+            FileKeys.Function.plus.description, FileKeys.Function.minus.description,
+            FileKeys.Function.unit.description,
+        ])
         defer { section.finish() }
         let plus = section.read(FileKeys.Function.plus) ?? 0
         let minus = section.read(FileKeys.Function.minus) ?? 0
@@ -214,12 +214,10 @@ extension TokenReader {
 
     private func joined(_ node: Node, _ name: String) -> ValueRule? {
         let section = Section(node, at: node, name: name, diagnostics)
+            .declare([FileKeys.Function.of.description, FileKeys.Function.with.description])
         defer { section.finish() }
         let separator = section.read(FileKeys.Function.with) ?? ","
-        guard let of = section.read(FileKeys.Function.of) else {
-            diagnostics.error(node, "$join needs \"of\", a list of texts, and \"with\", what stands between them")
-            return nil
-        }
+        guard let of = section.read(FileKeys.Function.of) else { return nil }
         if let member = loneVouched(of), isRequired(member) {
             return .joined([.placeholder(.vouched(member))], separator: separator)
         }

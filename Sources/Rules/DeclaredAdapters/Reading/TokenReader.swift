@@ -12,11 +12,8 @@ struct TokenReader {
         defer { section.finish() }
         let signing = signing(section)
         let header = header(section)
-        let lifetime = lifetime(section.section(FileKeys.Token.lifetime), section)
-        guard let node = section.read(FileKeys.Token.claims) else {
-            diagnostics.error(section.node, "token.claims is missing: the payload, as it is in a token")
-            return nil
-        }
+        let lifetime = lifetime(section.section(FileKeys.Token.lifetime))
+        guard let node = section.read(FileKeys.Token.claims) else { return nil }
         let claims = claims(of: node, "token.claims", isTop: true)
         check(claims, node)
         guard let signing, let lifetime else { return nil }
@@ -51,16 +48,11 @@ struct TokenReader {
         return nil
     }
 
-    private func lifetime(_ section: Section, _ token: Section) -> LifetimeBounds? {
+    private func lifetime(_ section: Section) -> LifetimeBounds? {
         defer { section.finish() }
-        guard let standard = section.read(FileKeys.Lifetime.standard),
-            let least = section.read(FileKeys.Lifetime.from),
-            let most = section.read(FileKeys.Lifetime.to)
-        else {
-            diagnostics.error(
-                section.node ?? token.node, "token.lifetime needs standard, from and to, each a duration such as 1h")
-            return nil
-        }
+        let standard = section.read(FileKeys.Lifetime.standard)
+        let least = section.read(FileKeys.Lifetime.from), most = section.read(FileKeys.Lifetime.to)
+        guard let standard, let least, let most else { return nil }
         guard least <= standard, standard <= most else {
             diagnostics.error(section.node, "token.lifetime: standard must lie between from and to")
             return nil
