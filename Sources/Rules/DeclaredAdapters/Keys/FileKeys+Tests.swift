@@ -89,7 +89,8 @@ extension FileKeys {
         static let header = FileKey.json("header", .object)
         static let payload = FileKey.json("payload", .object)
         static let token = FileKey.text("token")
-        static let rejected = FileKey.text("rejected", "The code with which there must be no token: missing_vouched.")
+        static let rejected = FileKey.text(
+            "rejected", .text(), "The code with which there must be no token: missing_vouched.")
 
         static let all = [
             app.description, user.description, challenge.description, vouched.description, at.description,

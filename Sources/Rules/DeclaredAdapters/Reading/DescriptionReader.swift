@@ -17,7 +17,7 @@ package struct DescriptionReader {
         guard let root = DescriptionText.root(of: text, diagnostics) else { return (nil, nil, diagnostics.all) }
         let section = Section(root, name: "", diagnostics).declare(FileKeys.all)
         let description = root.mapping == nil ? nil : read(section)
-        let required = description?.vouched.filter(\.isRequired).map(\.name) ?? []
+        let required = description?.vouched.filter { $0.isRequired }.map { $0.name } ?? []
         let tests = section.read(FileKeys.tests).map { TestsReader(required: required).read($0) }
         section.finish()
         if root.mapping != nil { TestsReader.warnOfMissingTests(section) }
