@@ -17,6 +17,7 @@ package final class DeclaredAdapter: Adapter {
     private let verifier: TokenVerifier
     private let grants: [ClaimsCompiler.Grant]
     package let requiredVouched: [String]
+    package var tokensNameUser: Bool { description.token.namesUser }
 
     package init(settings: DeclaredSettings) throws(SettingsError) {
         let description = settings.description
@@ -44,7 +45,8 @@ package final class DeclaredAdapter: Adapter {
         let userPlace = ClaimPlace(of: .user, or: .user, in: claims)
         decoder = ReportDecoder(description, settings.values, userPlace: userPlace)
         verifier = TokenVerifier(
-            rules: description.verdicts, recipe: appRecipe, userPlace: userPlace,
+            rules: description.verdicts, recipe: appRecipe, ageLimit: description.token.ageLimit,
+            namesUser: description.token.namesUser, userPlace: userPlace,
             challengePlace: ClaimPlace(of: .constant("\u{0}"), or: .challenge, in: claims),
             vouched: Dictionary(description.vouched.map { ($0.name, $0.kind) }) { first, _ in first })
     }

@@ -76,6 +76,9 @@ public protocol Adapter: Sendable {
     /// Returns everything that the signer needs except the key: exactly the vendor's members, nothing extra.
     func recipe(for subject: Subject) -> Recipe
 
+    /// Whether the vendor's tokens name their user. Where a site or an app is the subject, a token is everybody's.
+    var tokensNameUser: Bool { get }
+
     /// Returns the subject that a token's claims name; nil where they name nobody. It serves people who inspect a token
     /// and is no reason to trust one.
     func subject(named claims: JSONValue) -> Subject?
@@ -130,6 +133,9 @@ extension Adapter {
     public func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser {
         VouchedUser(Subject(user: try VouchedUser.id("user", in: members)))
     }
+
+    /// The default: a token is for one user and names that user.
+    public var tokensNameUser: Bool { true }
 
     /// The default: the user is enough for a token.
     public var requiredVouched: [String] { [] }

@@ -13,6 +13,8 @@ enum FileKeys {
     static let ours = FileKey.texts("ours", "Rules that the vendor does not document and that were chosen here.")
     static let missing = FileKey.node(
         "missing", .texts, "Facts that are not known; each is a warning of remint check.")
+    static let platforms = FileKey.section(
+        "platforms", Platforms.all, "The SDKs whose source was read for the rules, and those that were not read.")
     static let settings = FileKey.mapping("settings", of: .section(Setting.all), "The keys of apps.*.settings.")
     static let vouched = FileKey.mapping(
         "vouched", of: .section(Vouched.all),
@@ -31,13 +33,21 @@ enum FileKeys {
 
     static let all = [
         vendor.description, name.description, about.description, sources.description, ours.description,
-        missing.description, settings.description, vouched.description, report.description, ignoreCase.description,
+        missing.description, platforms.description, settings.description, vouched.description, report.description, ignoreCase.description,
         codes.description, unknownCode.description, noCode.description, token.description, key.description,
         device.description, loop.description, vendorSays.description, tests.description,
     ]
 }
 
 extension FileKeys {
+    /// The keys of the SDKs that were read.
+    enum Platforms {
+        static let read = FileKey.texts("read", "The SDKs that were read, each with its version.")
+        static let notRead = FileKey.node("not_read", .texts, "The vendor's other SDKs.")
+
+        static let all = [read.description, notRead.description]
+    }
+
     /// The keys of a setting of the app.
     enum Setting {
         static let types = ["text", "boolean", "integer", "choice", "algorithm", "texts", "json"]

@@ -22,6 +22,7 @@ package struct DescriptionReader {
         section.finish()
         if root.mapping != nil { TestsReader.warnOfMissingTests(section) }
         if let description {
+            describe(description.platforms, section)
             for fact in description.missing { diagnostics.warn(at: fact.place, "missing fact: \(fact.text)") }
         }
         let isUsable = !diagnostics.all.contains { $0.severity == .error }
@@ -39,7 +40,14 @@ package struct DescriptionReader {
             settings: settings, vouched: vouched, isChallenged: report.isChallenged, diagnostics: root.diagnostics)
         let token = TokenReader(settings: settings, placeholders: placeholders, diagnostics: root.diagnostics).read(
             root.section(FileKeys.token))
-        let missing = facts(root)
+        if token?.namesUser == false, report.holdsToken {
+            let section = root.section(FileKeys.report)
+            root.diagnostics.error(
+                section.key(of: FileKeys.Shape.token) ?? section.node,
+                "tokens name no user, so a reported token proves nothing about its user; remove report.token")
+        }
+        let missing = facts(root, FileKeys.missing)
+        let platforms = root.read(FileKeys.platforms).map { self.platforms($0) }
         let about = root.read(FileKeys.about) ?? ""
         let key = KeyReader(token: token, settings: settings, report: report).read(root.section(FileKeys.key))
         let verdicts = VerdictsReader().read(root.section(FileKeys.vendorSays))
@@ -49,7 +57,7 @@ package struct DescriptionReader {
         guard let vendor, let name, let token, let key else { return nil }
         return VendorDescription(
             name: name, vendor: vendor, about: about, sources: sources, ours: ours, missing: missing,
-            settings: settings, vouched: vouched, report: report, codes: codes,
+            platforms: platforms, settings: settings, vouched: vouched, report: report, codes: codes,
             token: token, key: key, device: device, loop: loop, verdicts: verdicts)
     }
 
@@ -69,12 +77,29 @@ package struct DescriptionReader {
         return name
     }
 
-    private func facts(_ root: Section) -> [MissingFact] {
-        guard let node = root.read(FileKeys.missing) else { return [] }
+    private func platforms(_ section: Section) -> ReadPlatforms {
+        defer { section.finish() }
+        return ReadPlatforms(
+            read: section.read(FileKeys.Platforms.read) ?? [], notRead: facts(section, FileKeys.Platforms.notRead))
+    }
+
+    /// Reports the SDKs that were not read, so that a file without missing facts does not seem to cover them.
+    private func describe(_ platforms: ReadPlatforms?, _ root: Section) {
+        guard let platforms else {
+            root.diagnostics.notice(
+                at: root.diagnostics.place(of: root.node),
+                "platforms is missing: read, the SDKs whose source was read for these rules, and not_read, the others")
+            return
+        }
+        for platform in platforms.notRead { root.diagnostics.notice(at: platform.place, "not read: \(platform.text)") }
+    }
+
+    private func facts(_ root: Section, _ key: FileKey<Node>) -> [MissingFact] {
+        guard let node = root.read(key) else { return [] }
         let nodes: [Node] = node.sequence.map { Array($0) } ?? [node]
         return nodes.prefix(64).compactMap { node in
             guard let text = node.scalar?.string, !text.isEmpty else {
-                root.diagnostics.error(node, "\(root.path(of: FileKeys.missing)) is a list of texts")
+                root.diagnostics.error(node, "\(root.path(of: key)) is a list of texts")
                 return nil
             }
             return MissingFact(text: text, place: root.diagnostics.place(of: node))
