@@ -31,6 +31,11 @@ package struct FileTestRun {
         failures += tests.tokens.flatMap { token($0, tests) }
         failures += tests.refusals.flatMap(refusal)
         failures += conformance(tests)
+        if let first = vendor.unfilled.first {
+            failures.append(
+                failure(
+                    at: first, "\(vendor.unfilled.count.of("value")) to fill in; each has a warning, beginning here"))
+        }
         return failures
     }
 

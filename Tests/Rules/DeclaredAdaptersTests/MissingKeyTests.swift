@@ -83,7 +83,8 @@ import YAMLReading
     @Test func `the missing verdict on all other tokens is one failure at the verdicts`() throws {
         let text = try Places.text(ofRules: "rooms").replacing("    \"*\": 401 Unauthorized\n", with: "")
         let (vendor, found) = DeclaredVendor.load(text, file: "v.yaml")
-        #expect(found.map(\.message) == ["tests.verdicts lacks \"*\", the vendor's answer to every other corrupted token"])
+        #expect(
+            found.map(\.message) == ["tests.verdicts lacks \"*\", the vendor's answer to every other corrupted token"])
         let failures = FileTestRun(try #require(vendor), file: "v.yaml").failures()
         let line = text[..<(try #require(text.range(of: "  verdicts:\n")).lowerBound)].filter { $0 == "\n" }.count + 1
         #expect(failures.count == 1)

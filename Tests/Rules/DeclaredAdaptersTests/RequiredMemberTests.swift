@@ -66,7 +66,10 @@ import YAMLReading
     }
 
     @Test(arguments: [
-        ("room: { type: object, at_most: 256, required: true,", "room: { type: object,", "or required: true in vouched.room"),
+        (
+            "room: { type: object, at_most: 256, required: true,", "room: { type: object,",
+            "or required: true in vouched.room"
+        ),
         ("$json: \"{{vouched.room}}\"", "$json: { a: \"{{vouched.room}}\" }", "$json contains {{vouched.…}} alone"),
         ("room: \"{{vouched.room}}\"", "room: \"a {{vouched.room}}\"", "stands alone"),
         ("required: true, about: \"the room", "required: yes, about: \"the room", "must be true or false"),

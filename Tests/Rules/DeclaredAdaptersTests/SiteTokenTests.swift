@@ -61,7 +61,10 @@ import YAMLReading
     @Test(arguments: [
         ("  names_user: false\n", "", "or names_user: false where a site or an app is the subject"),
         ("    iat: \"{{now}}\"\n", "    sub: \"{{user}}\"\n    iat: \"{{now}}\"\n", "remove token.names_user"),
-        ("    iat: \"{{now}}\"\n", "    iat: \"{{now}}\"\n    exp: \"{{expires}}\"\n", "remove exp, or lifetime.age_limit"),
+        (
+            "    iat: \"{{now}}\"\n", "    iat: \"{{now}}\"\n    exp: \"{{expires}}\"\n",
+            "remove exp, or lifetime.age_limit"
+        ),
         ("    iat: \"{{now}}\"\n", "", "lacks iat: \"{{now}}\", from which the vendor measures the age"),
         ("    iat: \"{{now}}\"\n", "    iat: { $now: { unit: milliseconds } }\n", "lacks iat: \"{{now}}\""),
         ("{ age_limit: 15m }", "{ standard: 1h, from: 1m, to: 2h }", "Write lifetime: { age_limit: 15m }"),

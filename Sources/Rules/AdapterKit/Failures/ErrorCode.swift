@@ -83,7 +83,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         switch self {
         case .wrongTopic, .identityMissing, .identityMismatch, .unproven: true
         case .malformedEvent, .eventTooLarge, .unknownApp, .malformedReport, .missingUser, .missingVouched,
-            .missingChallenge, .challengeExpired, .notFixableByToken, .rejectedByVendor, .appSuspended, .userGone, .lookupFailed,
+            .missingChallenge, .challengeExpired, .notFixableByToken, .rejectedByVendor, .appSuspended, .userGone,
+            .lookupFailed,
             .keyUnavailable, .mintFailed, .retriesExhausted:
             false
         }

@@ -82,8 +82,10 @@ extension FileKeys {
     /// The keys of the rule that a report belongs to the app.
     enum Belonging {
         static let at = FileKey.node("at", .paths, isRequired: true, "The member that names the app.")
-        static let setting = FileKey.text("is", isRequired: true, "The setting that it must equal, such as settings.app_id.")
-        static let otherwise = FileKey.text("otherwise", isRequired: true, "The reason for the refusal of another value.")
+        static let setting = FileKey.text(
+            "is", isRequired: true, "The setting that it must equal, such as settings.app_id.")
+        static let otherwise = FileKey.text(
+            "otherwise", isRequired: true, "The reason for the refusal of another value.")
 
         static let all = [at.description, setting.description, otherwise.description]
     }

@@ -33,7 +33,8 @@ enum FileKeys {
 
     static let all = [
         vendor.description, name.description, about.description, sources.description, ours.description,
-        missing.description, platforms.description, settings.description, vouched.description, report.description, ignoreCase.description,
+        missing.description, platforms.description, settings.description, vouched.description, report.description,
+        ignoreCase.description,
         codes.description, unknownCode.description, noCode.description, token.description, key.description,
         device.description, loop.description, vendorSays.description, tests.description,
     ]

@@ -32,7 +32,8 @@ package struct DocsPage {
         var lines = ["", "**SDKs read** for these rules:", ""] + platforms.read.map { "- \($0)" }
         if platforms.read.isEmpty { lines += ["- none"] }
         if !platforms.notRead.isEmpty {
-            lines += ["", "**SDKs not read**, whose reports may differ:", ""] + platforms.notRead.map { "- \($0.text)" }
+            lines +=
+                ["", "**SDKs not read**, whose reports may differ:", ""] + platforms.notRead.map { "- \($0.text)" }
         }
         return lines
     }
@@ -106,7 +107,9 @@ package struct DocsPage {
             }
         let header = ["alg"] + description.token.header.map(\.name)
         let end =
-            if let age = description.token.ageLimit { "has no `exp`: the vendor refuses it \(age) s after its `iat`" } else {
+            if let age = description.token.ageLimit {
+                "has no `exp`: the vendor refuses it \(age) s after its `iat`"
+            } else {
                 "lives \(life.standard) s unless configured, from \(life.allowed.lowerBound) s to \(life.allowed.upperBound) s"
             }
         let isAnybodys = description.token.namesUser ? [] : ["- names no user: whoever has the token can use it"]

@@ -29,7 +29,8 @@ struct CodesReader {
         let missing = root.read(FileKeys.noCode).flatMap { code($0, FileKeys.noCode, root, needsMatch: false) }
         check(codes, root)
         return CodeRules(
-            codes: codes.map { $0.code }, unknown: unknown, missing: missing, ignoresCase: root.read(FileKeys.ignoreCase) ?? false)
+            codes: codes.map { $0.code }, unknown: unknown, missing: missing,
+            ignoresCase: root.read(FileKeys.ignoreCase) ?? false)
     }
 
     /// Refuses two codes that match the same report, because the second would never be used.

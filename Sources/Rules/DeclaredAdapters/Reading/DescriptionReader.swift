@@ -11,10 +11,10 @@ package struct DescriptionReader {
     ///
     /// - Parameter file: the file's name in diagnostics.
     package func read(_ text: String, file: String) -> (
-        description: VendorDescription?, tests: FileTests?, diagnostics: [Diagnostic]
+        description: VendorDescription?, tests: FileTests?, unfilled: [FileLocation], diagnostics: [Diagnostic]
     ) {
         let diagnostics = Diagnostics(file: file)
-        guard let root = DescriptionText.root(of: text, diagnostics) else { return (nil, nil, diagnostics.all) }
+        guard let root = DescriptionText.root(of: text, diagnostics) else { return (nil, nil, [], diagnostics.all) }
         let section = Section(root, name: "", diagnostics).declare(FileKeys.all)
         let description = root.mapping == nil ? nil : read(section)
         let required = description?.vouched.filter { $0.isRequired }.map { $0.name } ?? []
@@ -23,10 +23,16 @@ package struct DescriptionReader {
         if root.mapping != nil { TestsReader.warnOfMissingTests(section) }
         if let description {
             describe(description.platforms, section)
-            for fact in description.missing { diagnostics.warn(at: fact.place, "missing fact: \(fact.text)") }
+            for fact in description.missing where !fact.text.hasPrefix(FileSkeleton.mark) {
+                diagnostics.warn(at: fact.place, "missing fact: \(fact.text)")
+            }
         }
+        let unfilled = FileSkeleton.unfilled(in: root)
+        for node in unfilled { diagnostics.warning(node, "\(node.scalar?.string ?? "")") }
         let isUsable = !diagnostics.all.contains { $0.severity == .error }
-        return (isUsable ? description : nil, isUsable ? tests : nil, diagnostics.all)
+        return (
+            isUsable ? description : nil, isUsable ? tests : nil, unfilled.map(diagnostics.place), diagnostics.all
+        )
     }
 
     private func read(_ root: Section) -> VendorDescription? {
@@ -63,13 +69,7 @@ package struct DescriptionReader {
 
     private func name(_ root: Section) -> String? {
         guard let (name, node) = root.placed(FileKeys.name) else { return nil }
-        let isName =
-            name.utf8.count <= 40 && name.utf8.first != UInt8(ascii: "-")
-            && name.utf8.allSatisfy {
-                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
-                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "-")
-            }
-        guard isName else {
+        guard VendorName.isValid(name) else {
             root.diagnostics.error(
                 node, "name is the service's in small letters, digits and hyphens, such as our-vendor")
             return nil

@@ -93,7 +93,9 @@ extension TokenReader {
             return value(node, name).map { inner in
                 if inner.hasVouched {
                     diagnostics.error(
-                        node, "$json contains {{vouched.…}} alone, and no object or list with it; let the edge vouch for the whole value")
+                        node,
+                        "$json contains {{vouched.…}} alone, and no object or list with it; let the edge vouch for the whole value"
+                    )
                 }
                 return .jsonText(inner)
             }

@@ -73,7 +73,8 @@ struct TokenReader {
 
     private func lifetime(_ section: Section) -> (bounds: LifetimeBounds, ageLimit: Int64?)? {
         let isAged = section.value(of: FileKeys.Lifetime.ageLimit) != nil
-        section.declare(isAged ? FileKeys.Lifetime.aged : FileKeys.Lifetime.all + [FileKeys.Lifetime.ageLimit.description])
+        section.declare(
+            isAged ? FileKeys.Lifetime.aged : FileKeys.Lifetime.all + [FileKeys.Lifetime.ageLimit.description])
         defer { section.finish() }
         if isAged {
             // The vendor knows no other end, so all tokens live equally long.

@@ -39,7 +39,8 @@ struct VerdictsReader {
         let parts = node.scalar?.string.split(separator: " ", maxSplits: 1).map(String.init) ?? []
         guard parts.count == 2 else {
             section.diagnostics.error(
-                node, "\(section.path(of: key)) is the vendor's code, a space and its name, such as 401 Unauthorized; a vendor without codes has a hyphen, in quotes: \"- refused\""
+                node,
+                "\(section.path(of: key)) is the vendor's code, a space and its name, such as 401 Unauthorized; a vendor without codes has a hyphen, in quotes: \"- refused\""
             )
             return nil
         }

@@ -11,10 +11,11 @@ struct AdapterCommand: ParsableCommand {
         discussion: .help(
             "Each line about a file is file:line:column: severity: message.",
             examples: """
-                remint adapter lint vendor.yaml
-                remint adapter test vendor.yaml
+                remint adapter new our-vendor
+                remint adapter lint our-vendor.yaml
+                remint adapter test our-vendor.yaml
                 """),
-        subcommands: [AdapterTest.self, AdapterLint.self, AdapterDocs.self, AdapterSchema.self])
+        subcommands: [AdapterNew.self, AdapterTest.self, AdapterLint.self, AdapterDocs.self, AdapterSchema.self])
 }
 
 /// `remint adapter test`.
@@ -45,7 +46,8 @@ struct AdapterTest: ParsableCommand {
             (diagnostics + failures).printInOrder()
             Terminal.print(
                 failures.isEmpty
-                    ? "\(file): ok: \(run.count.of("test"))" : "\(file): \(failures.count.of("failure")) of \(run.count.of("test"))")
+                    ? "\(file): ok: \(run.count.of("test"))"
+                    : "\(file): \(failures.count.of("failure")) of \(run.count.of("test"))")
             areGood = areGood && failures.isEmpty
         }
         if !areGood { throw ExitCode.failure }
