@@ -43,7 +43,7 @@ package final class Section {
     /// required one that is missing.
     package func declare(_ keys: [(name: String, isRequired: Bool, summary: String)]) {
         for key in keys where !known.contains(key.name) { known.append(key.name) }
-        required = keys.filter(\.isRequired).map { ($0.name, $0.summary) }
+        required = keys.filter { $0.isRequired }.map { ($0.name, $0.summary) }
     }
 
     /// Reports that the key `name` is missing, once. Where the file lacks a declared section, the keys in it are not reported.

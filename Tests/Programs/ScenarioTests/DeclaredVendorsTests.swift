@@ -52,8 +52,8 @@ extension DeviceScenarios {
 
         @Test func `a new vendor's file passes lint, and its tests name what to fill in`() async throws {
             let folder = try TemporaryFolder()
-            func run(_ arguments: [String]) async throws -> Program.Result {
-                try await Program.run(Repository.remint, ["adapter"] + arguments, in: folder.url)
+            func run(_ arguments: [String]) async throws -> Program {
+                try await Program.run(Repository.remint, ["adapter"] + arguments, directory: folder.url)
             }
             let new = try await run(["new", "our-vendor"])
             #expect(new.status == 0, "\(new.errorText)")

@@ -31,7 +31,8 @@ package struct DescriptionReader {
         for node in unfilled { diagnostics.warning(node, "\(node.scalar?.string ?? "")") }
         let isUsable = !diagnostics.all.contains { $0.severity == .error }
         return (
-            isUsable ? description : nil, isUsable ? tests : nil, unfilled.map(diagnostics.place), diagnostics.all
+            isUsable ? description : nil, isUsable ? tests : nil, unfilled.map { diagnostics.place(of: $0) },
+            diagnostics.all
         )
     }
 
