@@ -37,7 +37,8 @@ let layers: KeyValuePairs = [
     "Services": ["Operations", "Pickup", "Preflight", "Worker"],
     "Testing": ["AdapterTestKit", "DeclaredTesting", "StubServer", "WorkerTesting"],
     "Programs": [
-        "Bench", "CBuild", "CommandKit", "Demonstration", "Instructions", "Vendors", "remint", "remint-bench",
+        "Bench", "CBuild", "CommandKit", "Demonstration", "Instructions", "Remint", "Vendors", "remint-bench",
+        "remint-program",
     ],
 ]
 
@@ -90,6 +91,20 @@ let adapterTargets: [Target] = vendors.flatMap { vendor -> [Target] in
             path: "adapters/\(vendor)/Tests", swiftSettings: settings),
     ]
 }
+/// The example of an adapter in a package of its own. Its targets are targets of this package too, so that every build compiles
+/// them and every test runs them without a second build of all libraries. Like any other package's code, they see no `package`
+/// declaration. A test compares them with the example's own manifest.
+let exampleTargets: [Target] = [
+    .target(
+        name: "ExampleChat", dependencies: ["AdapterKit"], path: "adapters/Example/Sources/ExampleChat",
+        resources: [.copy("Fixtures")], packageAccess: false, swiftSettings: settings),
+    .executableTarget(
+        name: "example-remint", dependencies: ["ExampleChat", "AdapterKit", "Remint"],
+        path: "adapters/Example/Sources/example-remint", packageAccess: false, swiftSettings: settings),
+    .testTarget(
+        name: "ExampleChatTests", dependencies: ["ExampleChat", "AdapterKit", "AdapterTestKit"],
+        path: "adapters/Example/Tests/ExampleChatTests", packageAccess: false, swiftSettings: settings),
+]
 /// Adapters of different kinds, for tests of what all have in common.
 let someAdapters: [Target.Dependency] = ["BrazeAdapter", "DotdigitalAdapter", "BloomreachAdapter"]
 /// How `make dist` links: with the toolchain's own linker, and with this in place of the static runtime's own
@@ -107,14 +122,16 @@ let package = Package(
     name: "remint",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "remint", targets: ["remint"]),
+        .executable(name: "remint", targets: ["remint-program"]),
         // Measurements, which the program itself has no part of.
         .executable(name: "remint-bench", targets: ["remint-bench"]),
         // The hot path by itself, for counting its instructions.
         .executable(name: "instructions", targets: ["Instructions"]),
-        // What an adapter outside of this package is written with, and tested with.
+        // An adapter outside of this package is written with the first one, tested with the second one, and run with the third
+        // one: the whole command, to which a program adds adapters of its own.
         .library(name: "AdapterKit", targets: ["AdapterKit"]),
         .library(name: "AdapterTestKit", targets: ["AdapterTestKit"]),
+        .library(name: "Remint", targets: ["Remint"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -242,20 +259,17 @@ let package = Package(
             ]),
         // In C, because its value is a definition of the build.
         .target(name: "CBuild", cSettings: commit),
-        .executableTarget(
-            name: "remint",
-            dependencies: [
+        // The command line. A program outside of this package runs it with adapters of its own.
+        module(
+            "Remint",
+            [
                 "CBuild", "Worker", "Preflight", "Wiring", "Serving", "Pickup", "Access", "Formats", "HTTPTransport",
-                "Signing", "Operations", "Pipeline",
-                "AdapterKit", "AdapterTestKit",
-                "Kafka",
-                "Keyring",
-                "JOSE",
+                "Signing", "Operations", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE",
                 "WorkerConfiguration", "Telemetry", "CommandKit", "Demonstration", "Vendors", "DeclaredAdapters",
-                "DeclaredTesting", "WorkerTesting", "YAMLReading",
-                logging, lifecycle, signals, argumentParser, tracing,
-            ],
-            swiftSettings: settings, linkerSettings: distribution),
+                "DeclaredTesting", "WorkerTesting", "YAMLReading", logging, lifecycle, signals, argumentParser, tracing,
+            ]),
+        .executableTarget(
+            name: "remint-program", dependencies: ["Remint"], swiftSettings: settings, linkerSettings: distribution),
 
         // The measurements. They are in this package, because the modules that they measure are no products of it.
         .target(
@@ -389,19 +403,21 @@ let package = Package(
         tests(
             "ScenarioTests",
             [
-                "remint", "remint-bench", "Operations", "WorkerConfiguration", "Kafka", "Keyring", "JOSE", "AdapterKit",
+                "remint-program", "remint-bench", "example-remint", "Operations", "WorkerConfiguration", "Kafka",
+                "Keyring", "JOSE", "AdapterKit",
                 "AdapterTestKit", "Vendors", "StubServer", "ProgramTestSupport", "CertificateTestSupport", logging,
             ] + adapterDependencies),
         tests(
             "BrokerTests",
             [
-                "remint", "Kafka", "AdapterKit", "Pipeline", "Worker", "Preflight", "Wiring", "WorkerConfiguration",
+                "remint-program", "Kafka", "AdapterKit", "Pipeline", "Worker", "Preflight", "Wiring",
+                "WorkerConfiguration",
                 "Vendors",
                 "OneSignalAdapter",
                 "StubServer",
                 "ProgramTestSupport", logging, lifecycle, nio, sockets,
             ]),
-    ] + adapterTargets
+    ] + adapterTargets + exampleTargets
 )
 
 /// The folder of a target that names none.

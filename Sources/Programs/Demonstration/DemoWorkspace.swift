@@ -31,7 +31,7 @@ package struct DemoWorkspace {
             path.map { URL(filePath: $0) }
             ?? FileManager.default.temporaryDirectory.appending(path: "remint-demo-\(UUID().uuidString)")
         apps = try AdapterRegistry.remint.registrations.flatMap { registration in
-            let fixtures = try RecordedReports.fixtures(of: registration)
+            guard let fixtures = try RecordedReports.demonstrated(of: registration) else { return [App]() }
             return fixtures.apps.map { example in
                 App(
                     name: "\(registration.name)-\(example.name)", registration: registration, fixtures: fixtures,

@@ -20,18 +20,31 @@ package enum RecordedReports {
         return try AdapterFixtures(directory: folder(of: registration))
     }
 
+    /// Returns a vendor's fixtures for a demonstration; nil for an adapter of the program's own that has none.
+    ///
+    /// - Throws: as `fixtures(of:)`.
+    package static func demonstrated(of registration: AdapterRegistry.Registration) throws -> AdapterFixtures? {
+        do { return try fixtures(of: registration) } catch let missing as ReportsMissing {
+            guard AdapterRegistry.own.contains(where: { $0.name == registration.name }) else { throw missing }
+            return nil
+        }
+    }
+
+    /// Returns the folder `Fixtures` among the resources of the adapter's module. The folder of resources has the name of
+    /// the package and of the module.
     private static func folder(of registration: AdapterRegistry.Registration) throws -> URL {
         let program = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
         let installed = program?.deletingLastPathComponent().appending(path: "share/remint")
-        let bundle = "remint_\(registration.vendor)Adapter.resources"
-        let candidates = [program, Bundle.main.bundleURL, installed].compactMap {
-            $0?.appending(path: "\(bundle)/Fixtures")
+        let ending = "_\(registration.module ?? registration.vendor).resources"
+        for folder in [program, Bundle.main.bundleURL, installed].compactMap(\.self) {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+            for name in names.sorted() where name.hasSuffix(ending) {
+                let fixtures = folder.appending(path: "\(name)/Fixtures")
+                if FileManager.default.fileExists(atPath: fixtures.path) { return fixtures }
+            }
         }
-        guard let found = candidates.first(where: { FileManager.default.fileExists(atPath: $0.path) }) else {
-            throw ReportsMissing(
-                "the recorded reports are not there: \(bundle) belongs beside the program, or in ../share/remint")
-        }
-        return found
+        throw ReportsMissing(
+            "the recorded reports are not there: PACKAGE\(ending) belongs beside the program, or in ../share/remint")
     }
 }
 

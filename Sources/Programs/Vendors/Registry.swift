@@ -6,9 +6,11 @@ import DotdigitalAdapter
 import InfobipAdapter
 import OneSignalAdapter
 import ShippedVendors
+import Synchronization
 
 extension AdapterRegistry {
-    /// The adapters that are compiled. A new one is a line here and a name in the manifest.
+    /// The adapters that are compiled into every program of this package. A new one is a line here and a name in the
+    /// manifest.
     package static let compiled = AdapterRegistry([
         .init(BrazeAdapter.self),
         .init(OneSignalAdapter.self),
@@ -17,18 +19,47 @@ extension AdapterRegistry {
         .init(InfobipAdapter.self),
     ])
 
-    /// The adapters this program offers: those that are compiled, and the shipped files.
-    package static let remint: AdapterRegistry = {
-        let taken = Set(compiled.registrations.map(\.name))
-        let declared = DeclaredVendor.shipped.map(\.registration).filter { !taken.contains($0.name) }
-        return AdapterRegistry(compiled.registrations + declared)
-    }()
+    /// The adapters of a program that is built with this package. They are set once, before the command line is read.
+    private static let added = Mutex<[Registration]>([])
+
+    /// Adds `registrations` to the adapters that this program offers. It has an effect before the first use of `remint`.
+    package static func add(_ registrations: [Registration]) { added.withLock { $0 += registrations } }
+
+    /// The adapters of a program that is built with this package.
+    package static var own: [Registration] { added.withLock { $0 } }
+
+    /// Returns the mistake in the adapters of a program, with its correction; nil where there is none.
+    package static func mistake(in registrations: [Registration]) -> String? {
+        var names: Set<String> = []
+        for registration in registrations {
+            let name = registration.name
+            guard name.wholeMatch(of: /[a-z][a-z0-9-]*/) != nil else {
+                return "the adapter of \(registration.vendor) has the name \"\(name)\"; "
+                    + "use lowercase letters, digits and hyphens in `Adapter.name`"
+            }
+            guard names.insert(name).inserted else {
+                return "two adapters have the name \(name); give one of them another `Adapter.name`"
+            }
+        }
+        return nil
+    }
+
+    /// The adapters this program offers: its own, those that are compiled, and the shipped files.
+    package static let remint = AdapterRegistry.first(
+        of: own + compiled.registrations + DeclaredVendor.shipped.map(\.registration))
+
+    /// Returns a registry of `registrations` without those whose name an earlier one has.
+    package static func first(of registrations: [Registration]) -> AdapterRegistry {
+        var names: Set<String> = []
+        return AdapterRegistry(registrations.filter { names.insert($0.name).inserted })
+    }
 }
 
 extension DeclaredVendor {
-    /// The vendors whose files come with the program. A file that does not load is none; a test loads them all.
+    /// The vendors whose files come with the program, without those that are compiled. A file that does not load is none;
+    /// a test loads them all.
     package static let shipped: [DeclaredVendor] = {
-        var seen: Set<String> = []
+        var seen = Set((AdapterRegistry.own + AdapterRegistry.compiled.registrations).map(\.name))
         return ShippedFiles.names.compactMap { name in
             ShippedFiles.text(of: name).flatMap { load($0, file: "\(name).yaml").vendor }
         }.filter { seen.insert($0.description.name).inserted }

@@ -24,7 +24,7 @@ extension Scenarios.ArchitectureTests {
             })
         #expect(
             modules.isSubset(of: [
-                "Signing", "AdapterTestKit", "Bench", "BrokerTokens", "Demonstration", "Operations", "remint",
+                "Signing", "AdapterTestKit", "Bench", "BrokerTokens", "Demonstration", "Operations", "Remint",
             ]),
             "\(modules)")
         for file in Repository.files(under: "adapters", ending: "swift") where file.path.contains("/Sources/") {

@@ -140,10 +140,13 @@ extension KeyScenarios {
         /// A command in a string would lack the ring, the configuration and the quotes.
         @Test func `commands in messages are made by RemintCommand`() throws {
             let folders =
-                ["Keyring", "Operations"] + ["Keys", "Rotate", "Reissue", "Ledger"].map { "remint/Commands/\($0)" }
+                ["Rules/Keyring", "Services/Operations"]
+                + ["Keys", "Rotate", "Reissue", "Ledger"].map { "Programs/Remint/Commands/\($0)" }
             var found: [String] = []
             for folder in folders {
-                for file in Repository.files(under: "Sources/\(folder)", ending: "swift") {
+                let files = Repository.files(under: "Sources/\(folder)", ending: "swift")
+                #expect(!files.isEmpty, "\(folder)")
+                for file in files {
                     var isText = false
                     for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
                         if line.contains(#"""""#) { isText.toggle() }

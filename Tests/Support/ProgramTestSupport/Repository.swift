@@ -24,6 +24,9 @@ package enum Repository {
     /// The program of measurements, beside the tests.
     package static var bench: String { products.appending(path: "remint-bench").path }
 
+    /// The program of the example package, beside the tests.
+    package static var example: String { products.appending(path: "example-remint").path }
+
     /// Every file below `folder` with this ending.
     package static func files(under folder: String, ending: String) -> [URL] {
         let base = root.appending(path: folder)

@@ -12,6 +12,13 @@ public struct AdapterRegistry: Sendable {
         public let make: @Sendable (any Decoder) throws -> any Adapter
         /// The facts about the vendor that the adapter's author does not know, for the person who configures an app.
         public let missingFacts: [String]
+        /// The adapter's type; nil for a vendor whose rules are no type of their own.
+        private let type: (any Adapter.Type)?
+
+        /// The module of the adapter's type, whose resources have the recorded reports; nil without a type.
+        package var module: String? {
+            type.flatMap { String(reflecting: $0).split(separator: ".").first.map(String.init) }
+        }
 
         /// The adapter type `type`.
         public init<Type: Adapter>(_ type: Type.Type) {
@@ -19,6 +26,7 @@ public struct AdapterRegistry: Sendable {
             vendor = type.vendor
             settings = Type.Settings.keys
             missingFacts = []
+            self.type = type
             make = { decoder in try Type(settings: Type.Settings(from: decoder)) }
         }
 
@@ -31,6 +39,7 @@ public struct AdapterRegistry: Sendable {
             self.vendor = vendor
             self.settings = settings
             self.missingFacts = missingFacts
+            type = nil
             self.make = make
         }
     }

@@ -54,13 +54,17 @@ struct Manifest: Decodable, Sendable {
         return found
     }
 
-    private static let read = Task {
+    /// Returns the manifest of the package in `folder`, as JSON.
+    static func json(of folder: URL) async throws -> Data {
         let scratch = try TemporaryFolder()
-        let root = Repository.root.path
         let dump = try await Program.run(
-            "swift", ["package", "dump-package", "--package-path", root, "--scratch-path", scratch.url.path])
+            "swift", ["package", "dump-package", "--package-path", folder.path, "--scratch-path", scratch.url.path])
         try #require(dump.status == 0, "\(dump.errorText)")
-        return try JSONDecoder().decode(Manifest.self, from: Data(dump.outputText.utf8))
+        return Data(dump.outputText.utf8)
+    }
+
+    private static let read = Task {
+        try JSONDecoder().decode(Manifest.self, from: try await json(of: Repository.root))
     }
 
     /// The manifest of this repository.

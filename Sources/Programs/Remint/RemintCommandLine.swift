@@ -2,8 +2,7 @@ import ArgumentParser
 import Keyring
 
 /// The command line.
-@main
-struct Remint: AsyncParsableCommand {
+struct RemintCommandLine: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remint",
         abstract: "Mints replacement tokens for users whose SDK reported a failed authentication.",

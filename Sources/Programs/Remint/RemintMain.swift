@@ -1,0 +1,28 @@
+public import AdapterKit
+import Foundation
+import Vendors
+
+/// The command `remint` as a library, for a program with adapters of its own.
+///
+/// ```swift
+/// @main enum Program {
+///     static func main() async { await RemintMain.run(adapters: [.init(ExampleAdapter.self)]) }
+/// }
+/// ```
+///
+/// The program has every command of `remint`. SwiftPM puts the folders of resources beside the program, and it looks for
+/// the shipped vendors' files and the recorded reports there; an installed program has them in `../share/remint`.
+public enum RemintMain {
+    /// Runs the command that the process's arguments name, and ends the process with the command's exit code.
+    ///
+    /// - Parameter adapters: the adapters that the program offers besides the shipped ones. An adapter replaces a shipped
+    ///   one of its name, so a later release of Remint that adds a vendor does not change the program's.
+    @concurrent public static func run(adapters: [AdapterRegistry.Registration] = []) async {
+        if let mistake = AdapterRegistry.mistake(in: adapters) {
+            Terminal.error("Error: \(mistake)")
+            exit(2)
+        }
+        AdapterRegistry.add(adapters)
+        await RemintCommandLine.main()
+    }
+}

@@ -1,0 +1,34 @@
+import AdapterKit
+
+/// The codes of the SDK's and the server's errors about a token.
+enum ExampleChatCode: String {
+    case tokenExpired = "token_expired"
+    case tokenInvalid = "token_invalid"
+    case tokenMissing = "token_missing"
+
+    /// The code of the server's answer.
+    var number: String {
+        switch self {
+        case .tokenExpired: "4001"
+        case .tokenInvalid: "4002"
+        case .tokenMissing: "4003"
+        }
+    }
+
+    /// The fact about the failed token that the code proves.
+    var evidence: Evidence {
+        switch self {
+        case .tokenExpired: .expired
+        case .tokenInvalid: .key
+        case .tokenMissing: .none
+        }
+    }
+
+    /// The reaction that the code calls for. Another token does not help against a wrong key more than once.
+    var remedy: Remedy {
+        switch self {
+        case .tokenExpired, .tokenMissing: .mint
+        case .tokenInvalid: .mintOnce
+        }
+    }
+}
