@@ -1,8 +1,9 @@
 public import AdapterKit
+public import AdapterStubs
 
 /// Looking a customer up: `POST …/customers/attributes` of the Engagement project that the setting `lookup_project` names
 /// (Bloomreach's reference of that call). An event stream stores nobody, so without a project there is nobody to ask.
-extension BloomreachAdapter {
+extension BloomreachAdapter: StubbedAdapter {
     /// The endpoint most accounts have; HTTP Basic with the id and the secret of a key of the private group. The limit of
     /// this call is not documented: ten a second is ours.
     public var lookupTerms: LookupTerms? {

@@ -1,4 +1,5 @@
 public import AdapterKit
+public import AdapterStubs
 
 /// `customers/attributes` of one Engagement project in small: it checks path, method, key and body, and has every customer
 /// but those whose ids its setting names. Bloomreach does not distinguish a deleted customer from one it never met, and

@@ -127,7 +127,7 @@ import Testing
         Answer(503, "<html>", "unavailable"),
     ]
 
-    private let adapter: any Adapter
+    private let adapter: any StubbedAdapter
     private let customer = Subject(identifiers: [
         .init(name: "registered", value: "r"), .init(name: "email_id", value: "e"),
     ])

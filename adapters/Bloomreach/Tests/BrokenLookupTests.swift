@@ -83,7 +83,7 @@ extension Flaw {
 }
 
 /// A Bloomreach adapter with a flaw.
-struct FlawedAdapter<F: Flaw>: Adapter {
+struct FlawedAdapter<F: Flaw>: StubbedAdapter {
     static var name: String { BloomreachAdapter.name }
     static var vendor: String { BloomreachAdapter.vendor }
 

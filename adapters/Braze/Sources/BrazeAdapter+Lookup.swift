@@ -1,8 +1,9 @@
 public import AdapterKit
+public import AdapterStubs
 
 /// Looking a user up: `POST /users/export/ids` of Braze's REST API, with a REST key that has the permission
 /// `users.export.ids` (Braze's reference of that endpoint).
-extension BrazeAdapter {
+extension BrazeAdapter: StubbedAdapter {
     /// Every instance has its own endpoint, so there is none to assume. Braze documents two limits: 250 a minute, and 40 a
     /// second for requests that ask for neither campaigns nor canvases, as ours never do. No document names which of
     /// them an account has, so both are kept, and an app that knows better may configure up to 40 a second.

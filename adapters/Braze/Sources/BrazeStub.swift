@@ -1,4 +1,5 @@
 public import AdapterKit
+public import AdapterStubs
 
 /// Braze's `/users/export/ids` in small: it checks path, method, key and body, keeps both limits, and knows everybody
 /// but those that its setting names. Braze does not distinguish a deleted user from one it never met, and neither does

@@ -109,7 +109,7 @@ import Testing
         Answer(503, "", "unavailable"),
     ]
 
-    private let adapter: any Adapter
+    private let adapter: any StubbedAdapter
 
     init() throws { adapter = try makeAdapter(BrazeAdapter.self, "{}") }
 

@@ -4,7 +4,7 @@ import BrazeAdapter
 import Testing
 
 @Suite struct BrazeLookupTests {
-    private let adapter: any Adapter
+    private let adapter: any StubbedAdapter
 
     init() throws { adapter = try makeAdapter(BrazeAdapter.self, "{}") }
 

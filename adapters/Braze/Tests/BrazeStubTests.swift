@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct BrazeStubTests {
     private static let key = "Bearer a-rest-key"
-    private let adapter: any Adapter
+    private let adapter: any StubbedAdapter
 
     init() throws { adapter = try makeAdapter(BrazeAdapter.self, "{}") }
 

@@ -1,4 +1,5 @@
 public import AdapterKit
+public import AdapterStubs
 
 /// Dotdigital's push SDK (Comapi): a session start is a challenge, and the token that answers it holds its nonce.
 ///
@@ -6,7 +7,7 @@ public import AdapterKit
 /// rule: the Comapi documentation and the SDKs' own code, see this adapter's README.
 ///
 /// `Adapter` documents what its members promise. The comments here give this vendor's rules for them.
-public struct DotdigitalAdapter: Adapter {
+public struct DotdigitalAdapter: StubbedAdapter {
     /// The name in `apps.*.adapter`.
     public static let name = "dotdigital"
     /// Dotdigital, as it spells itself.

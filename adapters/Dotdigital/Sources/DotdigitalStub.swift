@@ -1,4 +1,5 @@
 public import AdapterKit
+public import AdapterStubs
 
 /// Dotdigital's REST API in small: push profiles and contacts, by whichever identifier they are asked for.
 public struct DotdigitalStub: VendorStub {

@@ -5,11 +5,11 @@ import Testing
 
 @Suite struct DotdigitalLookupTests {
     /// An adapter whose settings end with `more`.
-    static func makeAdapter(_ more: String = "") throws -> any Adapter {
+    static func makeAdapter(_ more: String = "") throws -> any StubbedAdapter {
         try AdapterTestSupport.makeAdapter(DotdigitalAdapter.self, #"{"issuer":"i","audience":"a"\#(more)}"#)
     }
 
-    static func makeAdapter(contactBy identifier: String) throws -> any Adapter {
+    static func makeAdapter(contactBy identifier: String) throws -> any StubbedAdapter {
         try makeAdapter(#","lookup":"contact","lookup_by":"\#(identifier)""#)
     }
 

@@ -11,7 +11,9 @@ import Testing
         DotdigitalStub(StubSetting(authorization: Self.basic, gone: gone, unknown: unknown))
     }
 
-    private func words(_ adapter: any Adapter, _ stub: inout DotdigitalStub, _ id: String, as basic: String? = basic)
+    private func words(
+        _ adapter: any StubbedAdapter, _ stub: inout DotdigitalStub, _ id: String, as basic: String? = basic
+    )
         -> [String]
     {
         adapter.verdicts(of: &stub, on: [Subject(user: id, challenge: "n")], authorization: basic, at: now)

@@ -1,11 +1,12 @@
 public import AdapterKit
+public import AdapterStubs
 
 /// Infobip Mobile Messaging: HS256 tokens with a hex secret, pulled by the SDK before every call.
 ///
 /// Source of every rule: Infobip's documentation of JWT authorization and the SDKs' own code, see this adapter's README.
 ///
 /// `Adapter` documents what its members promise. The comments here give this vendor's rules for them.
-public struct InfobipAdapter: Adapter {
+public struct InfobipAdapter: StubbedAdapter {
     /// The name in `apps.*.adapter`.
     public static let name = "infobip"
     /// Infobip, as it spells itself.

@@ -1,4 +1,5 @@
 public import AdapterKit
+public import AdapterStubs
 
 /// Infobip's People API in small: one person by external id, and a match of several.
 public struct InfobipStub: VendorStub {

@@ -1,4 +1,5 @@
 public import AdapterKit
+public import AdapterStubs
 
 /// OneSignal Identity Verification: ES256 tokens that name the external id given to `login`.
 ///
@@ -6,7 +7,7 @@ public import AdapterKit
 /// README.
 ///
 /// `Adapter` documents what its members promise. The comments here give this vendor's rules for them.
-public struct OneSignalAdapter: Adapter {
+public struct OneSignalAdapter: StubbedAdapter {
     /// The name in `apps.*.adapter`.
     public static let name = "onesignal"
     /// OneSignal, as it spells itself.

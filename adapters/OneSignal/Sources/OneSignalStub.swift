@@ -1,4 +1,5 @@
 public import AdapterKit
+public import AdapterStubs
 
 /// OneSignal's user API in small: the identity of a user and the whole user, for one app.
 ///

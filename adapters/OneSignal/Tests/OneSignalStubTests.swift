@@ -7,12 +7,12 @@ import Testing
     private static let key = Result { try SigningKey.generate(.es256) }
     private let user = Subject(user: "u-1001")
 
-    private func makeAdapter(_ authorization: String = "minted_jwt", app: String = "A") throws -> any Adapter {
+    private func makeAdapter(_ authorization: String = "minted_jwt", app: String = "A") throws -> any StubbedAdapter {
         try AdapterTestSupport.makeAdapter(
             OneSignalAdapter.self, #"{"app_id":"\#(app)","lookup_auth":"\#(authorization)"}"#)
     }
 
-    private func makeStub(_ adapter: any Adapter, gone: Set<String> = [], unknown: Set<String> = []) throws
+    private func makeStub(_ adapter: any StubbedAdapter, gone: Set<String> = [], unknown: Set<String> = []) throws
         -> any VendorStub
     {
         let setting = StubSetting(
@@ -20,7 +20,7 @@ import Testing
         return try #require(adapter.stub(setting))
     }
 
-    private func bearer(_ adapter: any Adapter, _ user: Subject, key: SigningKey? = nil) throws -> String {
+    private func bearer(_ adapter: any StubbedAdapter, _ user: Subject, key: SigningKey? = nil) throws -> String {
         let key = try key ?? Self.key.get()
         return "Bearer " + String(decoding: try adapter.token(for: user, key: key), as: UTF8.self)
     }
