@@ -24,7 +24,7 @@ INSTALL_MODULES = { test -x .build/tools/bin/pip || python3 -m venv .build/tools
 	.build/tools/bin/pip install --quiet --disable-pip-version-check
 SOURCES := Package.swift Sources Tests adapters
 
-.PHONY: help setup setup-tests setup-packages build demo test test-broker instructions bench bench-peers screenshots dist deb packages check lint format release clean
+.PHONY: help setup setup-tests setup-packages build example demo test test-broker instructions bench bench-peers screenshots dist deb packages check lint format release clean
 
 help: ## List what there is.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -86,6 +86,11 @@ check: lint build demo test instructions ## Everything CI runs: format, warnings
 
 build: setup ## Build everything, tests included; a warning is an error.
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests
+
+# The tests run the example too, as targets of this package. This builds it as its users do, with all libraries a second time.
+example: setup ## Build and test adapters/Example by its own manifest, in .build/example.
+	$(SWIFT) test --package-path adapters/Example --scratch-path .build/example
+	$(SWIFT) run --package-path adapters/Example --scratch-path .build/example example-remint codes example-chat
 
 release: setup ## Build the program for production, in .build/release.
 	$(COMMIT) $(SWIFT) build $(BUILD_FLAGS) --configuration release --product remint

@@ -15,7 +15,7 @@ package struct DemoVendors {
 
     private struct Vendor {
         let app: DemoWorkspace.App
-        let adapter: any Adapter
+        let adapter: any StubbedAdapter
         let setting: StubSetting
         let server: StubServer
         let yaml: String
@@ -33,8 +33,8 @@ package struct DemoVendors {
         now: @escaping @Sendable () -> UnixTime
     ) async throws {
         for app in apps {
-            let adapter = try JSONDecoder.adapter(app.registration, settings: app.example.settings)
-            guard let terms = adapter.lookupTerms else { continue }
+            let any = try JSONDecoder.adapter(app.registration, settings: app.example.settings)
+            guard let adapter = any as? any StubbedAdapter, let terms = adapter.lookupTerms else { continue }
             let (authorization, credentials) = try Self.credentials(for: app, terms, in: folder)
             let setting = StubSetting(
                 authorization: authorization, keys: keys[app.name].map { [$0] } ?? [], gone: [Self.gone],

@@ -17,7 +17,7 @@ public enum RemintMain {
     ///
     /// - Parameter adapters: the adapters that the program offers besides the shipped ones. An adapter replaces a shipped
     ///   one of its name, so a later release of Remint that adds a vendor does not change the program's.
-    @concurrent public static func run(adapters: [AdapterRegistry.Registration] = []) async {
+    @concurrent public static func run(adapters: [AdapterRegistration] = []) async {
         if let mistake = AdapterRegistry.mistake(in: adapters) {
             Terminal.error("Error: \(mistake)")
             exit(2)

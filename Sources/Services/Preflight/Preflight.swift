@@ -63,7 +63,7 @@ public struct Preflight: Sendable {
     ///
     /// - Parameter known: a configuration that was checked before: where its Kafka clients would be the same, none are made to see
     ///   whether they can be.
-    public init(
+    package init(
         file: String, registry: AdapterRegistry, source: ConfigurationSource, known: Configuration? = nil
     ) {
         let (draft, isWhole, diagnostics, files) = ConfigurationReader(registry: registry, source: source)

@@ -1,3 +1,5 @@
+public import AdapterKit
+
 /// A vendor's rate limit, as its stub keeps it: a number of requests in any period of a length.
 public struct StubLimit: Sendable {
     private let rate: LookupTerms.Rate

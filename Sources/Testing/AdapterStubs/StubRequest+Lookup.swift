@@ -1,3 +1,5 @@
+public import AdapterKit
+
 extension StubRequest {
     /// `request` as it reaches the vendor, with `authorization` as its header of that name.
     public init(_ request: LookupRequest, authorization: String?) {

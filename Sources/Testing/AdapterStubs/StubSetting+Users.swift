@@ -1,3 +1,5 @@
+import AdapterKit
+
 extension StubSetting {
     /// A user's standing with a stub vendor.
     public enum Standing: Sendable, Equatable {

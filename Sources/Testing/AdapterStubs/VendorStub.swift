@@ -1,3 +1,5 @@
+public import AdapterKit
+
 /// A vendor's REST API in small, as a value: its answers depend only on earlier requests and on the time that it is
 /// given. A server on loopback serves it for tests and for `remint demo --with-lookups`.
 public protocol VendorStub: Sendable {

@@ -11,7 +11,7 @@ public import Foundation
 /// }
 /// ```
 public struct AdapterConformance: Sendable {
-    private let registration: AdapterRegistry.Registration
+    private let registration: AdapterRegistration
     private let fixtures: AdapterFixtures
     private let readme: String
     private let now = UnixTime(seconds: 1_800_000_000)
@@ -19,14 +19,14 @@ public struct AdapterConformance: Sendable {
     /// A suite for the adapter in `folder`, which holds `Fixtures` and `README.md`.
     ///
     /// - Throws: an error of the fixtures' files.
-    public init(_ registration: AdapterRegistry.Registration, folder: URL) throws {
+    public init(_ registration: AdapterRegistration, folder: URL) throws {
         self.registration = registration
         fixtures = try AdapterFixtures(directory: folder.appending(path: "Fixtures"))
         readme = try String(contentsOf: folder.appending(path: "README.md"), encoding: .utf8)
     }
 
     /// A suite for an adapter whose `fixtures` and page are at hand.
-    public init(_ registration: AdapterRegistry.Registration, fixtures: AdapterFixtures, readme: String) {
+    public init(_ registration: AdapterRegistration, fixtures: AdapterFixtures, readme: String) {
         self.registration = registration
         self.fixtures = fixtures
         self.readme = readme
@@ -200,7 +200,8 @@ public struct AdapterConformance: Sendable {
     /// Returns the broken promises of look-ups: a malformed request, or an answer that makes the adapter take one user
     /// for another.
     private func lookups(_ adapter: any Adapter, _ users: [Subject]) throws -> [String] {
-        try LookupPromises(adapter, users: users).violations()
+        guard let lookups = adapter.lookups else { return [] }
+        return try LookupPromises(lookups, users: users).violations()
             + (LookupConversation(adapter, users: users, at: now)?.violations() ?? [])
     }
 

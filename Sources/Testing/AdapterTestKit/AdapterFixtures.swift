@@ -1,4 +1,4 @@
-public import AdapterKit
+import AdapterKit
 public import Foundation
 
 /// The files under an adapter's `Fixtures` folder.
@@ -28,7 +28,7 @@ public struct AdapterFixtures: Sendable {
         }
 
         /// Returns `vouched` of an event about `user`, as JSON; nil where the user is enough for a token.
-        public func vouched(for user: String) -> [UInt8]? {
+        package func vouched(for user: String) -> [UInt8]? {
             guard let vouched, let members = try? JSONDocument(parsing: vouched).root.members else { return nil }
             var json = JSONWriter()
             json.beginObject()

@@ -1,7 +1,7 @@
 /// A broken promise of an adapter, and the part of its fixtures that the promise is about.
 public struct ConformanceFinding: Sendable, Equatable, CustomStringConvertible {
     /// A part of an adapter's fixtures.
-    public enum Part: Sendable, Equatable {
+    @nonexhaustive public enum Part: Sendable, Equatable {
         /// The adapter itself, or its page.
         case adapter
         /// The example app of this name.

@@ -1,10 +1,10 @@
-public import AdapterKit
+package import AdapterKit
 
 /// Ids of an attacker who wants another user's token, or one for every user.
 ///
 /// Each id goes through a report, a vouched user and a re-issue. The result is a refusal, or a token that contains
 /// exactly that id in the vendor's place and is the same as a harmless user's everywhere else.
-public struct HostileIdentifiers: Sendable {
+package struct HostileIdentifiers: Sendable {
     private let adapter: any Adapter
     private let now: UnixTime
     /// The recorded reports that name the sample.
@@ -15,7 +15,7 @@ public struct HostileIdentifiers: Sendable {
     private let grants: Enrichment
 
     /// The ids.
-    public static let all: [String] =
+    package static let all: [String] =
         [
             "*", "#", "+", "", " ", "   ", "exp", "iat", "sub", "aud", "user", "grants", ".", "..", "../x", "%2F",
             "%2e%2e", "a/b",
@@ -34,7 +34,7 @@ public struct HostileIdentifiers: Sendable {
     private static let harmless = "u-7f3a9c"
 
     /// A suite for `adapter`, whose tokens contain `grants`; nil where no user is known that it mints for.
-    public init?(
+    package init?(
         _ adapter: any Adapter, reports: [[UInt8]], users: [Subject], at now: UnixTime,
         grants: Enrichment = Enrichment()
     ) {
@@ -55,7 +55,7 @@ public struct HostileIdentifiers: Sendable {
     ///
     /// - Throws: the error that keeps the suite from running: a key that cannot be made, a harmless user without a
     ///   token.
-    public func violations() throws -> [String] {
+    package func violations() throws -> [String] {
         let recipe = adapter.recipe(for: sample)
         let maker = TokenMaker(
             recipe: recipe, key: try SigningKey.generate(recipe.algorithm, keyID: recipe.needsKeyID ? "key-A" : nil),

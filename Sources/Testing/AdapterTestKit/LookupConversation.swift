@@ -3,7 +3,7 @@ import AdapterKit
 /// A conversation between an adapter and its own stub of the vendor. Each must answer the other's messages, and no
 /// answer may serve for another user.
 struct LookupConversation {
-    private let adapter: any Adapter
+    private let adapter: any StubbedAdapter
     private let terms: LookupTerms
     private let users: [Subject]
     private let key: SigningKey
@@ -13,7 +13,7 @@ struct LookupConversation {
     ///
     /// - Throws: the error of a key that cannot be made.
     init?(_ adapter: any Adapter, users: [Subject], at start: UnixTime) throws {
-        guard let terms = adapter.lookupTerms, let user = users.first,
+        guard let adapter = adapter as? any StubbedAdapter, let terms = adapter.lookupTerms, let user = users.first,
             adapter.stub(StubSetting(authorization: nil)) != nil
         else { return nil }
         self.adapter = adapter

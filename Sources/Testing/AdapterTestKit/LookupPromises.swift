@@ -3,11 +3,11 @@ import AdapterKit
 /// The promises of an adapter's look-up, checked: its requests, and its verdicts on answers that nobody should send.
 /// `LookupConversation` checks its talk with the vendor's stub.
 struct LookupPromises {
-    private let adapter: any Adapter
+    private let adapter: any LookupAdapter
     /// The users of the fixtures, and as many others as fill three requests, some of them with ids that are hard to write.
     private let crowd: [Subject]
 
-    init(_ adapter: any Adapter, users: [Subject]) {
+    init(_ adapter: any LookupAdapter, users: [Subject]) {
         self.adapter = adapter
         guard let user = users.first else {
             crowd = []
@@ -37,7 +37,7 @@ struct LookupPromises {
         if LookupMode.allCases.contains(where: { adapter.lookup(for: crowd, mode: $0) != .none }) {
             violations.append("lookup asks although there are no lookupTerms")
         }
-        if adapter.stub(StubSetting(authorization: nil)) != nil {
+        if (adapter as? any StubbedAdapter)?.stub(StubSetting(authorization: nil)) != nil {
             violations.append("there is a stub although there are no lookupTerms")
         }
         return violations
@@ -135,7 +135,7 @@ struct LookupPromises {
 
     /// Returns the verdicts, and the broken promises that hold for every answer. There is a verdict for each user, the
     /// second call returns the same, and no detail for a log names a user.
-    static func check(_ adapter: any Adapter, _ response: LookupResponse, about users: [Subject])
+    static func check(_ adapter: any LookupAdapter, _ response: LookupResponse, about users: [Subject])
         -> (verdicts: [LookupVerdict], violations: [String])
     {
         let verdicts = adapter.verdicts(from: response, for: users)

@@ -1,3 +1,5 @@
+public import AdapterKit
+
 /// A recorded report and the reading that an adapter must return for it, from a file under an adapter's
 /// `Fixtures/reports`.
 ///
@@ -102,18 +104,6 @@ extension ReportFixture.Expectation {
                 remedy: failure.remedy.name, reason: failure.reason,
                 subject: failure.subject.map { String(decoding: $0.key(app: "app"), as: UTF8.self) },
                 hasFailedToken: failure.failedToken != nil)
-        }
-    }
-}
-
-extension Remedy {
-    /// The remedy's name in fixtures, logs and metrics.
-    public var name: String {
-        switch self {
-        case .mint: "mint"
-        case .mintOnce: "mint_once"
-        case .notFixable: "not_fixable"
-        case .notForUs: "not_for_us"
         }
     }
 }

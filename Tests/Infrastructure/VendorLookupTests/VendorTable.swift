@@ -90,7 +90,7 @@ final class VendorRow {
 
     init(_ vendor: AskedVendor) throws {
         self.vendor = vendor
-        terms = try #require(vendor.adapter.lookupTerms)
+        terms = try #require(vendor.adapter.termsOfLookups)
         let algorithm = vendor.adapter.algorithm
         let key =
             vendor.adapter.algorithm.rawValue.hasPrefix("HS")
@@ -115,7 +115,7 @@ final class VendorRow {
         let setting = StubSetting(
             authorization: authorization(Self.secret), keys: [signing.key.verificationKey], gone: ["deleted"],
             unknown: ["newcomer"])
-        let stub = try #require(vendor.adapter.stub(setting))
+        let stub = try #require((vendor.adapter as? any StubbedAdapter)?.stub(setting))
         let clock = clock
         let server = try await StubServer.start(stub, now: { clock.now })
         prepare(server)

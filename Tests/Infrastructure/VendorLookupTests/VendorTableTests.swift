@@ -48,7 +48,7 @@ import Testing
     @Test(arguments: try AskedVendor.all.get())
     func `wrong credentials make the event wait`(_ vendor: AskedVendor) async throws {
         let row = try VendorRow(vendor)
-        guard vendor.adapter.lookupTerms?.authorization != .mintedToken else { return }
+        guard vendor.adapter.termsOfLookups?.authorization != .mintedToken else { return }
         #expect(try await row.outcome(secret: "another") == AskedVendor.waits)
     }
 

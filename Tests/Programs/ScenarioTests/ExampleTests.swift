@@ -40,7 +40,9 @@ extension Scenarios {
             #expect(check.status == 0, "\(check.errorText)")
             let other = try await Program.run(
                 Repository.remint, ["check", "--config", "shop/remint.yaml"], directory: folder.url)
-            #expect(other.status == 1 && other.errorText.contains("example-chat"), "\(other.errorText)")
+            #expect(
+                other.status == 1 && (other.outputText + other.errorText).contains("example-chat"), "\(other.errorText)"
+            )
             let schema = try await run(["config", "schema"])
             #expect(schema.outputText.contains("example-chat"))
         }
@@ -63,6 +65,78 @@ extension Scenarios {
                 // Otherwise the build here would accept what a foreign package cannot see.
                 #expect(twin["packageAccess"] as? Bool == false, "\(name)")
             }
+        }
+
+        @Test func `an installed program finds its files in share`() async throws {
+            let folder = try TemporaryFolder()
+            let share = folder.url.appending(path: "share/remint")
+            for path in ["bin", "share/remint"] {
+                try FileManager.default.createDirectory(
+                    at: folder.url.appending(path: path), withIntermediateDirectories: true)
+            }
+            let program = folder.url.appending(path: "bin/example-remint")
+            try FileManager.default.copyItem(
+                at: URL(filePath: Repository.example).resolvingSymlinksInPath(), to: program)
+            for bundle in ["ExampleChat", "ShippedVendors", "BrazeAdapter"].map({ "remint_\($0).resources" }) {
+                try FileManager.default.copyItem(
+                    at: Repository.products.appending(path: bundle), to: share.appending(path: bundle))
+            }
+            for vendor in ["example-chat", "ably", "braze"] {
+                let codes = try await Program.run(program.path, ["codes", vendor])
+                #expect(codes.status == 0, "\(codes.errorText)")
+            }
+            let lacking = try await Program.run(program.path, ["codes", "infobip"])
+            #expect(lacking.status == 1 && lacking.errorText.contains("_InfobipAdapter.resources"))
+        }
+
+        // MARK: The pages of AdapterKit
+
+        private static let pages = Result {
+            try Repository.files(under: "Sources/Rules/AdapterKit/AdapterKit.docc", ending: "md").map {
+                (name: $0.lastPathComponent, text: try String(contentsOf: $0, encoding: .utf8))
+            }
+        }
+
+        /// The blocks of code in `language` on the pages, each as its lines without indentation.
+        private static func blocks(_ language: String) throws -> [(page: String, lines: [String])] {
+            let fence = "```"
+            return try pages.get().flatMap { page in
+                page.text.split(separator: "\n\(fence)\(language)\n").dropFirst().map { rest in
+                    let code = rest.split(separator: "\n\(fence)", maxSplits: 1)[0]
+                    return (page: page.name, lines: lines(of: String(code)))
+                }
+            }
+        }
+
+        private static func lines(of text: String) -> [String] {
+            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        }
+
+        @Test func `the code on AdapterKit's pages is the example's`() throws {
+            let files = try Repository.files(under: "adapters/Example", ending: "swift").map {
+                Self.lines(of: try String(contentsOf: $0, encoding: .utf8)).joined(separator: "\n")
+            }
+            let blocks = try Self.blocks("swift")
+            #expect(blocks.count >= 8)
+            for block in blocks {
+                let code = block.lines.joined(separator: "\n")
+                #expect(files.contains { $0.contains(code) }, "\(block.page): \(code)")
+            }
+        }
+
+        @Test func `the commands on AdapterKit's pages succeed`() async throws {
+            let folder = try TemporaryFolder()
+            let start = "swift run example-remint "
+            var count = 0
+            for block in try Self.blocks("shell") {
+                for line in block.lines where line.hasPrefix(start) {
+                    count += 1
+                    let arguments = line.dropFirst(start.count).split(separator: " ").map(String.init)
+                    let command = try await run(arguments, in: folder.url)
+                    #expect(command.status == 0, "\(line): \(command.errorText)")
+                }
+            }
+            #expect(count >= 3)
         }
 
         private static func targets(of folder: URL) async throws -> [String: [String: Any]] {

@@ -55,14 +55,10 @@ struct BadReissue: CustomTestStringConvertible {
         #expect(rejection.detail.contains("reissue"))
     }
 
-    @Test func `an adapter without a look-up asks nothing and learns nothing`() throws {
+    @Test func `an adapter without look-ups has no terms and no secret`() throws {
         let adapter = try makeAdapter()
-        let subjects = [Subject(user: "a"), Subject(user: "b")]
-        #expect(adapter.lookup(for: subjects, mode: .verify) == .none)
-        let verdicts = adapter.verdicts(from: LookupResponse(status: 200, body: Array("{}".utf8)), for: subjects)
-        let failure = LookupVerdict.unanswered(LookupFailure(.unreadable, "no look-up was asked for"))
-        #expect(verdicts == [failure, failure])
-        #expect(adapter.lookupTerms == nil)
+        #expect(adapter.lookups == nil)
+        #expect(adapter.termsOfLookups == nil)
         #expect(adapter.secretEncoding == nil)
     }
 }

@@ -1,4 +1,5 @@
 import AdapterKit
+import AdapterTestKit
 import Testing
 
 @Suite struct ReportFixtureTests {

@@ -31,7 +31,7 @@ extension LookupVerdict {
     }
 }
 
-extension Adapter {
+extension LookupAdapter {
     /// Returns the verdicts on `response` in words.
     public func words(on response: LookupResponse, for subjects: [Subject]) -> [String] {
         verdicts(from: response, for: subjects).map(\.word)

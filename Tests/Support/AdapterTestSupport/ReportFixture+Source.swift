@@ -1,4 +1,4 @@
-package import AdapterKit
+package import AdapterTestKit
 
 extension ReportFixture {
     /// Whether the fixture names where its shape was seen: a repository and what in it, or a page.

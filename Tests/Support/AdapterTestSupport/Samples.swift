@@ -1,4 +1,5 @@
 package import AdapterKit
+package import AdapterStubs
 import Foundation
 @_spi(Signing) import JOSE
 
@@ -11,6 +12,16 @@ package func makeAdapter<Type: Adapter>(_ type: Type.Type, _ settings: String) t
     let decoder = JSONDecoder()
     decoder.userInfo = ConfiguredAdapter.userInfo(for: registration)
     return try decoder.decode(ConfiguredAdapter.self, from: Data(settings.utf8)).adapter
+}
+
+/// A look-up adapter made from settings as a configuration has them.
+package func makeAdapter<Type: StubbedAdapter>(_ type: Type.Type, _ settings: String) throws -> any StubbedAdapter {
+    let registration = AdapterRegistry.Registration(type)
+    let decoder = JSONDecoder()
+    decoder.userInfo = ConfiguredAdapter.userInfo(for: registration)
+    let adapter = try decoder.decode(ConfiguredAdapter.self, from: Data(settings.utf8)).adapter
+    guard let stubbed = adapter as? any StubbedAdapter else { throw SettingsError("", "the adapter has no stub") }
+    return stubbed
 }
 
 extension Adapter {

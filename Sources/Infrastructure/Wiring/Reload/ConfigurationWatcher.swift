@@ -1,8 +1,8 @@
-public import AdapterKit
+package import AdapterKit
 package import JOSE
 import Kafka
 import Synchronization
-public import WorkerConfiguration
+package import WorkerConfiguration
 
 /// The source of a worker's configuration, for reloads.
 public struct ConfigurationOrigin: Sendable {
@@ -11,7 +11,7 @@ public struct ConfigurationOrigin: Sendable {
     package let source: ConfigurationSource
 
     /// The file at `file`, for the adapters of `registry`.
-    public init(file: String, registry: AdapterRegistry, source: ConfigurationSource) {
+    package init(file: String, registry: AdapterRegistry, source: ConfigurationSource) {
         self.file = file
         self.registry = registry
         self.source = source

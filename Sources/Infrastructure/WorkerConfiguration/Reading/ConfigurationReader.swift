@@ -8,7 +8,7 @@ public struct ConfigurationReader {
     let source: ConfigurationSource
 
     /// A reader that knows the adapters of `registry`.
-    public init(registry: AdapterRegistry, source: ConfigurationSource) {
+    package init(registry: AdapterRegistry, source: ConfigurationSource) {
         self.registry = registry
         self.source = source
     }

@@ -1,4 +1,4 @@
-public import AdapterKit
+package import AdapterKit
 import Formats
 
 /// The JSON Schema (draft 2020-12) of `remint.yaml`, made from the keys' declarations, for completion and checks in
@@ -10,7 +10,7 @@ public struct ConfigurationSchema {
     private var adapters: [String] { registry.registrations.map(\.name) }
 
     /// The schema for the adapters of `registry`.
-    public init(registry: AdapterRegistry) { self.registry = registry }
+    package init(registry: AdapterRegistry) { self.registry = registry }
 
     /// The text of the schema.
     public var text: String {

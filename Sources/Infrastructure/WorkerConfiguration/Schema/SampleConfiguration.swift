@@ -1,4 +1,4 @@
-public import AdapterKit
+package import AdapterKit
 
 /// A configuration that shows every key with its default and its meaning, and an app for each vendor.
 public struct SampleConfiguration {
@@ -39,7 +39,7 @@ public struct SampleConfiguration {
     ]
 
     /// The sample for the adapters of `registry`.
-    public init(registry: AdapterRegistry) { self.registry = registry }
+    package init(registry: AdapterRegistry) { self.registry = registry }
 
     /// The text of the file.
     public var text: String {

@@ -14,22 +14,22 @@ extension Configuration {
         /// The lifetime of its tokens, in seconds.
         public var lifetime: Int64
         /// The source that decides a token's user.
-        public var identity: IdentitySource
+        package var identity: IdentitySource
         /// The proof that a report must contain before a token is minted.
-        public var proof: ProofDemand
+        package var proof: ProofDemand
         /// Topics that the app's events come from, and no other app's; empty for the shared ones.
         public var topics: [String]
         /// The most that a token's life is cut by, as a share of it.
         public var spread: Double
         /// The handling of a report without a user.
-        public var missingUser: MissingUser
+        package var missingUser: MissingUser
         /// The time that a key's version must have been prepared before it may sign, in seconds. It gives every
         /// verifier time to get the version.
         public var publishWindow: Int64
         /// The seal of its tokens before they are published; nil to publish them unencrypted.
-        public var seal: TokenSeal?
+        package var seal: TokenSeal?
         /// The further reader of its tokens' records, if any.
-        public var publication: TokenPublication
+        package var publication: TokenPublication
         /// The facts about the vendor that its file lists as unknown: warnings for `remint check`.
         public var missingFacts: [Diagnostic] = []
         /// The settings that its adapter accepts, including those that the file leaves out.

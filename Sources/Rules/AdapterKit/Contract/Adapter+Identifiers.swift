@@ -13,7 +13,7 @@ extension Adapter {
     /// Returns the user that the edge vouches for, where a token may be for that user.
     ///
     /// - Throws: `Rejection` with `.malformedEvent`.
-    public func user(vouchedBy members: JSONValue) throws(Rejection) -> VouchedUser {
+    package func user(vouchedBy members: JSONValue) throws(Rejection) -> VouchedUser {
         let user = try vouchedUser(members)
         if let refusal = identifiers.refusal(of: user.subject) {
             throw Rejection(.malformedEvent, "\"vouched\": \(refusal)")
@@ -24,7 +24,7 @@ extension Adapter {
     /// Returns the subject that an operator or the edge names, where a token may be for that subject.
     ///
     /// - Throws: `Rejection` as `subject(reissuing:)`, and with `.malformedReport` where no token may be for that subject.
-    public func user(reissuing user: JSONValue) throws(Rejection) -> Subject {
+    package func user(reissuing user: JSONValue) throws(Rejection) -> Subject {
         let subject = try subject(reissuing: user)
         if let refusal = identifiers.refusal(of: subject) {
             throw Rejection(.malformedReport, "\"reissue\": \(refusal)")
@@ -36,7 +36,7 @@ extension Adapter {
 extension Adapter {
     /// Returns the refusal of a token where `vouched` lacks a member that the vendor's tokens need; nil where nothing is
     /// missing. The user of an event that vouches for nobody is nil.
-    public func refusalOfMissingMembers(in vouched: VouchedUser?) -> Rejection? {
+    package func refusalOfMissingMembers(in vouched: VouchedUser?) -> Rejection? {
         (vouched?.missing ?? requiredVouched).first.map(Rejection.missingVouched)
     }
 }

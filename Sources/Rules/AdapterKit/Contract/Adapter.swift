@@ -3,9 +3,9 @@
 /// An adapter decides and the worker acts: it does no I/O, holds no key and reads no clock, so every function gives the
 /// same answer to the same question. It is made once per configured app and asked from several threads.
 ///
-/// An event asks the questions `read`, `lookup`, `verdicts` and `recipe`, in this order. Tests, `remint inspect` and
-/// stub vendors ask `verify`. `AdapterConformance` in AdapterTestKit checks that an adapter keeps the promises made
-/// here.
+/// An event asks the questions `read` and `recipe`, in this order. Tests, `remint inspect` and stub vendors ask `verify`. An
+/// adapter that asks the vendor's REST API before it mints is a `LookupAdapter`. `AdapterConformance` in AdapterTestKit
+/// checks that an adapter keeps the promises made here.
 public protocol Adapter: Sendable {
     /// The type of `apps.*.settings`.
     associatedtype Settings: AdapterSettings
@@ -83,22 +83,6 @@ public protocol Adapter: Sendable {
     /// and is no reason to trust one.
     func subject(named claims: JSONValue) -> Subject?
 
-    /// The terms on which the vendor's REST API answers requests; nil where there is no API, or the settings lack what
-    /// the API needs.
-    var lookupTerms: LookupTerms? { get }
-
-    /// Returns the requests that confirm these users, and with `.enrich` return the facts that their tokens may add;
-    /// `.none` where there is nothing to ask.
-    func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup
-
-    /// Returns the response's verdict on each of its `subjects`, in their order. The adapter is lenient where the
-    /// vendor is inconsistent. It is strict where a mistake would take one user for another: an answer that names
-    /// somebody else is `.mismatched`.
-    func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict]
-
-    /// Returns the vendor's REST API in small, for tests and demonstrations; nil where there is none.
-    func stub(_ setting: StubSetting) -> (any VendorStub)?
-
     /// Returns the vendor's verdict on `token` from `subject`'s device at `time`, if the vendor held `keys`.
     func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
@@ -142,20 +126,6 @@ extension Adapter {
 
     /// Returns a user with a single id.
     public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject { try Subject(reissuing: user) }
-
-    /// The default: the vendor needs no look-up to mint.
-    public var lookupTerms: LookupTerms? { nil }
-
-    /// Returns no request, the default of an adapter without a look-up.
-    public func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup { .none }
-
-    /// Returns no verdict on any user: without a look-up, no response answers one.
-    public func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] {
-        subjects.map { _ in .unanswered(LookupFailure(.unreadable, "no look-up was asked for")) }
-    }
-
-    /// Returns nil: without a look-up, no stub is needed.
-    public func stub(_ setting: StubSetting) -> (any VendorStub)? { nil }
 
     /// The type's name.
     public var name: String { Self.name }

@@ -1,14 +1,14 @@
 /// An adapter whose type is known at run time alone, decoded from its settings.
 ///
 /// The decoder must carry `userInfo(for:)`, which names the settings' adapter.
-public struct ConfiguredAdapter: Decodable, Sendable {
+package struct ConfiguredAdapter: Decodable, Sendable {
     /// The adapter.
-    public let adapter: any Adapter
+    package let adapter: any Adapter
 
     /// The adapter that `decoder` names in its `userInfo`, with the settings in it.
     ///
     /// - Throws: `SettingsError` or `DecodingError` for settings that the adapter refuses.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let registration = CodingUserInfoKey(rawValue: Self.key).flatMap { decoder.userInfo[$0] }
         guard let registration = registration as? AdapterRegistry.Registration else {
             throw SettingsError("", "no adapter to decode settings for")
@@ -17,7 +17,7 @@ public struct ConfiguredAdapter: Decodable, Sendable {
     }
 
     /// Returns the `userInfo` that the decoder of `registration`'s settings must carry.
-    public static func userInfo(for registration: AdapterRegistry.Registration) -> [CodingUserInfoKey: any Sendable] {
+    package static func userInfo(for registration: AdapterRegistry.Registration) -> [CodingUserInfoKey: any Sendable] {
         CodingUserInfoKey(rawValue: key).map { [$0: registration] } ?? [:]
     }
 

@@ -1,7 +1,7 @@
 /// The way in which a vendor gets a key, and an operator's steps in the vendor's dashboard when the key changes.
 public struct KeyHandover: Sendable, Equatable {
     /// The party that makes the key.
-    public enum Origin: String, Sendable {
+    @nonexhaustive public enum Origin: String, Sendable {
         /// Remint makes the key; the vendor gets the public half.
         case ours
         /// The vendor makes the key; Remint imports the part that the vendor shows.
@@ -11,7 +11,7 @@ public struct KeyHandover: Sendable, Equatable {
     }
 
     /// The fate of the previous key's tokens, once the vendor has the new one.
-    public enum Overlap: String, Sendable {
+    @nonexhaustive public enum Overlap: String, Sendable {
         /// The vendor holds several keys, and the tokens of all of them are good.
         case several
         /// The vendor knows one key. All tokens of the one before are refused from the moment of the change.

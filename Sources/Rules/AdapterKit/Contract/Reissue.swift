@@ -1,11 +1,11 @@
 /// An operator's or the edge's request for a new token: `{"user":"u-42"}`, or `{"ids":{…}}` where the vendor names users by
 /// several ids. It is an event of its own, never a part of a report.
-public enum Reissue {
+package enum Reissue {
     /// The reason such a request has in logs and metrics.
-    public static let reason = "REISSUE"
+    package static let reason = "REISSUE"
 
     /// Returns the adapter's reading of the re-issue `request`.
-    public static func read(_ request: JSONValue, for adapter: any Adapter) -> Reading {
+    package static func read(_ request: JSONValue, for adapter: any Adapter) -> Reading {
         guard request.isObject, let user = request["ids"] ?? request["user"], !user.isNull else {
             return .rejected(Rejection(.missingUser, "\"reissue\" must be an object with a \"user\", or with \"ids\""))
         }
@@ -19,7 +19,7 @@ public enum Reissue {
     }
 
     /// Returns the request for `user`, a JSON string or an object of ids by name.
-    public static func request(for user: [UInt8]) -> [UInt8] {
+    package static func request(for user: [UInt8]) -> [UInt8] {
         ByteWriter.bytes { json in
             json.append(user.first == UInt8(ascii: "{") ? #"{"ids":"# : #"{"user":"#)
             json.append(user)

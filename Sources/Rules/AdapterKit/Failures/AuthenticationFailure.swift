@@ -45,7 +45,7 @@ public struct AuthenticationFailure: Sendable, Equatable {
     }
 
     /// Returns the remedy where `signer` signed the token that failed.
-    public func remedy(signedBy signer: TokenSigner) -> Remedy {
+    package func remedy(signedBy signer: TokenSigner) -> Remedy {
         switch signer {
         case .active: signerRemedies?.active ?? remedy
         case .passive, .prepared, .retired: signerRemedies?.older ?? remedy
@@ -55,7 +55,7 @@ public struct AuthenticationFailure: Sendable, Equatable {
 }
 
 /// The worker's reaction that a report calls for.
-public enum Remedy: Sendable, Equatable {
+@nonexhaustive public enum Remedy: Sendable, Equatable {
     /// Mint a replacement.
     case mint
     /// Mint a replacement; if the report returns while that token is unexpired, another would not help.
@@ -67,4 +67,16 @@ public enum Remedy: Sendable, Equatable {
 
     /// Whether a token is to be made.
     public var mints: Bool { self == .mint || self == .mintOnce }
+}
+
+extension Remedy {
+    /// The remedy's name in fixtures, logs and metrics.
+    package var name: String {
+        switch self {
+        case .mint: "mint"
+        case .mintOnce: "mint_once"
+        case .notFixable: "not_fixable"
+        case .notForUs: "not_for_us"
+        }
+    }
 }

@@ -2,7 +2,7 @@
 /// match on them.
 ///
 /// Adapters add detail, not codes.
-public enum ErrorCode: String, Sendable, CaseIterable {
+@nonexhaustive public enum ErrorCode: String, Sendable, CaseIterable {
     /// The record is none of the event forms.
     case malformedEvent = "malformed_event"
     /// The record is larger than `worker.max_event_bytes`.
@@ -46,7 +46,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
 
     /// The code's meaning for an operator, in a line: the row of the documentation, and the title of a problem (RFC
     /// 9457).
-    public var summary: String {
+    package var summary: String {
         switch self {
         case .malformedEvent: "the record has none of the four forms, or it is not JSON"
         case .eventTooLarge: "the event is larger than `worker.max_event_bytes`"
@@ -79,7 +79,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     ///
     /// A redrive sends such an event only where an operator names the code: a stranger's event must not pass together
     /// with every event that failed for another reason.
-    public var isAboutIdentity: Bool {
+    package var isAboutIdentity: Bool {
         switch self {
         case .wrongTopic, .identityMissing, .identityMismatch, .unproven: true
         case .malformedEvent, .eventTooLarge, .unknownApp, .malformedReport, .missingUser, .missingVouched,
@@ -91,7 +91,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     }
 
     /// A row for each code, as Markdown.
-    public static var table: [String] { allCases.map { "| `\($0.rawValue)` | \($0.summary) |" } }
+    package static var table: [String] { allCases.map { "| `\($0.rawValue)` | \($0.summary) |" } }
 }
 
 /// A report that cannot be used, and why, in one line that holds no secret and no value of the report.

@@ -2,7 +2,7 @@
 ///
 /// Each code of each adapter has one. A code determines a remedy (whether another token helps) and an evidence (the
 /// fact about the failed token). Admission counts by the evidence.
-public enum Evidence: String, Sendable, CaseIterable {
+@nonexhaustive public enum Evidence: String, Sendable, CaseIterable {
     /// The vendor cannot use tokens of the app's key: a bad signature, a key the vendor does not know, a malformed
     /// token. Every user's token fails the same way, so this alone counts towards a suspension.
     case key
@@ -15,7 +15,7 @@ public enum Evidence: String, Sendable, CaseIterable {
     case none
 
     /// The meaning in a line, for tables and schemas.
-    public var summary: String {
+    package var summary: String {
         switch self {
         case .key: "bad signature, unknown key or malformed token; counts towards a suspension"
         case .expired: "expired; about an unexpired token of ours it is a wrong clock or the SDK's mistake"
@@ -25,7 +25,7 @@ public enum Evidence: String, Sendable, CaseIterable {
     }
 
     /// The values as a list in words: `key, expired, revoked or none`.
-    public static var choices: String {
+    package static var choices: String {
         let names = allCases.map(\.rawValue)
         return names.dropLast().joined(separator: ", ") + " or " + names.suffix(1).joined()
     }

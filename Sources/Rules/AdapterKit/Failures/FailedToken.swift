@@ -31,7 +31,7 @@ public enum FailedToken: Sendable, Equatable, CustomStringConvertible, CustomRef
 }
 
 /// The key that signed a failed token, as far as the signature shows.
-public enum TokenSigner: String, Sendable, CaseIterable {
+package enum TokenSigner: String, Sendable, CaseIterable {
     /// The version of the app's ring that signs now.
     case active
     /// A version that signed before and still verifies.
@@ -47,7 +47,7 @@ public enum TokenSigner: String, Sendable, CaseIterable {
     case none
 
     /// Whether the token is one of ours.
-    public var isOurs: Bool { self != .foreign && self != .none }
+    package var isOurs: Bool { self != .foreign && self != .none }
 }
 
 /// Remedies that depend on which of our keys signed the token that failed.
@@ -83,7 +83,7 @@ public struct TokenHash: Sendable, Hashable {
     }
 
     /// The first eight bytes as a number, for a memory of many tokens.
-    public var prefix: UInt64 { bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
+    package var prefix: UInt64 { bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
     private static func hex(_ text: String) -> [UInt8]? {
         let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }

@@ -1,5 +1,5 @@
 /// The questions that an app asks the vendor's REST API before it mints.
-public enum LookupMode: String, Sendable, CaseIterable {
+@nonexhaustive public enum LookupMode: String, Sendable, CaseIterable {
     /// No question.
     case off
     /// The user's existence.
@@ -70,7 +70,7 @@ public struct Enrichment: Sendable, Equatable {
     public var isEmpty: Bool { values.isEmpty }
 
     /// Returns the same enrichment with the values of `other`, which replace values of the same name.
-    public func overridden(by other: Enrichment) -> Enrichment {
+    package func overridden(by other: Enrichment) -> Enrichment {
         Enrichment(values.merging(other.values) { $1 })
     }
 }

@@ -1,7 +1,7 @@
 /// The terms on which a vendor's REST API answers requests, as far as they are the same for every request.
 public struct LookupTerms: Sendable, Equatable {
     /// The credential of a request.
-    public enum Authorization: Sendable, Equatable {
+    @nonexhaustive public enum Authorization: Sendable, Equatable {
         /// `Authorization: SCHEME KEY`, with the app's API key: `Bearer`, `Key`, `App`.
         case key(scheme: String)
         /// HTTP Basic (RFC 7617), with the app's user name and password.
@@ -12,7 +12,7 @@ public struct LookupTerms: Sendable, Equatable {
     }
 
     /// The outcome for a user that the vendor does not know.
-    public enum UnknownUser: String, Sendable, CaseIterable {
+    @nonexhaustive public enum UnknownUser: String, Sendable, CaseIterable {
         /// A token: the vendor may meet the user with its first use.
         case mint
         /// The user gets no token: the event is dead-lettered as `user_gone`.

@@ -13,7 +13,7 @@ public enum LookupVerdict: Sendable, Equatable {
 /// The reason that an answer decides nothing about a user. It is never the same as "gone".
 public struct LookupFailure: Error, Sendable, Equatable {
     /// The reaction that the failure calls for.
-    public enum Kind: String, Sendable, CaseIterable {
+    @nonexhaustive public enum Kind: String, Sendable, CaseIterable {
         /// The vendor asks for a later attempt: 429, or its own form of it.
         case throttled
         /// The vendor does not work, or cannot be reached: 5xx, a time-out, a connection that broke.

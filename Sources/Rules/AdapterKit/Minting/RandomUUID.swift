@@ -1,7 +1,7 @@
 /// A version 4 UUID (RFC 9562, section 5.4), lowercase.
-public enum RandomUUID {
+package enum RandomUUID {
     /// Returns a new UUID from `random`.
-    public static func make(using random: inout some RandomNumberGenerator) -> String {
+    package static func make(using random: inout some RandomNumberGenerator) -> String {
         let (high, low) = (random.next(), random.next())
         return String(decoding: ByteWriter.bytes { $0.append(uuid: high, low) }, as: UTF8.self)
     }

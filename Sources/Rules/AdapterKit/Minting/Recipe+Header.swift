@@ -3,7 +3,7 @@ extension Recipe {
     /// `issuedAt`.
     ///
     /// - Throws: `Rejection` with `.keyUnavailable` when the header names the key and the key has no id.
-    public func encodedHeader(keyID: String?, issuedAt: Int64 = 0) throws(Rejection) -> [UInt8] {
+    package func encodedHeader(keyID: String?, issuedAt: Int64 = 0) throws(Rejection) -> [UInt8] {
         var json = JSONWriter(capacity: 96)
         json.beginObject()
         json.member("alg", algorithm.rawValue)

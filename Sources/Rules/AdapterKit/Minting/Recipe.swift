@@ -4,7 +4,7 @@
 /// are places in it, which a `TokenForm` fills. Every token uses it, so it is a reference.
 public final class Recipe: Sendable, Equatable {
     /// A member of the protected header besides `alg`, which always comes first.
-    public enum HeaderMember: Sendable, Equatable {
+    @nonexhaustive public enum HeaderMember: Sendable, Equatable {
         /// A constant string.
         case constant(name: String, value: String)
         /// `kid`, the id of the key that signs.
@@ -49,13 +49,13 @@ public final class Recipe: Sendable, Equatable {
     public static let typeAndKeyID: [HeaderMember] = typeOnly + [.keyID]
 
     /// Whether the header names the key by `kid`.
-    public var namesKey: Bool { header.contains(.keyID) }
+    package var namesKey: Bool { header.contains(.keyID) }
 
     /// Whether the user's id is a part of a URL somewhere in the claims.
-    public var hasUserInURL: Bool { claims.contains(where: \.hasUserInURL) }
+    package var hasUserInURL: Bool { claims.contains(where: \.hasUserInURL) }
 
     /// Whether header or claims name the key, so that the key must have an id.
-    public var needsKeyID: Bool {
+    package var needsKeyID: Bool {
         namesKey || claims.contains(where: \.namesKey)
             || header.contains {
                 if case .text(_, let parts) = $0 { parts.contains(.keyID) } else { false }
@@ -64,12 +64,12 @@ public final class Recipe: Sendable, Equatable {
 }
 
 /// The derivation of a token's signing key from the ring's key.
-public enum KeyDerivation: Sendable, Equatable {
+@nonexhaustive public enum KeyDerivation: Sendable, Equatable {
     /// HMAC-SHA256(secret, `YYYYMMDD` of the time of minting, UTC).
     case utcDate
 
     /// Returns the label from which the key is derived for a token issued at `seconds` since 1970.
-    public func label(at seconds: Int64) -> [UInt8] {
+    package func label(at seconds: Int64) -> [UInt8] {
         switch self {
         case .utcDate: TextPart.date(of: seconds)
         }
@@ -79,7 +79,7 @@ public enum KeyDerivation: Sendable, Equatable {
 /// A claim.
 public struct Claim: Sendable, Equatable {
     /// The source of a claim's value.
-    public indirect enum Value: Sendable, Equatable {
+    @nonexhaustive public indirect enum Value: Sendable, Equatable {
         /// A constant string.
         case constant(String)
         /// The user's single id.

@@ -1,5 +1,5 @@
 /// A part of a string that is put together for a token.
-public enum TextPart: Sendable, Equatable {
+@nonexhaustive public enum TextPart: Sendable, Equatable {
     /// A string that is the same for every token.
     case constant(String)
     /// The user's single id.
@@ -26,7 +26,7 @@ public enum TextPart: Sendable, Equatable {
 /// A moment that depends on a token's life.
 public struct Moment: Sendable, Equatable {
     /// The time from which a moment is counted.
-    public enum Base: Sendable, Equatable {
+    @nonexhaustive public enum Base: Sendable, Equatable {
         /// The token's time of issue.
         case issuedAt
         /// The token's expiry.
@@ -34,7 +34,7 @@ public struct Moment: Sendable, Equatable {
     }
 
     /// The unit in which a moment is written.
-    public enum Unit: Sendable, Equatable {
+    @nonexhaustive public enum Unit: Sendable, Equatable {
         /// Whole seconds since 1970.
         case seconds
         /// Whole milliseconds since 1970.

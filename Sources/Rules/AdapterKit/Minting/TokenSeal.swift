@@ -1,20 +1,20 @@
 /// The recipient of an app's sealed tokens: the worker seals them before it publishes them (`apps.*.seal`). The
 /// recipient's private key alone opens them.
 ///
-/// By reference, since every token of the app holds one. It holds a public key and can open nothing.
-public final class TokenSeal: Sendable {
+/// By reference, since every token of the app holds one. It holds a package key and can open nothing.
+package final class TokenSeal: Sendable {
     /// The recipient's `kid`, by which records and tokens name the key.
-    public let keyID: String
+    package let keyID: String
     private let encrypt: @Sendable ([UInt8]) throws(JOSEError) -> [UInt8]
 
     /// The longest `kid`, in bytes: every record contains it, in a header of its own as well.
     private static let longestKeyID = 128
 
-    /// A seal for the recipient whose public JWK this is (see `JWERecipient`).
+    /// A seal for the recipient whose package JWK this is (see `JWERecipient`).
     ///
     /// - Throws: `JOSEError` with `.invalidKey`, `.weakKey` or `.unsupportedAlgorithm`; a JWK without a `kid`, with one of
     ///   several lines, or with private members is refused.
-    public convenience init(publicJWK text: SecretBytes) throws(JOSEError) {
+    package convenience init(publicJWK text: SecretBytes) throws(JOSEError) {
         let recipient = try JWERecipient(publicJWK: text)
         guard let keyID = recipient.keyID, 1...Self.longestKeyID ~= keyID.utf8.count,
             keyID.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -36,11 +36,11 @@ public final class TokenSeal: Sendable {
     /// Returns the compact JWE of `token`, whose `cty` marks the content as a JWT (RFC 7519, section 5.2).
     ///
     /// - Throws: `JOSEError` with `.libcrypto` or `.tokenTooLarge`.
-    public func seal(_ token: [UInt8]) throws(JOSEError) -> [UInt8] { try encrypt(token) }
+    package func seal(_ token: [UInt8]) throws(JOSEError) -> [UInt8] { try encrypt(token) }
 }
 
 /// The further consumer of a token's records (`apps.*.publish`), whose required headers the records then have.
-public enum TokenPublication: String, Sendable, CaseIterable {
+package enum TokenPublication: String, Sendable, CaseIterable {
     /// No further consumer.
     case none
     /// Centrifugo's Kafka consumer, which publishes the record to the user's own channel.

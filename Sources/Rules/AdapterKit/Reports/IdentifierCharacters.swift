@@ -43,7 +43,7 @@ public struct IdentifierCharacters: Sendable, Equatable {
     }
 
     /// Returns whether `identifier` consists of these characters alone.
-    public func admits(_ identifier: String) -> Bool {
+    package func admits(_ identifier: String) -> Bool {
         identifier.utf8.allSatisfy { byte in
             let isMember = byte < 128 && (byte < 64 ? low >> UInt64(byte) : high >> UInt64(byte - 64)) & 1 == 1
             return isMember != isExcluding

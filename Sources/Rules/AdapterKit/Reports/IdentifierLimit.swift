@@ -12,7 +12,7 @@ public enum IdentifierLimit: Sendable, Equatable {
     public static let standard = IdentifierLimit.bytes(1024)
 
     /// Returns whether `identifier` is within the limit. The answer costs no more for a very long one.
-    public func admits(_ identifier: String) -> Bool {
+    package func admits(_ identifier: String) -> Bool {
         switch self {
         case .bytes(let limit): identifier.utf8.count <= limit
         // A scalar takes one byte at least and four at most, so only what may or may not fit is counted.
@@ -23,7 +23,7 @@ public enum IdentifierLimit: Sendable, Equatable {
     }
 
     /// The limit in words, such as `1024 bytes`.
-    public var text: String {
+    package var text: String {
         switch self {
         case .bytes(let limit): limit.of("byte")
         case .characters(let limit): limit.of("character")

@@ -34,7 +34,7 @@ public struct IdentifierRule: Sendable, Equatable {
     }
 
     /// Returns the reason `subject` may have no token, without the id itself; nil where it may have one.
-    public func refusal(of subject: Subject) -> String? {
+    package func refusal(of subject: Subject) -> String? {
         let found: String? =
             switch subject.identity {
             case .user(let user): fault(of: user).map { "the user's id \($0)" }

@@ -1,5 +1,5 @@
 /// The party whose word decides a token's user (`apps.*.identity`).
-public enum IdentitySource: String, Sendable, CaseIterable {
+package enum IdentitySource: String, Sendable, CaseIterable {
     /// The report's, where the edge vouches for nobody.
     case reported
     /// The edge's alone: an event that vouches for nobody is refused as `identity_missing`.
@@ -7,7 +7,7 @@ public enum IdentitySource: String, Sendable, CaseIterable {
 }
 
 /// The proof that a report must hold for a token (`apps.*.proof`).
-public enum ProofDemand: String, Sendable, CaseIterable {
+package enum ProofDemand: String, Sendable, CaseIterable {
     /// No proof.
     case none
     /// The failed token, signed by a version of the app's ring for the report's user; a report without it is refused as
@@ -16,7 +16,7 @@ public enum ProofDemand: String, Sendable, CaseIterable {
 }
 
 /// The outcome of a report that lacks its user (`apps.*.missing_user`).
-public enum MissingUser: String, Sendable, CaseIterable {
+package enum MissingUser: String, Sendable, CaseIterable {
     /// The event is dead-lettered as `missing_user`, because the app made a mistake.
     case deadLetter = "dead_letter"
     /// The event is skipped, because some SDKs leave the member out for an anonymous user.

@@ -10,7 +10,7 @@ public protocol AdapterSettings: Decodable, Sendable {
 /// A key under `apps.*.settings`.
 public struct SettingKey: Sendable, Equatable {
     /// The type of a key's value.
-    public enum Kind: Sendable, Equatable {
+    @nonexhaustive public enum Kind: Sendable, Equatable {
         /// A string that is not empty.
         case text
         /// `true` or `false`.

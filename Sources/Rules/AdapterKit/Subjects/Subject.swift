@@ -52,7 +52,7 @@ public struct Subject: Sendable, Hashable {
     public var withoutChallenge: Subject { challenge == nil ? self : user.map { Subject(user: $0) } ?? self }
 
     /// Returns the subject key: the app and each part of the subject, percent-encoded and joined by slashes.
-    public func key(app: String) -> [UInt8] { key(after: Self.keyStart(app: app)) }
+    package func key(app: String) -> [UInt8] { key(after: Self.keyStart(app: app)) }
 
     /// Returns the beginning of the subject keys of `app`: the app, percent-encoded.
     package static func keyStart(app: String) -> [UInt8] { ByteWriter.bytes { PercentEncoding.encode(app, to: &$0) } }
@@ -89,7 +89,7 @@ public struct Subject: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(key(app: "")) }
 
     /// Writes the identity as the object under `subject` in a replacement token.
-    public func write(to output: inout ByteWriter) {
+    package func write(to output: inout ByteWriter) {
         switch identity {
         case .user(let user):
             output.append(#"{"user":"#)

@@ -12,11 +12,11 @@ public final class App: Sendable {
     /// The lifetime of the app's tokens, in seconds.
     public let lifetime: Int64
     /// The handling of a report without a user.
-    public let missingUser: MissingUser
+    package let missingUser: MissingUser
     /// The source that identifies the token's user: the report or the edge.
-    public let identity: IdentitySource
+    package let identity: IdentitySource
     /// The proof that a report must contain to get a token.
-    public let proof: ProofDemand
+    package let proof: ProofDemand
     /// The app's own topics, which no other app's events come from; empty if the app uses the shared topics.
     public let topics: Set<String>
     /// The maximum cut of a token's lifetime, as a share of it. See `LifetimeSpread`.
@@ -24,9 +24,11 @@ public final class App: Sendable {
     /// The look-up before a token is minted; nil for none.
     public let lookup: AppLookup?
     /// The seal for the app's tokens; nil if the worker publishes clear tokens.
-    public let seal: TokenSeal?
+    package let seal: TokenSeal?
     /// The other reader of the token records, if there is one.
-    public let publication: TokenPublication
+    package let publication: TokenPublication
+    /// The adapter's look-ups; nil for an adapter without any.
+    let lookups: (any LookupAdapter)?
     /// The adapter's limits of the loop guard, stored, because a read from the adapter would copy it for each event.
     let loopGuard: LoopGuard
     /// The members that the edge must vouch for, stored for the same reason.
@@ -39,7 +41,7 @@ public final class App: Sendable {
     let valueStart: [UInt8]
 
     /// Creates the app `name`.
-    public init(
+    package init(
         name: String, adapter: any Adapter, keyRing: String, lifetime: Int64, missingUser: MissingUser = .deadLetter,
         identity: IdentitySource = .reported, proof: ProofDemand = .none, topics: Set<String> = [], spread: Double = 0,
         lookup: AppLookup? = nil, seal: TokenSeal? = nil, publication: TokenPublication = .none
@@ -51,6 +53,7 @@ public final class App: Sendable {
         self.lookup = lookup
         self.seal = seal
         self.publication = publication
+        lookups = adapter.lookups
         loopGuard = adapter.loopGuard
         requiredVouched = adapter.requiredVouched
         eventSource = Array("/remint/\(name)".utf8)

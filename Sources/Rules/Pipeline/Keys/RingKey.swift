@@ -5,12 +5,12 @@ public struct RingKey: Sendable {
     /// The version's id.
     public let version: String
     /// The state of the version, as a token's signer: active, passive, prepared or retired.
-    public let signer: TokenSigner
+    package let signer: TokenSigner
     /// The key.
     public let key: VerificationKey
 
     /// Creates the `key` of `version` in the state `signer`.
-    public init(_ key: VerificationKey, version: String, signer: TokenSigner) {
+    package init(_ key: VerificationKey, version: String, signer: TokenSigner) {
         self.version = version
         self.key = key
         self.signer = signer

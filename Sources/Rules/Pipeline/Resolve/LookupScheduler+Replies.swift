@@ -31,8 +31,8 @@ extension LookupScheduler {
             if let length = [answer.retryAfter, answer.exhaustedFor].compactMap({ $0 }).max(), length > 0 {
                 accounts[request.account].pause(for: length, at: now)
             }
-            let verdicts = request.app.adapter.verdicts(
-                from: answer.response, for: request.questions.map(\.subject))
+            let verdicts =
+                request.app.lookups?.verdicts(from: answer.response, for: request.questions.map(\.subject)) ?? []
             guard verdicts.count == request.questions.count else {
                 let failure = LookupFailure(.unreadable, "the adapter did not speak of every user")
                 return request.questions.map { _ in .unanswered(failure) }

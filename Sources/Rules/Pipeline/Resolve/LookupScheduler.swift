@@ -139,8 +139,8 @@ struct LookupScheduler: Sendable {
     }
 
     mutating func prepare(_ questions: [Question], _ app: App, _ account: Int, _ now: UnixTime) {
-        let lookup = app.adapter.lookup(for: questions.map(\.subject), mode: app.lookup?.mode ?? .verify)
-        guard case .requests(let requests) = lookup else {
+        let lookup = app.lookups?.lookup(for: questions.map(\.subject), mode: app.lookup?.mode ?? .verify)
+        guard case .requests(let requests)? = lookup else {
             for question in questions { _ = learn(.exists(Enrichment()), question, of: app, now) }
             return
         }

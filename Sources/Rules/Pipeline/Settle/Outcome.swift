@@ -81,7 +81,7 @@ public final class Settlement: Sendable {
     public let reason: String?
     /// The signer of the reported token; nil if no report was understood, and for a report that was counted before it
     /// waited in a retry tier.
-    public let signer: TokenSigner?
+    package let signer: TokenSigner?
     /// The time of the first report that the token answers; nil without a minted token, and for a token that answers no
     /// report.
     public let reportedAt: UnixTime?

@@ -65,7 +65,7 @@ enum Mute: AskedVendor {
 }
 
 /// An adapter that has terms and does nothing else.
-struct AskingAdapter<Vendor: AskedVendor>: Adapter {
+struct AskingAdapter<Vendor: AskedVendor>: LookupAdapter {
     struct Settings: AdapterSettings {
         /// Whether the settings lack what a look-up takes.
         var lacks: Bool
@@ -99,6 +99,10 @@ struct AskingAdapter<Vendor: AskedVendor>: Adapter {
     }
 
     func subject(named claims: JSONValue) -> Subject? { nil }
+
+    func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup { .none }
+
+    func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] { [] }
 
     func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime

@@ -4,7 +4,7 @@ import AdapterKit
 
 /// A vendor that can be asked about fifty users at once, whose answers are easy to write: `{"exists":[…],"gone":[…]}`; a
 /// user in neither is unknown, and one called `other` in `exists` names somebody else.
-struct AskingAdapter: Adapter {
+struct AskingAdapter: LookupAdapter {
     struct Settings: AdapterSettings {
         static let keys: [SettingKey] = []
         init() {}
@@ -34,6 +34,8 @@ struct AskingAdapter: Adapter {
     }
 
     func subject(named claims: JSONValue) -> Subject? { claims["sub"]?.string.map { Subject(user: $0) } }
+
+    let lookupTerms: LookupTerms? = nil
 
     func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup {
         var body = JSONWriter()

@@ -8,7 +8,7 @@ import WorkerTestSupport
 @testable import Preflight
 
 /// A vendor whose REST API takes a key.
-private struct AskingAdapter: Adapter {
+private struct AskingAdapter: LookupAdapter {
     struct Settings: AdapterSettings {
         static let keys: [SettingKey] = []
         init(from decoder: any Decoder) throws {}
@@ -30,6 +30,10 @@ private struct AskingAdapter: Adapter {
     }
 
     func subject(named claims: JSONValue) -> Subject? { nil }
+
+    func lookup(for subjects: [Subject], mode: LookupMode) -> Lookup { .none }
+
+    func verdicts(from response: LookupResponse, for subjects: [Subject]) -> [LookupVerdict] { [] }
 
     func verify(
         _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime

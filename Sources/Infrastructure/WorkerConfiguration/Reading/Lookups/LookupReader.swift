@@ -16,7 +16,7 @@ struct LookupReader {
     /// Returns the look-up of the app `app`; nil where it is off or has errors.
     func read(app: String) -> Configuration.Lookup? {
         guard written.mode != .off else { return nil }
-        guard let terms = adapter.lookupTerms else {
+        guard let terms = adapter.termsOfLookups else {
             diagnostics.error(
                 section.value(of: WrittenLookup.mode),
                 "\(section.path(of: WrittenLookup.mode)) must be off: \(adapter.vendor) has no look-up, or apps.\(app).settings lacks what it takes\(lacking); see the adapter's README.md"
