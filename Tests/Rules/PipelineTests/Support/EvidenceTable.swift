@@ -73,10 +73,10 @@ enum EvidenceTable {
         salesforce-miaw | expired | Expired
         salesforce-miaw | none | Initial, Refresh, None, OTHER, CHALLENGE
         sinch | none | CREDENTIALS_REQUIRED, USER_REGISTRATION_FAILED, CLIENT_FAILED, OTHER
-        stream | key | AuthErrorTokenSignatureInvalid, JWTAuth error
+        stream | key | AuthErrorTokenSignatureInvalid, AuthenticationError, InvalidToken
         stream | expired | AuthErrorTokenExpired
         stream | none | AuthErrorTokenNotValidYet, AuthErrorTokenUsedBeforeIssuedAt, AccessKeyError
-        stream | none | AuthenticationFailedError, AppSuspendedError, OTHER, LOAD_TOKEN
+        stream | none | UndefinedToken, AuthenticationFailedError, AppSuspendedError, OTHER, LOAD_TOKEN
         stringee | expired | TOKEN_EXPIRED
         stringee | none | TOKEN_WILL_EXPIRE, REQUEST_NEW_TOKEN, CONNECTION_ERROR, TOKEN_REQUESTED
         supabase | key | PGRST301, bad_jwt, MalformedJWT
