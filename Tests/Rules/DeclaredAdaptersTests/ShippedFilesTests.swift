@@ -44,7 +44,7 @@ import YAMLReading
     func `joserfc verifies every token with the file's own key`(_ name: String) async throws {
         let vendor = try Places.vendor(Places.text(ofShipped: name))
         let tests = try #require(vendor.tests)
-        for test in tests.tokens {
+        for test in tests.tokens where test.rejection == nil {
             let made = try MadeToken(test, tests, vendor)
             let key = try #require(try Self.key(made, test))
             let verified = try await Joserfc.verify(made.token, made.adapter.algorithm.rawValue, key)
