@@ -36,6 +36,9 @@ enum EvidenceTable {
         featurebase | none | TOKEN_REQUESTED, UNKNOWN
         firebase-custom-token | key | auth/invalid-custom-token
         firebase-custom-token | none | auth/custom-token-mismatch, auth/user-disabled, OTHER, TOKEN_REQUESTED
+        freshchat | expired | TOKEN_EXPIRED
+        freshchat | none | TOKEN_NOT_SET, TOKEN_INVALID, TOKEN_NOT_PROCESSED, TOKEN_VALID, not_authenticated, OTHER
+        freshchat | none | TOKEN_REQUESTED
         hundredms | key | Invalid Access Key, Bad JWT Token, invalidTokenFormat
         hundredms | none | Invalid Room Id, Invalid Role, Invalid User Id, Token Error, Room Mismatched with Token
         hundredms | none | OTHER, TOKEN_REQUESTED
