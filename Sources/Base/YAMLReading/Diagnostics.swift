@@ -57,6 +57,10 @@ package final class Diagnostics {
         append(Diagnostic(.warning, at: place(of: node), message))
     }
 
+    package func notice(at place: FileLocation, _ message: String) {
+        append(Diagnostic(.notice, at: place, message))
+    }
+
     package func warn(at place: FileLocation, _ message: String) {
         append(Diagnostic(.warning, at: place, message))
     }

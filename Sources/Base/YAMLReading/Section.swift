@@ -7,6 +7,12 @@ package final class Section {
     package let diagnostics: Diagnostics
     private let members: [(key: Node, name: String, value: Node)]
     private var known: [String] = []
+    /// The declared keys that the section needs, each with its meaning.
+    private var required: [(name: String, summary: String)] = []
+    /// The required keys whose absence was reported.
+    private var reported: Set<String> = []
+    /// Whether the file has no such section, so that only the section itself is missing.
+    private let isAbsent: Bool
     private var isOpen = false
 
     /// The mapping `node`, called `name` in messages. Nil and null are an empty one.
@@ -14,6 +20,7 @@ package final class Section {
     /// - Parameter place: the place of messages about a section that is missing.
     package init(_ node: Node?, at place: Node? = nil, name: String, _ diagnostics: Diagnostics) {
         self.node = node ?? place
+        isAbsent = node == nil
         self.name = name
         self.diagnostics = diagnostics
         if let node, node.mapping == nil, node.null == nil {
@@ -30,6 +37,19 @@ package final class Section {
     package var all: [(key: Node, name: String, value: Node)] {
         isOpen = true
         return members
+    }
+
+    /// Declares every key of the section, so that the error about an unknown key lists them all, and `finish` reports each
+    /// required one that is missing.
+    package func declare(_ keys: [(name: String, isRequired: Bool, summary: String)]) {
+        for key in keys where !known.contains(key.name) { known.append(key.name) }
+        required = keys.filter { $0.isRequired }.map { ($0.name, $0.summary) }
+    }
+
+    /// Reports that the key `name` is missing, once. Where the file lacks a declared section, the keys in it are not reported.
+    package func missing(_ name: String, _ message: String) {
+        guard reported.insert(name).inserted, required.isEmpty || !isAbsent else { return }
+        diagnostics.missing(path(name), node, message)
     }
 
     package func path(_ member: String) -> String { name.isEmpty ? member : "\(name).\(member)" }
@@ -61,8 +81,7 @@ package final class Section {
     /// - Parameter example: a value for the error where it is missing.
     package func requiredText(_ name: String, example: String? = nil) -> (text: String, node: Node)? {
         guard value(name) != nil else {
-            diagnostics.missing(
-                path(name), node, "\(path(name)) is missing\(example.map { "; write it, as in \(name): \($0)" } ?? "")")
+            missing(name, "\(path(name)) is missing\(example.map { "; write it, as in \(name): \($0)" } ?? "")")
             return nil
         }
         return text(name, orElse: "give it a value")
@@ -179,8 +198,11 @@ package final class Section {
         diagnostics.error(node, "\(path(name)) must be \(words)\(meant(text, known))")
     }
 
-    /// Refuses every member nobody asked for.
+    /// Refuses every member nobody asked for, and reports the required ones that are missing.
     package func finish() {
+        for key in required where value(key.name) == nil {
+            missing(key.name, "\(path(key.name)) is missing\(key.summary.isEmpty ? "" : ": \(key.summary)")")
+        }
         for member in members where !isOpen && !known.contains(member.name) {
             guard member.key.scalar != nil, member.name != "<<" else {
                 let place = name.isEmpty ? "the file" : name

@@ -175,9 +175,9 @@ package struct Demo {
             let ring = preflight.rings[app.key], let token = record["token"]?.string
         else { return nil }
         let bytes = Array(token.utf8)
-        guard let claims = TokenInspection(bytes).claims, let subject = app.adapter.subject(named: claims) else {
-            return nil
-        }
+        guard let claims = TokenInspection(bytes).claims,
+            let subject = app.adapter.tokensNameUser ? app.adapter.subject(named: claims) : Subject(user: "anybody")
+        else { return nil }
         return app.adapter.verify(bytes, against: ring.verificationKeys, expecting: subject, at: now())
     }
 

@@ -35,14 +35,19 @@ struct DemoAccess: Sendable {
 
     /// Returns the headers that identify the device of `event`.
     func headers(for event: DemoEvent, at now: UnixTime) throws -> [(String, String)] {
+        // A session names a user and no further members.
+        if let vouched = event.vouched { return backend(vouchingFor: vouched) }
         switch event.user ?? .somebody {
-        case .user(let user): [("authorization", "Bearer \(try login.session(of: user, at: now))")]
-        case .identifiers(let ids):
-            [
-                ("x-api-key", apiKey.text.withBytes { String(decoding: $0, as: UTF8.self) }),
-                ("remint-vouched", String(decoding: Self.members(ids), as: UTF8.self)),
-            ]
+        case .user(let user): return [("authorization", "Bearer \(try login.session(of: user, at: now))")]
+        case .identifiers(let ids): return backend(vouchingFor: Self.members(ids))
         }
+    }
+
+    private func backend(vouchingFor members: [UInt8]) -> [(String, String)] {
+        [
+            ("x-api-key", apiKey.text.withBytes { String(decoding: $0, as: UTF8.self) }),
+            ("remint-vouched", String(decoding: members, as: UTF8.self)),
+        ]
     }
 
     private static func members(_ ids: [(name: String, value: String)]) -> [UInt8] {

@@ -45,6 +45,12 @@ package struct DemoEvent {
         }
     }
 
+    /// The members that the edge vouches for, as JSON; nil where the user is enough for a token, or the report names none.
+    var vouched: [UInt8]? {
+        guard case .user(let id)? = user else { return nil }
+        return app.example.vouched(for: id)
+    }
+
     /// The event as a device's call to a gateway, which knows who calls: a report that names nobody may have a token all the same,
     /// and one without a remedy is refused.
     var called: DemoEvent {
@@ -74,6 +80,7 @@ package struct DemoEvent {
                     json.member("app", app.name)
                     json.name(isReissue ? "reissue" : "report")
                     json.raw(report)
+                    write(vouched, to: &json)
                     json.member("id", id)
                     json.member("observed_at", time)
                 })
@@ -87,6 +94,7 @@ package struct DemoEvent {
                 json.member("app", app.name)
                 json.name("data")
                 json.raw(report)
+                write(vouched, to: &json)
             }
             return ProducerRecord(
                 topic: topic, key: nil, value: value,
@@ -97,14 +105,20 @@ package struct DemoEvent {
                 headers: [
                     header("ce_specversion", "1.0"), header("ce_id", id), header("ce_source", "/demo"),
                     header("ce_type", "sdk.auth.failed"), header("ce_time", time), header("ce_app", app.name),
-                ])
+                ] + (vouched.map { [RecordHeader("ce_vouched", $0)] } ?? []))
         case .raw:
             return ProducerRecord(
                 topic: topic, key: nil, value: report,
                 headers: [
                     header("remint-app", app.name), header("remint-id", id), header("remint-observed-at", time),
-                ])
+                ] + (vouched.map { [RecordHeader("remint-vouched", $0)] } ?? []))
         }
+    }
+
+    private func write(_ vouched: [UInt8]?, to json: inout JSONWriter) {
+        guard let vouched else { return }
+        json.name("vouched")
+        json.raw(vouched)
     }
 
     private func header(_ name: String, _ text: String) -> RecordHeader { RecordHeader(name, Array(text.utf8)) }

@@ -16,6 +16,8 @@ package final class DeclaredAdapter: Adapter {
     private let decoder: ReportDecoder
     private let verifier: TokenVerifier
     private let grants: [ClaimsCompiler.Grant]
+    package let requiredVouched: [String]
+    package var tokensNameUser: Bool { description.token.namesUser }
 
     package init(settings: DeclaredSettings) throws(SettingsError) {
         let description = settings.description
@@ -28,7 +30,8 @@ package final class DeclaredAdapter: Adapter {
             }
             self.algorithm = algorithm
         }
-        var compiler = ClaimsCompiler(settings.values)
+        requiredVouched = description.vouched.filter(\.isRequired).map(\.name)
+        var compiler = ClaimsCompiler(settings.values, required: Set(requiredVouched))
         let claims = compiler.claims(description.token.claims)
         appRecipe = Recipe(
             algorithm: algorithm, header: compiler.header(description.token.header), claims: claims,
@@ -42,8 +45,10 @@ package final class DeclaredAdapter: Adapter {
         let userPlace = ClaimPlace(of: .user, or: .user, in: claims)
         decoder = ReportDecoder(description, settings.values, userPlace: userPlace)
         verifier = TokenVerifier(
-            rules: description.verdicts, recipe: appRecipe, userPlace: userPlace,
-            challengePlace: ClaimPlace(of: .constant("\u{0}"), or: .challenge, in: claims))
+            rules: description.verdicts, recipe: appRecipe, ageLimit: description.token.ageLimit,
+            namesUser: description.token.namesUser, userPlace: userPlace,
+            challengePlace: ClaimPlace(of: .constant("\u{0}"), or: .challenge, in: claims),
+            vouched: Dictionary(description.vouched.map { ($0.name, $0.kind) }) { first, _ in first })
     }
 
     package var name: String { description.name }
@@ -69,7 +74,8 @@ package final class DeclaredAdapter: Adapter {
             try member.check(value)
             for grant in grants where grant.member == member.name { granted[grant.key] = value.json(as: grant.form) }
         }
-        return VouchedUser(Subject(user: user), grants: Enrichment(granted))
+        return VouchedUser(
+            Subject(user: user), grants: Enrichment(granted), missing: requiredVouched.filter { members[$0] == nil })
     }
 
     package func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {

@@ -7,13 +7,18 @@ package struct DeclaredVendor: Sendable {
     package let description: VendorDescription
     /// The tests in the file; nil where there are none.
     package let tests: FileTests?
+    /// The places of values that an author has still to fill in.
+    package let unfilled: [FileLocation]
 
     /// Reads the vendor in `text`; nil where it has errors. The diagnostics are errors, warnings and notices.
     ///
     /// - Parameter file: the file's name in diagnostics.
     package static func load(_ text: String, file: String) -> (vendor: DeclaredVendor?, diagnostics: [Diagnostic]) {
         let read = DescriptionReader().read(text, file: file)
-        return (read.description.map { DeclaredVendor(description: $0, tests: read.tests) }, read.diagnostics)
+        return (
+            read.description.map { DeclaredVendor(description: $0, tests: read.tests, unfilled: read.unfilled) },
+            read.diagnostics
+        )
     }
 
     /// The vendor as programs offer it.

@@ -206,6 +206,13 @@ public struct Preflight: Sendable {
                     "\(app.adapter.vendor) signs with a key of the day, which a signer does not derive; give keys.\(app.key) a path"
                 ))
         }
+        if key.signer != nil, !app.adapter.recipe(for: Subject(user: "")).claims.contains(where: { $0.name == "exp" }) {
+            found.append(
+                Diagnostic(
+                    .error, at: app.keyPlace,
+                    "tokens of \(app.adapter.vendor) have no exp, and a signer refuses such tokens; give keys.\(app.key) a path"
+                ))
+        }
         if let algorithms = policy.algorithms, !algorithms.contains(app.adapter.algorithm) {
             found.append(
                 Diagnostic(

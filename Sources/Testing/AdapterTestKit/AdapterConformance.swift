@@ -35,30 +35,45 @@ public struct AdapterConformance: Sendable {
     /// Returns every broken promise, a line each.
     ///
     /// - Throws: the error that keeps the suite from running: settings that do not decode, a key that cannot be made.
-    public func violations() throws -> [String] {
-        var violations: [String] = []
-        if fixtures.reports.isEmpty { violations.append("there is no report under Fixtures/reports") }
-        if fixtures.apps.isEmpty { violations.append("there is no app in Fixtures/apps.json") }
-        violations += documentation()
-        for app in fixtures.apps {
-            let adapter = try makeAdapter(app)
-            let reports = fixtures.reports.filter { $0.app == app.name }
-            violations += readings(adapter, reports)
-            violations += garbage(adapter, reports)
-            violations += handover(adapter)
-            let users = users(adapter, app, reports)
-            violations += users.violations
-            // What the adapter asks to mint is accepted by its own verifier, holds nothing else, and no corruption passes.
-            for subject in users.subjects { violations += try tokens(adapter, app, subject) }
-            violations += try lookups(adapter, users.subjects)
-            violations +=
-                try HostileIdentifiers(
-                    adapter, reports: reports.map { $0.report(at: now) }, users: users.subjects, at: now)?
-                .violations() ?? []
-        }
+    public func violations() throws -> [String] { try findings().map(\.description) }
+
+    /// Returns every broken promise, with the part of the fixtures that it is about.
+    ///
+    /// - Throws: as `violations`.
+    public func findings() throws -> [ConformanceFinding] {
+        var findings: [ConformanceFinding] = []
+        if fixtures.reports.isEmpty { findings.append(.init(.adapter, "there is no recorded report")) }
+        if fixtures.apps.isEmpty { findings.append(.init(.adapter, "there is no example app")) }
+        findings += documentation()
+        var missing = MissingVerdicts()
+        for app in fixtures.apps { findings += try self.findings(app, &missing) }
         let known = Set(fixtures.apps.map(\.name))
-        violations += fixtures.reports.filter { !known.contains($0.app) }.map { "\($0.name): no app called \($0.app)" }
-        return violations
+        findings += fixtures.reports.filter { !known.contains($0.app) }.map {
+            ConformanceFinding(.report($0.name), "\($0.name): no app called \($0.app)")
+        }
+        return findings + missing.findings
+    }
+
+    private func findings(
+        _ app: AdapterFixtures.App, _ missing: inout MissingVerdicts
+    ) throws -> [ConformanceFinding] {
+        let adapter = try makeAdapter(app)
+        let reports = fixtures.reports.filter { $0.app == app.name }
+        func about(_ texts: [String]) -> [ConformanceFinding] { texts.map { .init(.app(app.name), $0) } }
+        var findings = readings(adapter, reports) + about(garbage(adapter, reports) + handover(adapter))
+        let users = users(adapter, app, reports)
+        findings += users.findings
+        let vouched = try app.vouchedUser(of: adapter)
+        let refusal = adapter.refusalOfMissingMembers(in: vouched)
+        if let refusal { findings += about(["\(app.name): no token can be tested: \(refusal.detail)"]) }
+        let subjects = refusal == nil ? users.subjects : []
+        let grants = vouched?.grants ?? Enrichment()
+        // What the adapter asks to mint is accepted by its own verifier, holds nothing else, and no corruption passes.
+        for subject in subjects { findings += try tokens(adapter, app, subject, grants, &missing) }
+        findings += about(try lookups(adapter, users.subjects))
+        let hostile = HostileIdentifiers(
+            adapter, reports: reports.map { $0.report(at: now) }, users: subjects, at: now, grants: grants)
+        return findings + about(try hostile?.violations() ?? [])
     }
 
     /// Returns the adapter of an example app.
@@ -72,9 +87,9 @@ public struct AdapterConformance: Sendable {
 
     // MARK: The promises
 
-    private func documentation() -> [String] {
+    private func documentation() -> [ConformanceFinding] {
         registration.settings.filter { !readme.contains("`\($0.name)`") }
-            .map { "README.md does not mention the setting `\($0.name)`" }
+            .map { .init(.adapter, "README.md does not mention the setting `\($0.name)`") }
     }
 
     /// Checks the handover: it names an operator's steps at the vendor, and a key that the vendor makes is not called
@@ -92,27 +107,28 @@ public struct AdapterConformance: Sendable {
     }
 
     /// Checks that each recorded report is read as expected, twice, and that no loggable text contains its token.
-    private func readings(_ adapter: any Adapter, _ reports: [ReportFixture]) -> [String] {
-        reports.flatMap { fixture -> [String] in
-            let bytes = fixture.report(at: now)
-            guard let root = try? JSONDocument(parsing: bytes).root else {
-                return fixture.expectation == .rejected(.malformedEvent)
-                    ? [] : ["\(fixture.name): the report is not JSON"]
-            }
-            let reading = read(root, adapter)
-            var violations: [String] = []
-            let found = ReportFixture.Expectation(reading)
-            if found != fixture.expectation {
-                violations.append("\(fixture.name): expected \(fixture.expectation), read as \(found)")
-            }
-            violations += evidence(in: reading).map { "\(fixture.name): \($0)" }
-            if reading != read(root, adapter) { violations.append("\(fixture.name): read differently the second time") }
-            let printed = String(describing: reading)
-            for secret in secrets(in: root) where printed.contains(secret) {
-                violations.append("\(fixture.name): the reading shows a token of the report")
-            }
-            return violations
+    private func readings(_ adapter: any Adapter, _ reports: [ReportFixture]) -> [ConformanceFinding] {
+        reports.flatMap { fixture in
+            reading(adapter, fixture).map { ConformanceFinding(.report(fixture.name), "\(fixture.name): \($0)") }
         }
+    }
+
+    private func reading(_ adapter: any Adapter, _ fixture: ReportFixture) -> [String] {
+        let bytes = fixture.report(at: now)
+        guard let root = try? JSONDocument(parsing: bytes).root else {
+            return fixture.expectation == .rejected(.malformedEvent) ? [] : ["the report is not JSON"]
+        }
+        let reading = read(root, adapter)
+        var violations: [String] = []
+        let found = ReportFixture.Expectation(reading)
+        if found != fixture.expectation { violations.append("expected \(fixture.expectation), read as \(found)") }
+        violations += evidence(in: reading)
+        if reading != read(root, adapter) { violations.append("read differently the second time") }
+        let printed = String(describing: reading)
+        for secret in secrets(in: root) where printed.contains(secret) {
+            violations.append("the reading shows a token of the report")
+        }
+        return violations
     }
 
     /// Checks that a reading's evidence and remedy agree: a revoked token is replaced, and where there was no token
@@ -162,9 +178,9 @@ public struct AdapterConformance: Sendable {
     /// Returns the subjects of the fixtures' reports and of a batch job that ask to mint, and the promises that they
     /// break.
     private func users(_ adapter: any Adapter, _ app: AdapterFixtures.App, _ reports: [ReportFixture])
-        -> (subjects: [Subject], violations: [String])
+        -> (subjects: [Subject], findings: [ConformanceFinding])
     {
-        var violations: [String] = []
+        var findings: [ConformanceFinding] = []
         var subjects: [Subject] = []
         for fixture in reports {
             guard let root = try? JSONDocument(parsing: fixture.report(at: now)).root else { continue }
@@ -172,12 +188,13 @@ public struct AdapterConformance: Sendable {
                 if let subject = failure.subject {
                     if !subjects.contains(subject) { subjects.append(subject) }
                 } else {
-                    violations.append("\(fixture.name): a remedy that mints has no subject")
+                    findings.append(
+                        .init(.report(fixture.name), "\(fixture.name): a remedy that mints has no subject"))
                 }
             }
         }
-        violations += reissue(adapter, app, &subjects)
-        return (subjects, violations)
+        findings += reissue(adapter, app, &subjects).map { ConformanceFinding(.app(app.name), "\(app.name): \($0)") }
+        return (subjects, findings)
     }
 
     /// Returns the broken promises of look-ups: a malformed request, or an answer that makes the adapter take one user
@@ -190,53 +207,66 @@ public struct AdapterConformance: Sendable {
     private func reissue(_ adapter: any Adapter, _ app: AdapterFixtures.App, _ subjects: inout [Subject]) -> [String] {
         let user = app.reissue ?? Array("\"u-1001\"".utf8)
         guard let request = try? JSONDocument(parsing: Reissue.request(for: user)).root else {
-            return ["\(app.name): \"reissue\" in apps.json is not JSON"]
+            return ["\"reissue\" of the example app is not JSON"]
         }
         switch Reissue.read(request, for: adapter) {
         case .failure(let failure):
             if let subject = failure.subject, !subjects.contains(subject) { subjects.append(subject) }
-            return failure.remedy == .mint ? [] : ["\(app.name): a batch job's request does not mint"]
-        case .rejected(let rejection):
-            return app.reissue == nil && rejection.code == .missingChallenge
-                ? [] : ["\(app.name): a batch job's request is rejected: \(rejection.detail)"]
+            return failure.remedy == .mint ? [] : ["a batch job's request does not mint"]
+        case .rejected(let rejection) where rejection.code == .missingChallenge:
+            guard app.reissue != nil else { return [] }
+            return ["a batch job's request is rejected: \(rejection.detail); remove \"reissue\" from the app"]
+        case .rejected(let rejection): return ["a batch job's request is rejected: \(rejection.detail)"]
         }
     }
 
-    private func tokens(_ adapter: any Adapter, _ app: AdapterFixtures.App, _ subject: Subject) throws -> [String] {
+    private func tokens(
+        _ adapter: any Adapter, _ app: AdapterFixtures.App, _ subject: Subject, _ grants: Enrichment,
+        _ missing: inout MissingVerdicts
+    ) throws -> [ConformanceFinding] {
         let recipe = adapter.recipe(for: subject)
         let keyID = recipe.needsKeyID ? "key-A" : nil
-        let maker = TokenMaker(recipe: recipe, key: try SigningKey.generate(recipe.algorithm, keyID: keyID))
+        let key = try SigningKey.generate(recipe.algorithm, keyID: keyID)
+        let maker = TokenMaker(recipe: recipe, key: key, grants: grants)
         let keys = [maker.key.verificationKey]
         func verdict(_ token: [UInt8], _ expected: Subject = subject) -> VendorVerdict {
             adapter.verify(token, against: keys, expecting: expected, at: now)
         }
         var violations: [String] = []
+        if !adapter.requiredVouched.isEmpty,
+            (try? TokenMaker(recipe: recipe, key: key).token(for: subject, from: now.seconds)) != nil
+        {
+            violations.append("a token is made without the members that the edge must vouch for")
+        }
         if recipe != adapter.recipe(for: subject) { violations.append("the recipe differs the second time") }
         if recipe.algorithm != adapter.algorithm || recipe.lifetime != adapter.lifetime {
             violations.append("the recipe's algorithm or lifetime is not the adapter's")
         }
         let good = try maker.token(for: subject, from: now.seconds)
         if verdict(good) != .accepted { violations.append("its own token is refused: \(verdict(good))") }
-        if verdict(good, subject.appending("x")).isAccepted { violations.append("another user's token is accepted") }
+        if adapter.tokensNameUser, verdict(good, subject.appending("x")).isAccepted {
+            violations.append("another user's token is accepted")
+        }
         if !recipe.lifetime.allowed.contains(recipe.lifetime.standard) {
             violations.append("the standard lifetime is not allowed")
         }
+        var findings = violations.map { ConformanceFinding(.app(app.name), $0) }
         for corruption in try TokenCorruption.all(of: maker, subject, at: now) {
-            violations += check(corruption, app, verdict(corruption.token))
+            let found = Self.text(verdict(corruption.token))
+            if let expected = fixtures.verdict(on: corruption.name, app: app.name) {
+                guard found != expected else { continue }
+                findings.append(.init(.verdicts, "\(corruption.name): expected \(expected), the verdict is \(found)"))
+            } else {
+                missing.add(corruption.name, answer: found)
+            }
         }
-        return violations
+        return findings
     }
 
-    private func check(_ corruption: TokenCorruption, _ app: AdapterFixtures.App, _ verdict: VendorVerdict) -> [String]
-    {
-        let found: String
+    private static func text(_ verdict: VendorVerdict) -> String {
         switch verdict {
-        case .accepted: found = "accepted"
-        case .refused(let code, let name): found = "\(code) \(name)"
+        case .accepted: "accepted"
+        case .refused(let code, let name): "\(code) \(name)"
         }
-        guard let expected = fixtures.verdict(on: corruption.name, app: app.name) else {
-            return ["verdicts.json has no verdict for \(corruption.name): here \(found)"]
-        }
-        return found == expected ? [] : ["\(corruption.name): expected \(expected), the verdict is \(found)"]
     }
 }

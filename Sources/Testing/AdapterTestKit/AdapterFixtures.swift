@@ -4,7 +4,7 @@ public import Foundation
 /// The files under an adapter's `Fixtures` folder.
 ///
 /// - `apps.json`: example apps by name, each with its `settings` and, for a batch job, `reissue` (the user it names) or,
-///   where a token answers a challenge, `challenge`.
+///   where a token answers a challenge, `challenge`; `vouched` where every token needs members that the edge vouches for.
 /// - `reports/*.json`: see `ReportFixture`.
 /// - `verdicts.json`: the vendor's verdict on each corrupted token, see `TokenCorruption`.
 public struct AdapterFixtures: Sendable {
@@ -16,12 +16,35 @@ public struct AdapterFixtures: Sendable {
         public let settings: [UInt8]
         /// `reissue.user` of a batch job, as JSON; nil where the vendor's tokens cannot be made ahead.
         public let reissue: [UInt8]?
+        /// The members besides the user that the edge vouches for, as a JSON object; nil where the user is enough.
+        private let vouched: [UInt8]?
 
         /// The app `name` with `settings`; `reissue` is the user that a batch job names, nil where it cannot name one.
-        public init(name: String, settings: [UInt8], reissue: [UInt8]?) {
+        public init(name: String, settings: [UInt8], reissue: [UInt8]?, vouched: [UInt8]? = nil) {
             self.name = name
             self.settings = settings
             self.reissue = reissue
+            self.vouched = vouched
+        }
+
+        /// Returns `vouched` of an event about `user`, as JSON; nil where the user is enough for a token.
+        public func vouched(for user: String) -> [UInt8]? {
+            guard let vouched, let members = try? JSONDocument(parsing: vouched).root.members else { return nil }
+            var json = JSONWriter()
+            json.beginObject()
+            json.member("user", user)
+            for (name, value) in members {
+                json.name(name)
+                json.raw(value.json)
+            }
+            json.endObject()
+            return json.bytes
+        }
+
+        /// Returns a user that the edge vouches for with all members; nil where the user is enough for a token.
+        func vouchedUser(of adapter: any Adapter) throws -> VouchedUser? {
+            guard let members = vouched(for: "u-7f3a9c") else { return nil }
+            return try adapter.vouchedUser(JSONDocument(parsing: members).root)
         }
     }
 
@@ -45,7 +68,9 @@ public struct AdapterFixtures: Sendable {
     public init(directory: URL) throws {
         let apps = try Self.json(directory.appending(path: "apps.json"))
         self.apps = apps.members.map { name, app in
-            App(name: name, settings: app["settings"]?.json ?? Array("{}".utf8), reissue: app["reissue"]?.json)
+            App(
+                name: name, settings: app["settings"]?.json ?? Array("{}".utf8), reissue: app["reissue"]?.json,
+                vouched: app["vouched"]?.json)
         }
         let folder = directory.appending(path: "reports")
         reports = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

@@ -24,12 +24,21 @@ struct TokenCorruption {
             TokenCorruption(name: "other_algorithm", token: try maker.signedWithOtherAlgorithm(header, claims)),
             TokenCorruption(name: "unknown_key", token: try maker.withNewKey().token(for: subject, from: now.seconds)),
             TokenCorruption(name: "flipped_signature", token: flippingSignature(of: good)),
-            TokenCorruption(
-                name: "expired", token: try maker.token(for: subject, from: now.seconds - 86_400, to: now.seconds)),
-            TokenCorruption(
-                name: "expiry_as_text",
-                token: try maker.token(header: header, claims: replacing("exp", "\"soon\"", claims))),
         ]
+        if maker.recipe.claims.contains(where: { $0.name == "exp" }) {
+            all.append(
+                TokenCorruption(
+                    name: "expired",
+                    token: try maker.token(for: subject, from: now.seconds - 86_400, to: now.seconds)))
+            all.append(
+                TokenCorruption(
+                    name: "expiry_as_text",
+                    token: try maker.token(header: header, claims: replacing("exp", "\"soon\"", claims))))
+        } else {
+            // The vendor measures the age from `iat`.
+            let age = maker.recipe.lifetime.allowed.upperBound
+            all.append(TokenCorruption(name: "expired", token: try maker.token(for: subject, from: now.seconds - age)))
+        }
         if maker.recipe.namesKey {
             all.append(
                 TokenCorruption(

@@ -7,11 +7,14 @@ public struct TokenMaker: Sendable {
     public let recipe: Recipe
     /// The key.
     public let key: SigningKey
+    /// The members that the edge vouches for: those of every token that is given no others.
+    private let grants: Enrichment
 
-    /// A maker of `recipe`'s tokens with `key`.
-    public init(recipe: Recipe, key: SigningKey) {
+    /// A maker of `recipe`'s tokens with `key`, which contain the members `grants`.
+    public init(recipe: Recipe, key: SigningKey, grants: Enrichment = Enrichment()) {
         self.recipe = recipe
         self.key = key
+        self.grants = grants
     }
 
     /// Returns a good token for `subject` that lives from `issuedAt` to `expiresAt`, in seconds since 1970; with the
@@ -29,11 +32,11 @@ public struct TokenMaker: Sendable {
     ///
     /// - Throws: the error of the recipe or of libcrypto.
     public func token(
-        for subject: Subject, valid life: Validity, adding enrichment: Enrichment = Enrichment(),
+        for subject: Subject, valid life: Validity, adding enrichment: Enrichment? = nil,
         random: inout some RandomNumberGenerator
     ) throws -> [UInt8] {
         let form = try TokenForm(recipe, keyID: key.keyID, valid: life)
-        return try sign(form.signingInput(for: subject, adding: enrichment, random: &random), with: key)
+        return try sign(form.signingInput(for: subject, adding: enrichment ?? grants, random: &random), with: key)
     }
 
     func token(header: String, claims: String) throws -> [UInt8] {
@@ -42,7 +45,7 @@ public struct TokenMaker: Sendable {
 
     /// Returns a maker with a key that the vendor does not have, under the id of one that it has.
     func withNewKey() throws -> TokenMaker {
-        TokenMaker(recipe: recipe, key: try SigningKey.generate(recipe.algorithm, keyID: key.keyID))
+        TokenMaker(recipe: recipe, key: try SigningKey.generate(recipe.algorithm, keyID: key.keyID), grants: grants)
     }
 
     /// Returns the same content, properly signed with an algorithm that the vendor does not accept and a key that it

@@ -30,7 +30,12 @@ package struct FileTestRun {
         failures += tests.reports.flatMap { report($0, tests) }
         failures += tests.tokens.flatMap { token($0, tests) }
         failures += tests.refusals.flatMap(refusal)
-        failures += conformance(tests, besides: failures)
+        failures += conformance(tests)
+        if let first = vendor.unfilled.first {
+            failures.append(
+                failure(
+                    at: first, "\(vendor.unfilled.count.of("value")) to fill in; each has a warning, beginning here"))
+        }
         return failures
     }
 
@@ -68,6 +73,9 @@ package struct FileTestRun {
     private func token(_ test: FileTests.Token, _ tests: FileTests) -> [Diagnostic] {
         do {
             let made = try MadeToken(test, tests, vendor)
+            if let rejection = test.rejection {
+                return [failure(at: test.place, "expected no token because of \(rejection.rawValue), and one is made")]
+            }
             var failures: [Diagnostic] = []
             if let expected = test.header, !made.header.isSame(as: expected) {
                 failures.append(failure(at: test.place, "the header is \(text(made.header)), not \(text(expected))"))
@@ -89,6 +97,9 @@ package struct FileTestRun {
                 }
             }
             return failures
+        } catch let rejection as Rejection {
+            return rejection.code == test.rejection
+                ? [] : [failure(at: test.place, "no token: \(rejection.code.rawValue): \(rejection.detail)")]
         } catch { return [failure(at: test.place, "no token: \(error)")] }
     }
 
@@ -108,15 +119,28 @@ package struct FileTestRun {
     }
 
     /// Checks the promises of every adapter. Failures of the file's own reports are not repeated.
-    private func conformance(_ tests: FileTests, besides known: [Diagnostic]) -> [Diagnostic] {
+    private func conformance(_ tests: FileTests) -> [Diagnostic] {
         do {
             let suite = AdapterConformance(
                 vendor.registration, fixtures: try tests.fixtures(), readme: DocsPage(vendor.description).text)
-            let reports = Set(tests.reports.map(\.name))
-            return try suite.violations().filter { violation in
-                !violation.contains(": expected ") || !reports.contains { violation.hasPrefix($0) } || known.isEmpty
-            }.map { failure(at: tests.place, $0) }
+            return try suite.findings().filter { finding in
+                // The tests of reports compare every reading already.
+                if case .report = finding.part { !finding.text.contains(": expected ") } else { true }
+            }.map { finding in
+                failure(
+                    at: place(of: finding.part, tests),
+                    finding.part == .verdicts ? "tests.verdicts \(finding.text)" : finding.text)
+            }
         } catch { return [failure(at: tests.place, "the adapter cannot be tried: \(error)")] }
+    }
+
+    private func place(of part: ConformanceFinding.Part, _ tests: FileTests) -> FileLocation {
+        switch part {
+        case .adapter: tests.place
+        case .app(let name): tests.apps.first { $0.name == name }?.place ?? tests.place
+        case .report(let name): tests.reports.first { $0.name == name }?.place ?? tests.place
+        case .verdicts: tests.verdictsPlace
+        }
     }
 }
 

@@ -12,7 +12,10 @@ extension FileTests {
         var reports: [ReportFixture] = []
         for report in self.reports { reports.append(try ReportFixture(name: report.name, parsing: report.json)) }
         return AdapterFixtures(
-            apps: apps.map { AdapterFixtures.App(name: $0.name, settings: $0.settings, reissue: $0.reissue) },
+            apps: apps.map { app in
+                AdapterFixtures.App(
+                    name: app.name, settings: app.settings, reissue: app.reissue, vouched: app.vouched)
+            },
             reports: reports,
             verdicts: Dictionary(verdicts.map { ($0.name, $0.verdict) }) { first, _ in first })
     }

@@ -50,6 +50,37 @@ extension DeviceScenarios {
             #expect(broken.errorText.contains("did you mean mint_once?"))
         }
 
+        @Test func `a new vendor's file passes lint, and its tests name what to fill in`() async throws {
+            let folder = try TemporaryFolder()
+            func run(_ arguments: [String]) async throws -> Program {
+                try await Program.run(Repository.remint, ["adapter"] + arguments, directory: folder.url)
+            }
+            let new = try await run(["new", "our-vendor"])
+            #expect(new.status == 0, "\(new.errorText)")
+            #expect(new.outputText.hasPrefix("wrote our-vendor.yaml\n"))
+            for command in ["lint", "test", "docs"] {
+                #expect(new.outputText.contains("remint adapter \(command) our-vendor.yaml"))
+            }
+            let lint = try await run(["lint", "our-vendor.yaml"])
+            #expect(lint.status == 0, "\(lint.outputText)")
+            // The warnings and the last line are one stream, in the order of the file.
+            let lines = lint.outputText.split(separator: "\n")
+            #expect(lines.last?.hasPrefix("our-vendor.yaml: ok, ") == true)
+            let places = lines.dropLast().compactMap { Int($0.split(separator: ":").dropFirst().first ?? "") }
+            #expect(places.count == lines.count - 1 && places == places.sorted())
+            #expect(lint.errorText.isEmpty)
+            let test = try await run(["test", "our-vendor.yaml"])
+            #expect(test.status == 1)
+            #expect(test.outputText.contains("warning: FILL IN: the purpose of the tokens"))
+            #expect(test.outputText.contains("values to fill in; each has a warning"))
+            let again = try await run(["new", "our-vendor"])
+            #expect(again.status == 2)
+            #expect(again.errorText.contains("our-vendor.yaml exists and is not overwritten"))
+            let wrong = try await run(["new", "../Our"])
+            #expect(wrong.status == 2)
+            #expect(wrong.errorText.contains("\nUsage: remint adapter new <name>"))
+        }
+
         @Test func `the commands speak of files and of compiled vendors`() async throws {
             let test = try await Program.run(Repository.remint, ["adapter", "test"] + Self.shipped.map(file))
             #expect(test.status == 0, "\(test.errorText)")

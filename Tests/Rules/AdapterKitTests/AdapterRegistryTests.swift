@@ -56,8 +56,9 @@ import Testing
         #expect(
             codes == [
                 "malformed_event", "event_too_large", "unknown_app", "malformed_report", "wrong_topic",
-                "identity_missing", "identity_mismatch", "unproven", "missing_user", "missing_challenge",
-                "challenge_expired", "not_fixable_by_token", "rejected_by_vendor", "app_suspended", "user_gone",
+                "identity_missing", "identity_mismatch", "unproven", "missing_user", "missing_vouched",
+                "missing_challenge", "challenge_expired", "not_fixable_by_token", "rejected_by_vendor", "app_suspended",
+                "user_gone",
                 "lookup_failed", "key_unavailable", "mint_failed", "retries_exhausted",
             ])
     }

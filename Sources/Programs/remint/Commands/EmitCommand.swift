@@ -75,8 +75,10 @@ struct EmitCommand: AsyncParsableCommand {
         }
         guard let user else { return nil }
         let root = try JSONDocument(parsing: try userValue(user)).root
-        return try Self.answered("--user") { () throws(Rejection) in try app.adapter.user(reissuing: root) }
-            .key(app: app.name)
+        return try Self.answered("--user") { () throws(Rejection) in
+            if let refusal = app.adapter.refusalOfMissingMembers(in: nil) { throw refusal }
+            return try app.adapter.user(reissuing: root)
+        }.key(app: app.name)
     }
 
     /// Returns the subject that `read` returns; a rejection is reported as a mistake in `option`.

@@ -33,6 +33,14 @@ extension Adapter {
     }
 }
 
+extension Adapter {
+    /// Returns the refusal of a token where `vouched` lacks a member that the vendor's tokens need; nil where nothing is
+    /// missing. The user of an event that vouches for nobody is nil.
+    public func refusalOfMissingMembers(in vouched: VouchedUser?) -> Rejection? {
+        (vouched?.missing ?? requiredVouched).first.map(Rejection.missingVouched)
+    }
+}
+
 extension Reading {
     /// Returns the reason that the user it calls for a token of may have none by `rule`; nil where there is none.
     fileprivate func refusal(by rule: IdentifierRule) -> String? {

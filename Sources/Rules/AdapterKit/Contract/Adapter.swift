@@ -63,6 +63,10 @@ public protocol Adapter: Sendable {
     /// - Throws: `Rejection` with `.malformedEvent`.
     func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser
 
+    /// The members besides the user that the edge must vouch for, because a token without them is of no use: one that opens
+    /// no room, for instance. An event that lacks one has no token.
+    var requiredVouched: [String] { get }
+
     /// Returns the subject that an operator or the edge names under `reissue.user` or `reissue.ids`.
     ///
     /// - Throws: `Rejection` with `.missingUser`, `.malformedReport` or, where a token answers a challenge,
@@ -71,6 +75,9 @@ public protocol Adapter: Sendable {
 
     /// Returns everything that the signer needs except the key: exactly the vendor's members, nothing extra.
     func recipe(for subject: Subject) -> Recipe
+
+    /// Whether the vendor's tokens name their user. Where a site or an app is the subject, a token is everybody's.
+    var tokensNameUser: Bool { get }
 
     /// Returns the subject that a token's claims name; nil where they name nobody. It serves people who inspect a token
     /// and is no reason to trust one.
@@ -126,6 +133,12 @@ extension Adapter {
     public func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser {
         VouchedUser(Subject(user: try VouchedUser.id("user", in: members)))
     }
+
+    /// The default: a token is for one user and names that user.
+    public var tokensNameUser: Bool { true }
+
+    /// The default: the user is enough for a token.
+    public var requiredVouched: [String] { [] }
 
     /// Returns a user with a single id.
     public func subject(reissuing user: JSONValue) throws(Rejection) -> Subject { try Subject(reissuing: user) }

@@ -21,6 +21,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case unproven
     /// The report lacks the user it is about.
     case missingUser = "missing_user"
+    /// The vendor's tokens need a member that the edge vouches for, and the event lacks it.
+    case missingVouched = "missing_vouched"
     /// The vendor's tokens answer a challenge and the report holds none.
     case missingChallenge = "missing_challenge"
     /// The challenge's deadline passed before it could be answered.
@@ -56,6 +58,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
         case .identityMismatch: "the report names another user than the vouched user"
         case .unproven: "the app has `proof: own_token`, and the report contains no token of ours"
         case .missingUser: "the app must send the user, but the report has none"
+        case .missingVouched: "the vendor's tokens need a member that the edge must vouch for, but the event has none"
         case .missingChallenge: "the app must send the challenge, but the report has none"
         case .challengeExpired: "it is too late to answer the challenge"
         case .notFixableByToken: "another token would fail the same way; someone must act"
@@ -79,8 +82,9 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     public var isAboutIdentity: Bool {
         switch self {
         case .wrongTopic, .identityMissing, .identityMismatch, .unproven: true
-        case .malformedEvent, .eventTooLarge, .unknownApp, .malformedReport, .missingUser, .missingChallenge,
-            .challengeExpired, .notFixableByToken, .rejectedByVendor, .appSuspended, .userGone, .lookupFailed,
+        case .malformedEvent, .eventTooLarge, .unknownApp, .malformedReport, .missingUser, .missingVouched,
+            .missingChallenge, .challengeExpired, .notFixableByToken, .rejectedByVendor, .appSuspended, .userGone,
+            .lookupFailed,
             .keyUnavailable, .mintFailed, .retriesExhausted:
             false
         }
@@ -108,4 +112,12 @@ extension Rejection {
     /// The report names another user than the edge has authenticated.
     public static let identityMismatch = Rejection(
         .identityMismatch, "the report names another user than the one the event vouches for")
+
+    /// Returns the rejection of an event whose edge does not vouch for `member`.
+    public static func missingVouched(_ member: String) -> Rejection {
+        Rejection(
+            .missingVouched,
+            "the event does not vouch for \"\(member)\", which every token of the app needs; let the edge write it into \"vouched\" beside the user"
+        )
+    }
 }

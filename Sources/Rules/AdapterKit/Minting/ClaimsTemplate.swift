@@ -14,6 +14,8 @@ struct ClaimsTemplate: Sendable {
         case moment(Int)
         /// The value that a look-up or the edge found, else a stretch of `constants`: its place in `enrichments`.
         case granted(Int, otherwise: Int, to: Int)
+        /// The value that the edge vouched for, which every token needs: its place in `enrichments`.
+        case vouched(Int)
         /// A member that is left out where a look-up found nothing: its place in `enrichments`.
         case enrichment(Int)
     }
@@ -104,6 +106,9 @@ struct ClaimsTemplate: Sendable {
                 .granted(enrichments.count - 1, otherwise: flushed, to: constants.count), named: claim.name,
                 isFlushed: true)
             flushed = constants.count
+        case .vouched(let source):
+            enrichments.append(Addition(source: source, name: []))
+            place(.vouched(enrichments.count - 1), of: claim)
         case .enrichment: break
         }
     }
@@ -238,6 +243,13 @@ struct ClaimsTemplate: Sendable {
                 } else {
                     output.append(constants, from: start, to: end)
                 }
+            case .vouched(let place):
+                guard let value = enrichment[enrichments[place].source] else {
+                    return Rejection(
+                        .missingVouched,
+                        "the claim \"\(names[index])\" needs a member that the event does not vouch for")
+                }
+                output.append(value)
             case .issuedAt, .expiresAt, .moment, .date:
                 return Rejection(.mintFailed, "the claim \"\(names[index])\" was given no time")
             case .uuid: output.append(uuid: random.next(), random.next())

@@ -94,6 +94,8 @@ public struct Claim: Sendable, Equatable {
         case expiresAt
         /// A random UUID.
         case uuid
+        /// A value that the edge must vouch for, by its name in the enrichment. Without it there is no token.
+        case vouched(String)
         /// A constant of any type: one JSON value.
         case json([UInt8])
         /// The id of the key that signs.

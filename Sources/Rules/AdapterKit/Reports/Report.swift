@@ -54,7 +54,7 @@ public enum ReportField: Sendable, Equatable {
     case null
     /// Text that is not empty.
     case text(String)
-    /// An integer.
+    /// An integer, however it is written: `22`, `22.0` or `2.2e1`.
     case integer(Int64)
     /// Anything else: a fraction, a boolean, an object, an array.
     case other
@@ -63,7 +63,7 @@ public enum ReportField: Sendable, Equatable {
         switch value.kind {
         case .null: self = .null
         case .string: self = value.string.flatMap { $0.isEmpty ? nil : .text($0) } ?? .null
-        case .number: self = value.integer.map(ReportField.integer) ?? .other
+        case .number: self = value.reportedInteger.map(ReportField.integer) ?? .other
         case .object, .array, .true, .false: self = .other
         }
     }
@@ -94,7 +94,7 @@ public enum ReportField: Sendable, Equatable {
     public var integerValue: Int64? {
         switch self {
         case .integer(let integer): integer
-        case .text(let text): Int64(text)
+        case .text(let text): Int64(text) ?? DecimalInteger.value(of: text.utf8)
         default: nil
         }
     }

@@ -8,10 +8,14 @@ public struct VouchedUser: Sendable, Equatable {
     /// The other members that the user's tokens may hold, such as OneSignal's `subscriptions`.
     public let grants: Enrichment
 
-    /// The user `subject`, with `grants`.
-    public init(_ subject: Subject, grants: Enrichment = Enrichment()) {
+    /// The names of the members that the vendor's tokens need and that the edge does not vouch for.
+    public let missing: [String]
+
+    /// The user `subject`, with `grants` and without the members `missing`.
+    public init(_ subject: Subject, grants: Enrichment = Enrichment(), missing: [String] = []) {
         self.subject = subject.withoutChallenge
         self.grants = grants
+        self.missing = missing
     }
 
     /// Returns the one member `name` of `members`, an id.

@@ -3,6 +3,8 @@ import AdapterKit
 /// Puts an app's settings into a file's claims. The result is a recipe, like those of compiled adapters.
 struct ClaimsCompiler {
     let settings: [String: SettingValue]
+    /// The members of `vouched` without which there is no token.
+    private let required: Set<String>
     /// The members of `vouched` that the claims use, each in the form that a claim wants.
     private(set) var grants: [Grant] = []
 
@@ -21,7 +23,10 @@ struct ClaimsCompiler {
         }
     }
 
-    init(_ settings: [String: SettingValue]) { self.settings = settings }
+    init(_ settings: [String: SettingValue], required: Set<String> = []) {
+        self.settings = settings
+        self.required = required
+    }
 
     mutating func claims(_ rules: [ClaimRule]) -> [Claim] {
         var claims: [Claim] = []
@@ -110,7 +115,7 @@ struct ClaimsCompiler {
         case .vouched(let member):
             let grant = Grant(member: member, form: form)
             if !grants.contains(grant) { grants.append(grant) }
-            return .enrichment(grant.key)
+            return required.contains(member) ? .vouched(grant.key) : .enrichment(grant.key)
         }
     }
 
@@ -240,7 +245,8 @@ struct ClaimsCompiler {
             return [.constant("{")] + Array(members.joined(separator: [.constant(",")])) + [.constant("}")]
         case .array(let values):
             return [.constant("[")] + Array(values.map(json).joined(separator: [.constant(",")])) + [.constant("]")]
-        case .challenge, .identifiers, .enrichment, .granted: return [.constant("null")]
+        // Reading refuses these within $json.
+        case .challenge, .identifiers, .enrichment, .granted, .vouched: return [.constant("null")]
         }
     }
 

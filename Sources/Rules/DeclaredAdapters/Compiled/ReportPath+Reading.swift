@@ -46,7 +46,7 @@ extension ReportCondition {
         var word: String?
         if let text = value?.string, !text.isEmpty {
             word = text
-        } else if let written = value?.integer.map({ String($0) }) ?? value?.bool.map({ String($0) }),
+        } else if let written = value?.reportedInteger.map({ String($0) }) ?? value?.bool.map({ String($0) }),
             values.contains(written)
         {
             word = written

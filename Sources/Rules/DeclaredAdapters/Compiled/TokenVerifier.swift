@@ -4,8 +4,14 @@ import AdapterKit
 struct TokenVerifier: Sendable {
     let rules: VerdictRules
     let recipe: Recipe
+    /// The age by `iat` above which the vendor refuses a token, in seconds; nil where `exp` is the end.
+    let ageLimit: Int64?
+    /// Whether tokens name their user.
+    let namesUser: Bool
     let userPlace: ClaimPlace?
     let challengePlace: ClaimPlace?
+    /// The types of the members that the edge vouches for.
+    let vouched: [String: VouchedMember.Kind]
 
     /// A token under examination.
     private struct Case {
@@ -42,16 +48,24 @@ struct TokenVerifier: Sendable {
         case .payload: return inspection.claims == nil
         case .signature: return !isSigned(examined)
         case .claimsLack: return members.contains { inspection.claims?[$0] == nil }
-        case .expiryType: return inspection.claims?["exp"]?.isNumber != true
+        case .expiryType: return inspection.claims?[ageLimit == nil ? "exp" : "iat"]?.isNumber != true
         case .claims: return recipe.claims.contains { differs($0, inspection.claims) }
         case .expired:
-            return inspection.claims != nil && inspection.time("exp").map { $0 <= examined.time.seconds } ?? true
+            return inspection.claims != nil && end(of: inspection).map { $0 <= examined.time.seconds } ?? true
         case .user: return !names(examined.subject, inspection.claims)
         }
     }
 
+    /// Returns the end of the token's life, in seconds since 1970; nil where the claims lack it.
+    private func end(of inspection: TokenInspection) -> Int64? {
+        guard let ageLimit else { return inspection.time("exp") }
+        return inspection.time("iat").map { $0 + ageLimit }
+    }
+
     private func names(_ subject: Subject, _ claims: JSONValue?) -> Bool {
-        guard let named = userPlace?.text(in: claims), named.hasSameBytes(as: subject.user) else { return false }
+        if namesUser {
+            guard let named = userPlace?.text(in: claims), named.hasSameBytes(as: subject.user) else { return false }
+        }
         guard let challengePlace else { return true }
         return challengePlace.text(in: claims).map { $0.hasSameBytes(as: subject.challenge) } ?? false
     }
@@ -95,7 +109,19 @@ struct TokenVerifier: Sendable {
         case .object, .identifiers: return !value.isObject
         case .array: return !value.isArray
         case .granted(_, let otherwise): return value.isString != (otherwise.first == UInt8(ascii: "\""))
+        case .vouched(let key): return !isOfKind(value, key)
         case .enrichment: return false
+        }
+    }
+
+    /// Returns whether `value` has the type of the member that the recipe calls `key`; a member in another form is a string.
+    private func isOfKind(_ value: JSONValue, _ key: String) -> Bool {
+        switch vouched[key] {
+        case .text?, nil: value.isString
+        case .integer?: value.isNumber
+        case .boolean?: value.bool != nil
+        case .object?: value.isObject
+        case .texts?, .list?: value.isArray
         }
     }
 

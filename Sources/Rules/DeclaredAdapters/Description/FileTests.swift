@@ -19,6 +19,10 @@ package struct FileTests: Sendable {
         package let settings: [UInt8]
         /// `reissue.user`, as JSON.
         package let reissue: [UInt8]?
+        package let place: FileLocation
+        /// The members besides the user that the edge vouches for, as JSON: those of the first token test that has all required
+        /// ones; nil where the user is enough for a token.
+        package let vouched: [UInt8]?
     }
 
     /// A report and its expected reading, as the JSON of a recorded one.
@@ -46,6 +50,8 @@ package struct FileTests: Sendable {
         /// The key of this test alone.
         package let key: Key?
         package let keyID: String?
+        /// The code with which there must be no token; nil where there must be one.
+        package let rejection: ErrorCode?
         package let place: FileLocation
     }
 
@@ -66,6 +72,8 @@ package struct FileTests: Sendable {
     /// The vendor's verdicts by the corruption's name.
     package let verdicts: [(name: String, verdict: String)]
     package let refusals: [Refusal]
+    /// The place of the verdicts in the file; that of the tests where there are none.
+    package let verdictsPlace: FileLocation
     /// The place of the tests in the file.
     package let place: FileLocation
 }

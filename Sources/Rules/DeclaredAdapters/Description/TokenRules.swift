@@ -14,7 +14,11 @@ package struct TokenRules: Sendable {
     /// The members after `alg`.
     package let header: [HeaderRule]
     package let claims: [ClaimRule]
+    /// Whether a claim contains the user; false where a site or an app is the subject.
+    package let namesUser: Bool
     package let lifetime: LifetimeBounds
+    /// The age by `iat` above which the vendor refuses a token, in seconds; nil where tokens have `exp`.
+    package let ageLimit: Int64?
 }
 
 /// A member of the protected header.

@@ -16,6 +16,8 @@ package struct VendorDescription: Sendable {
     package let ours: [String]
     /// The facts that are missing, each a warning of `remint check`.
     package let missing: [MissingFact]
+    /// The SDKs that were read for the rules; nil where the file does not say.
+    package let platforms: ReadPlatforms?
     /// The keys that `apps.*.settings` may hold.
     package let settings: [DeclaredSetting]
     /// The members besides the user for which the edge may vouch.
@@ -42,6 +44,14 @@ package struct MissingFact: Sendable, Equatable {
     package let text: String
     /// The fact's place in the file.
     package let place: FileLocation
+}
+
+/// The SDKs of a vendor, by whether somebody read them for the file's rules.
+package struct ReadPlatforms: Sendable, Equatable {
+    /// The SDKs that were read.
+    package let read: [String]
+    /// The SDKs that were not read: their reports may differ.
+    package let notRead: [MissingFact]
 }
 
 /// The way in which the vendor gets a key.
@@ -79,4 +89,6 @@ package struct VouchedMember: Sendable {
     package let about: String
     /// The longest value, in bytes of JSON.
     package let limit: Int
+    /// Whether a token without the member is of no use, so that an event without it has no token.
+    package let isRequired: Bool
 }

@@ -43,7 +43,8 @@ extension FileForm {
 
     /// A vendor's verdict.
     static let answer = shared(
-        "answer", .text(pattern: "^[^ ]+ .+$"), summary: "The vendor's code, a space, its name.")
+        "answer", .text(pattern: "^[^ ]+ .+$"),
+        summary: "The vendor's code, a space, its name; a hyphen where the vendor has no code.")
 
     /// A single value of `form`, or a list of them.
     static func oneOrMore(_ form: FileForm) -> FileForm { .either([form, .list(of: form)]) }

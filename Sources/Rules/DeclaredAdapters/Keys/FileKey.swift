@@ -37,7 +37,31 @@ struct FileKey<Value>: DeclaredMember {
     }
 }
 
+extension FileForm {
+    /// The keys of a section of this form; nil for any other form.
+    fileprivate var keys: [FileKeyDescription]? {
+        switch self {
+        case .section(let keys): keys
+        case .shared(_, let form, _): form.keys
+        default: nil
+        }
+    }
+}
+
 extension Section {
+    /// Returns the section that `key` is, whose keys are declared.
+    func section<Value>(_ key: FileKey<Value>) -> Section {
+        let section = self.section(key.name)
+        if let keys = key.description.form.keys { section.declare(keys) }
+        return section
+    }
+
+    /// Declares the keys of a section in a list. Their absence is an error.
+    @discardableResult func declare(_ keys: [FileKeyDescription]) -> Section {
+        declare(keys.map { ($0.name, $0.isRequired, $0.summary) })
+        return self
+    }
+
     /// Returns the value of `key`; nil where it is absent, and where it is wrong, after reporting an error.
     func read<Value>(_ key: FileKey<Value>) -> Value? { key.reading(self, key.name) }
 
@@ -147,7 +171,7 @@ extension FileKey where Value == Section {
         _ name: String, _ keys: [FileKeyDescription], isRequired: Bool = false, _ summary: String = ""
     ) -> FileKey {
         FileKey(name, .section(keys), isRequired: isRequired, summary) {
-            $0.value($1) == nil ? nil : $0.section($1)
+            $0.value($1) == nil ? nil : $0.section($1).declare(keys)
         }
     }
 

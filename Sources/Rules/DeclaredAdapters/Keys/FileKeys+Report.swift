@@ -9,7 +9,9 @@ extension FileKeys {
         static let members = FileKey.texts("members", "Every member some SDK sends or the app adds.")
         static let anotherVendors = FileKey.node(
             "another_vendors", .list(of: .list(of: .words(StrangerSign.allCases.map(\.rawValue)))))
-        static let belongs = FileKey.node("belongs", .oneOrMore(.section(Belonging.all)))
+        static let belongs = FileKey.node(
+            "belongs", .oneOrMore(.shared("belonging", .section(Belonging.all))),
+            "A member that must equal a setting where the report has it, or a list of them.")
         static let userLimit = FileKey.text("user_limit", .text(pattern: "^[0-9]+ (bytes|characters)$"))
         static let userCharacters = FileKey.text(
             "user_characters", .text(pattern: "^\\[.+\\]$"),
@@ -17,10 +19,13 @@ extension FileKeys {
         static let userNever = FileKey.texts("user_never", "Ids that have another meaning for the vendor.")
         static let anonymous = FileKey.textIfPresent("anonymous")
         static let shapes = FileKey.node(
-            "shapes", .list(of: .section([sdk.description, when.description] + Shape.all)))
+            "shapes", .list(of: .section(shape)))
 
-        static let sdk = FileKey.text("sdk", isRequired: true)
-        static let when = FileKey.node("when", .any, isRequired: true)
+        static let sdk = FileKey.text("sdk", isRequired: true, "The SDK's name, for the page.")
+        static let when = FileKey.node(
+            "when", .any, isRequired: true, "A member that no other shape has, or members with their values.")
+        /// The keys of a shape in the list.
+        static let shape = [sdk.description, when.description] + Shape.all
 
         static let all =
             [Shape.user.description.required] + Shape.others
@@ -58,8 +63,9 @@ extension FileKeys {
 
     /// The keys of a time in a report.
     enum Time {
-        static let at = FileKey.node("at", .paths, isRequired: true)
-        static let unit: FileKey<ReportTime.Unit> = .choice("unit", isRequired: true)
+        static let at = FileKey.node("at", .paths, isRequired: true, "The member that has the time.")
+        static let unit: FileKey<ReportTime.Unit> = .choice(
+            "unit", isRequired: true, "The form of the time: seconds, milliseconds or rfc3339.")
 
         static let form = FileForm.shared("time", .section([at.description, unit.description]))
     }
@@ -75,9 +81,11 @@ extension FileKeys {
 
     /// The keys of the rule that a report belongs to the app.
     enum Belonging {
-        static let at = FileKey.node("at", .paths, isRequired: true)
-        static let setting = FileKey.text("is", isRequired: true)
-        static let otherwise = FileKey.text("otherwise", isRequired: true)
+        static let at = FileKey.node("at", .paths, isRequired: true, "The member that names the app.")
+        static let setting = FileKey.text(
+            "is", isRequired: true, "The setting that it must equal, such as settings.app_id.")
+        static let otherwise = FileKey.text(
+            "otherwise", isRequired: true, "The reason for the refusal of another value.")
 
         static let all = [at.description, setting.description, otherwise.description]
     }
@@ -99,12 +107,12 @@ extension FileKeys {
         static let hadNoToken = FileKey.bool("had_no_token")
         static let ahead = FileKey.bool("ahead")
 
-        static let form = FileForm.shared(
-            "code",
-            .section([
-                name.description, about.description, match.description, evidence.description, remedy.description,
-                signedBy.description, ifTokenNamesUser.description, hadNoToken.description, ahead.description,
-            ]))
+        static let all = [
+            name.description, about.description, match.description, evidence.description, remedy.description,
+            signedBy.description, ifTokenNamesUser.description, hadNoToken.description, ahead.description,
+        ]
+
+        static let form = FileForm.shared("code", .section(all))
     }
 
     /// The keys of a code's match.
@@ -118,8 +126,10 @@ extension FileKeys {
 
     /// The keys of a remedy by the signer of the failed token.
     enum SignedBy {
-        static let active = FileKey.node("active", Remedy.form, isRequired: true)
-        static let older = FileKey.node("older", Remedy.form, isRequired: true)
+        static let active = FileKey.node(
+            "active", Remedy.form, isRequired: true, "The remedy if the active version signed the token.")
+        static let older = FileKey.node(
+            "older", Remedy.form, isRequired: true, "The remedy if another version signed the token.")
 
         static let all = [active.description, older.description]
     }

@@ -8,9 +8,12 @@ extension FileKeys {
         static let now = FileKey.time("now")
         static let key = FileKey.node("key", TestKey.form)
         static let apps = FileKey.mapping("apps", of: .section(TestApp.all), isRequired: true)
-        static let reports = FileKey.node("reports", .list(of: .section(TestReport.all)))
-        static let tokens = FileKey.node("tokens", .list(of: .section(TestToken.all)), isRequired: true)
-        static let verdicts = FileKey.mapping("verdicts", of: .text())
+        static let reports = FileKey.node(
+            "reports", .list(of: .section(TestReport.all)), "Reports of each SDK, with their readings.")
+        static let tokens = FileKey.node(
+            "tokens", .list(of: .section(TestToken.all)), "Tokens, with the contents that they must have.")
+        static let verdicts = FileKey.mapping(
+            "verdicts", of: .text(), "The vendor's answers to corrupted tokens; \"*\" is the one to all others.")
         static let refused = FileKey.node("refused", .list(of: .section(Refusal.all)))
 
         static let all = [
@@ -86,11 +89,13 @@ extension FileKeys {
         static let header = FileKey.json("header", .object)
         static let payload = FileKey.json("payload", .object)
         static let token = FileKey.text("token")
+        static let rejected = FileKey.text(
+            "rejected", .text(), "The code with which there must be no token: missing_vouched.")
 
         static let all = [
             app.description, user.description, challenge.description, vouched.description, at.description,
             lives.description, uuid.description, key.description, header.description, payload.description,
-            token.description,
+            token.description, rejected.description,
         ]
     }
 

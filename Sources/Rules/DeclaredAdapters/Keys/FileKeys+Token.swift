@@ -9,10 +9,15 @@ extension FileKeys {
         static let header = FileKey.node("header", .object)
         static let claims = FileKey.node(
             "claims", .object, isRequired: true, "The payload as it is in a token, placeholders in double braces.")
-        static let lifetime = FileKey.section("lifetime", Lifetime.all, isRequired: true)
+        static let namesUser = FileKey.bool(
+            "names_user", "Whether a claim contains {{user}}; false where a site or an app is the subject.")
+        static let lifetime = FileKey.node(
+            "lifetime", .either([.section(Lifetime.all), .section(Lifetime.aged)]), isRequired: true,
+            "The bounds of exp, or age_limit where the vendor measures the age from iat.")
 
         static let all = [
-            algorithm.description, header.description, claims.description, lifetime.description,
+            algorithm.description, header.description, claims.description, namesUser.description,
+            lifetime.description,
         ]
     }
 
@@ -20,11 +25,17 @@ extension FileKeys {
     enum Lifetime {
         private static let range: ClosedRange<Duration> = .seconds(1)...(.seconds(31_536_000))
 
-        static let standard = FileKey.seconds("standard", in: range, isRequired: true)
-        static let from = FileKey.seconds("from", in: range, isRequired: true)
-        static let to = FileKey.seconds("to", in: range, isRequired: true)
+        static let standard = FileKey.seconds(
+            "standard", in: range, isRequired: true, "The lifetime unless configured, such as 1h.")
+        static let from = FileKey.seconds("from", in: range, isRequired: true, "The shortest lifetime, such as 1m.")
+        static let to = FileKey.seconds("to", in: range, isRequired: true, "The longest lifetime, such as 24h.")
+
+        static let ageLimit = FileKey.seconds(
+            "age_limit", in: range, "The age by iat above which the vendor refuses a token, which has no exp.")
 
         static let all = [standard.description, from.description, to.description]
+        /// The keys of a token without `exp`.
+        static let aged = [ageLimit.description.required]
     }
 
     /// The keys of the functions of claims. A schema cannot distinguish a function from a claim, so it has none of

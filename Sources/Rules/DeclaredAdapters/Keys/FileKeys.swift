@@ -13,6 +13,8 @@ enum FileKeys {
     static let ours = FileKey.texts("ours", "Rules that the vendor does not document and that were chosen here.")
     static let missing = FileKey.node(
         "missing", .texts, "Facts that are not known; each is a warning of remint check.")
+    static let platforms = FileKey.section(
+        "platforms", Platforms.all, "The SDKs whose source was read for the rules, and those that were not read.")
     static let settings = FileKey.mapping("settings", of: .section(Setting.all), "The keys of apps.*.settings.")
     static let vouched = FileKey.mapping(
         "vouched", of: .section(Vouched.all),
@@ -31,13 +33,22 @@ enum FileKeys {
 
     static let all = [
         vendor.description, name.description, about.description, sources.description, ours.description,
-        missing.description, settings.description, vouched.description, report.description, ignoreCase.description,
+        missing.description, platforms.description, settings.description, vouched.description, report.description,
+        ignoreCase.description,
         codes.description, unknownCode.description, noCode.description, token.description, key.description,
         device.description, loop.description, vendorSays.description, tests.description,
     ]
 }
 
 extension FileKeys {
+    /// The keys of the SDKs that were read.
+    enum Platforms {
+        static let read = FileKey.texts("read", "The SDKs that were read, each with its version.")
+        static let notRead = FileKey.node("not_read", .texts, "The vendor's other SDKs.")
+
+        static let all = [read.description, notRead.description]
+    }
+
     /// The keys of a setting of the app.
     enum Setting {
         static let types = ["text", "boolean", "integer", "choice", "algorithm", "texts", "json"]
@@ -59,9 +70,11 @@ extension FileKeys {
     enum Vouched {
         static let type: FileKey<VouchedMember.Kind> = .choice("type")
         static let atMost = FileKey.integer("at_most", in: 1...8192, "Bytes of JSON.")
+        static let required = FileKey.bool(
+            "required", "Whether an event without the member is dead-lettered as missing_vouched.")
         static let about = FileKey.text("about", isRequired: true)
 
-        static let all = [type.description, atMost.description, about.description]
+        static let all = [type.description, atMost.description, required.description, about.description]
     }
 
     /// The keys of the device's call.
@@ -83,7 +96,9 @@ extension FileKeys {
     /// The keys of the vendor's checks.
     enum Verdicts {
         static let first = FileKey.node("first", .list(of: .section(Rule.all)))
-        static let otherwise = FileKey.node("otherwise", .answer, isRequired: true)
+        static let otherwise = FileKey.node(
+            "otherwise", .answer, isRequired: true,
+            "The vendor's answer to a token that it refuses, such as 401 Unauthorized.")
         static let unchecked = FileKey.texts("unchecked")
         static let optional = FileKey.texts("optional")
 

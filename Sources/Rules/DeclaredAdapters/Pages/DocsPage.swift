@@ -21,6 +21,20 @@ package struct DocsPage {
         if !description.ours.isEmpty {
             lines += ["", "**Ours**, since the vendor does not document it:", ""] + description.ours.map { "- \($0)" }
         }
+        return lines + platforms
+    }
+
+    /// The SDKs that were read: without them, a page without missing facts would seem to cover every SDK.
+    private var platforms: [String] {
+        guard let platforms = description.platforms else {
+            return ["", "**SDKs**: the file does not state which SDKs were read for it."]
+        }
+        var lines = ["", "**SDKs read** for these rules:", ""] + platforms.read.map { "- \($0)" }
+        if platforms.read.isEmpty { lines += ["- none"] }
+        if !platforms.notRead.isEmpty {
+            lines +=
+                ["", "**SDKs not read**, whose reports may differ:", ""] + platforms.notRead.map { "- \($0.text)" }
+        }
         return lines
     }
 
@@ -37,8 +51,20 @@ package struct DocsPage {
         return [
             "## What the edge may vouch for", "",
             "Beside `user`, under `vouched` of an event. No device's report can set it.", "",
-            "| member | type | what |", "|---|---|---|",
-        ] + description.vouched.map { "| `\($0.name)` | \($0.kind.rawValue) | \(cell($0.about)) |" }
+            "| member | type | required | what |", "|---|---|---|---|",
+        ]
+            + description.vouched.map {
+                "| `\($0.name)` | \($0.kind.rawValue) | \($0.isRequired ? "yes" : "no") | \(cell($0.about)) |"
+            } + missingMembers
+    }
+
+    private var missingMembers: [String] {
+        guard description.vouched.contains(where: \.isRequired) else { return [] }
+        return [
+            "",
+            "An event that lacks a required member has no token: the worker dead-letters it as `missing_vouched`. A batch job names "
+                + "users alone, so it cannot ask for these tokens.",
+        ]
     }
 
     private var reports: [String] {
@@ -80,12 +106,19 @@ package struct DocsPage {
             case .setting(let name): "the value of the setting `\(name)`"
             }
         let header = ["alg"] + description.token.header.map(\.name)
+        let end =
+            if let age = description.token.ageLimit {
+                "has no `exp`: the vendor refuses it \(age) s after its `iat`"
+            } else {
+                "lives \(life.standard) s unless configured, from \(life.allowed.lowerBound) s to \(life.allowed.upperBound) s"
+            }
+        let isAnybodys = description.token.namesUser ? [] : ["- names no user: whoever has the token can use it"]
         return [
             "## Token", "", "- algorithm: \(algorithm)",
             "- header: \(header.map { "`\($0)`" }.joined(separator: ", "))",
             "- claims: \(description.token.claims.flatMap(claimNames).map { "`\($0)`" }.joined(separator: ", "))",
-            "- lives \(life.standard) s unless configured, from \(life.allowed.lowerBound) s to \(life.allowed.upperBound) s",
-        ]
+            "- \(end)",
+        ] + isAnybodys
     }
 
     private func claimNames(_ rule: ClaimRule) -> [String] {

@@ -10,17 +10,18 @@ struct CodesReader {
     private static let most = 256
 
     func read(_ root: Section) -> CodeRules {
-        var codes: [DeclaredCode] = []
+        var codes: [(code: DeclaredCode, node: Node)] = []
         if let node = root.value(of: FileKeys.codes) {
             if let nodes = node.sequence, 1...Self.most ~= nodes.count {
-                codes = nodes.compactMap { code($0, FileKeys.codes, root, needsMatch: true) }
+                codes = nodes.compactMap { node in
+                    code(node, FileKeys.codes, root, needsMatch: true).map { (code: $0, node: node) }
+                }
             } else {
                 root.diagnostics.error(node, "codes must be a list of codes, at most \(Self.most)")
             }
         } else {
-            root.diagnostics.error(
-                root.key(of: FileKeys.codes),
-                "codes is missing: what the vendor's reasons are called, and what each calls for")
+            root.missing(
+                FileKeys.codes.name, "codes is missing: what the vendor's reasons are called, and what each calls for")
         }
         let unknown = root.read(FileKeys.unknownCode).flatMap {
             code($0, FileKeys.unknownCode, root, needsMatch: false)
@@ -28,23 +29,23 @@ struct CodesReader {
         let missing = root.read(FileKeys.noCode).flatMap { code($0, FileKeys.noCode, root, needsMatch: false) }
         check(codes, root)
         return CodeRules(
-            codes: codes, unknown: unknown, missing: missing, ignoresCase: root.read(FileKeys.ignoreCase) ?? false)
+            codes: codes.map { $0.code }, unknown: unknown, missing: missing,
+            ignoresCase: root.read(FileKeys.ignoreCase) ?? false)
     }
 
     /// Refuses two codes that match the same report, because the second would never be used.
-    private func check(_ codes: [DeclaredCode], _ root: Section) {
+    private func check(_ codes: [(code: DeclaredCode, node: Node)], _ root: Section) {
         var seen: [String: String] = [:]
-        for code in codes {
+        for (code, node) in codes {
             for match in code.matches where match.conditions.isEmpty && match.message.isEmpty {
-                guard seen.updateValue(code.name, forKey: "\(match.value)") != nil else { continue }
+                guard let first = seen.updateValue(code.name, forKey: "\(match.value)") else { continue }
                 root.diagnostics.error(
-                    root.value(of: FileKeys.codes),
-                    "two codes match the same, and \(code.name) is the second; it would never be read")
+                    node, "two codes match the same, \(first) and \(code.name); the second would never be read")
             }
         }
         let hasCode = report.shapes.contains { !$0.code.isEmpty || !$0.message.isEmpty }
-        let isAlways = codes.contains { $0.matches.contains { $0.value == .always } }
-        if !hasCode, !isAlways {
+        let isAlways = codes.contains { $0.code.matches.contains { $0.value == .always } }
+        if !hasCode, !isAlways, !codes.isEmpty {
             root.diagnostics.error(
                 root.value(of: FileKeys.codes),
                 "report names no code, so one of the codes must be for every report: match: always"
@@ -53,14 +54,16 @@ struct CodesReader {
     }
 
     private func code(_ node: Node, _ key: FileKey<Node>, _ root: Section, needsMatch: Bool) -> DeclaredCode? {
-        let section = Section(node, at: node, name: root.path(of: key), root.diagnostics)
+        let section = Section(node, at: node, name: root.path(of: key), root.diagnostics).declare(FileKeys.Code.all)
         defer { section.finish() }
         let title = section.read(FileKeys.Code.name)
         let matches = section.read(FileKeys.Code.match).map { self.matches(of: $0, section) }
         let remedy = remedy(section, FileKeys.Code.remedy)
         if remedy == nil, section.value(of: FileKeys.Code.remedy) == nil {
-            section.diagnostics.error(
-                node, "\(section.name) lacks its remedy: mint, mint_once, not_fixable or not_for_us")
+            section.missing(
+                FileKeys.Code.remedy.name,
+                "\(title.map { "the code \($0)" } ?? section.name) lacks its remedy: mint, mint_once, not_fixable or not_for_us"
+            )
         }
         let signed = signerRemedies(section)
         let own = self.remedy(section, FileKeys.Code.ifTokenNamesUser)
@@ -97,6 +100,7 @@ struct CodesReader {
             return value(of: scalar, node, section).map { CodeMatch(value: $0, message: "", conditions: []) }
         }
         let match = Section(node, at: node, name: section.path(of: FileKeys.Code.match), section.diagnostics)
+            .declare(FileKeys.Match.all)
         defer { match.finish() }
         var value = CodeMatch.Value.any
         if let code = match.read(FileKeys.Match.code) {
@@ -142,9 +146,8 @@ struct CodesReader {
     private func evidence(_ section: Section, _ title: String?, _ remedy: Remedy?) -> Evidence? {
         let name = title.map { "the code \($0)" } ?? section.name
         guard let node = section.read(FileKeys.Code.evidence) else {
-            section.diagnostics.error(
-                section.node,
-                "\(name) has no evidence; add evidence: \(Evidence.choices)")
+            section.missing(
+                FileKeys.Code.evidence.name, "\(name) has no evidence; add evidence: \(Evidence.choices)")
             return nil
         }
         guard let evidence = node.scalar.flatMap({ Evidence(rawValue: $0.string) }) else {
@@ -175,11 +178,8 @@ struct CodesReader {
     private func signerRemedies(_ section: Section) -> SignerRemedies? {
         guard let signed = section.read(FileKeys.Code.signedBy) else { return nil }
         defer { signed.finish() }
-        guard let active = remedy(signed, FileKeys.SignedBy.active), let older = remedy(signed, FileKeys.SignedBy.older)
-        else {
-            section.diagnostics.error(signed.node, "\(signed.name) needs a remedy for active and one for older")
-            return nil
-        }
+        let active = remedy(signed, FileKeys.SignedBy.active), older = remedy(signed, FileKeys.SignedBy.older)
+        guard let active, let older else { return nil }
         return SignerRemedies(active: active, older: older)
     }
 

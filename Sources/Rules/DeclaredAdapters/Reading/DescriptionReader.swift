@@ -11,19 +11,29 @@ package struct DescriptionReader {
     ///
     /// - Parameter file: the file's name in diagnostics.
     package func read(_ text: String, file: String) -> (
-        description: VendorDescription?, tests: FileTests?, diagnostics: [Diagnostic]
+        description: VendorDescription?, tests: FileTests?, unfilled: [FileLocation], diagnostics: [Diagnostic]
     ) {
         let diagnostics = Diagnostics(file: file)
-        guard let root = DescriptionText.root(of: text, diagnostics) else { return (nil, nil, diagnostics.all) }
-        let section = Section(root, name: "", diagnostics)
+        guard let root = DescriptionText.root(of: text, diagnostics) else { return (nil, nil, [], diagnostics.all) }
+        let section = Section(root, name: "", diagnostics).declare(FileKeys.all)
         let description = root.mapping == nil ? nil : read(section)
-        let tests = section.read(FileKeys.tests).map { TestsReader().read($0) }
+        let required = description?.vouched.filter { $0.isRequired }.map { $0.name } ?? []
+        let tests = section.read(FileKeys.tests).map { TestsReader(required: required).read($0) }
         section.finish()
+        if root.mapping != nil { TestsReader.warnOfMissingTests(section) }
         if let description {
-            for fact in description.missing { diagnostics.warn(at: fact.place, "missing fact: \(fact.text)") }
+            describe(description.platforms, section)
+            for fact in description.missing where !fact.text.hasPrefix(FileSkeleton.mark) {
+                diagnostics.warn(at: fact.place, "missing fact: \(fact.text)")
+            }
         }
+        let unfilled = FileSkeleton.unfilled(in: root)
+        for node in unfilled { diagnostics.warning(node, "\(node.scalar?.string ?? "")") }
         let isUsable = !diagnostics.all.contains { $0.severity == .error }
-        return (isUsable ? description : nil, isUsable ? tests : nil, diagnostics.all)
+        return (
+            isUsable ? description : nil, isUsable ? tests : nil, unfilled.map { diagnostics.place(of: $0) },
+            diagnostics.all
+        )
     }
 
     private func read(_ root: Section) -> VendorDescription? {
@@ -37,7 +47,14 @@ package struct DescriptionReader {
             settings: settings, vouched: vouched, isChallenged: report.isChallenged, diagnostics: root.diagnostics)
         let token = TokenReader(settings: settings, placeholders: placeholders, diagnostics: root.diagnostics).read(
             root.section(FileKeys.token))
-        let missing = facts(root)
+        if token?.namesUser == false, report.holdsToken {
+            let section = root.section(FileKeys.report)
+            root.diagnostics.error(
+                section.key(of: FileKeys.Shape.token) ?? section.node,
+                "tokens name no user, so a reported token proves nothing about its user; remove report.token")
+        }
+        let missing = facts(root, FileKeys.missing)
+        let platforms = root.read(FileKeys.platforms).map { self.platforms($0) }
         let about = root.read(FileKeys.about) ?? ""
         let key = KeyReader(token: token, settings: settings, report: report).read(root.section(FileKeys.key))
         let verdicts = VerdictsReader().read(root.section(FileKeys.vendorSays))
@@ -47,19 +64,13 @@ package struct DescriptionReader {
         guard let vendor, let name, let token, let key else { return nil }
         return VendorDescription(
             name: name, vendor: vendor, about: about, sources: sources, ours: ours, missing: missing,
-            settings: settings, vouched: vouched, report: report, codes: codes,
+            platforms: platforms, settings: settings, vouched: vouched, report: report, codes: codes,
             token: token, key: key, device: device, loop: loop, verdicts: verdicts)
     }
 
     private func name(_ root: Section) -> String? {
         guard let (name, node) = root.placed(FileKeys.name) else { return nil }
-        let isName =
-            name.utf8.count <= 40 && name.utf8.first != UInt8(ascii: "-")
-            && name.utf8.allSatisfy {
-                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
-                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "-")
-            }
-        guard isName else {
+        guard VendorName.isValid(name) else {
             root.diagnostics.error(
                 node, "name is the service's in small letters, digits and hyphens, such as our-vendor")
             return nil
@@ -67,12 +78,29 @@ package struct DescriptionReader {
         return name
     }
 
-    private func facts(_ root: Section) -> [MissingFact] {
-        guard let node = root.read(FileKeys.missing) else { return [] }
+    private func platforms(_ section: Section) -> ReadPlatforms {
+        defer { section.finish() }
+        return ReadPlatforms(
+            read: section.read(FileKeys.Platforms.read) ?? [], notRead: facts(section, FileKeys.Platforms.notRead))
+    }
+
+    /// Reports the SDKs that were not read, so that a file without missing facts does not seem to cover them.
+    private func describe(_ platforms: ReadPlatforms?, _ root: Section) {
+        guard let platforms else {
+            root.diagnostics.notice(
+                at: root.diagnostics.place(of: root.node),
+                "platforms is missing: read, the SDKs whose source was read for these rules, and not_read, the others")
+            return
+        }
+        for platform in platforms.notRead { root.diagnostics.notice(at: platform.place, "not read: \(platform.text)") }
+    }
+
+    private func facts(_ root: Section, _ key: FileKey<Node>) -> [MissingFact] {
+        guard let node = root.read(key) else { return [] }
         let nodes: [Node] = node.sequence.map { Array($0) } ?? [node]
         return nodes.prefix(64).compactMap { node in
             guard let text = node.scalar?.string, !text.isEmpty else {
-                root.diagnostics.error(node, "\(root.path(of: FileKeys.missing)) is a list of texts")
+                root.diagnostics.error(node, "\(root.path(of: key)) is a list of texts")
                 return nil
             }
             return MissingFact(text: text, place: root.diagnostics.place(of: node))
@@ -106,8 +134,8 @@ struct KeyReader {
         let areSecrets = !algorithms.isEmpty && algorithms.allSatisfy { $0.keyType == .secret }
         let encoding = section.read(FileKeys.Key.encoding)
         if areSecrets, encoding == nil, section.value(of: FileKeys.Key.encoding) == nil {
-            section.diagnostics.error(
-                section.node,
+            section.missing(
+                FileKeys.Key.encoding.name,
                 "key.encoding is missing: how the vendor writes its secret, \(SecretEncoding.allCases.map(\.rawValue).joined(separator: ", "))"
             )
         }
@@ -121,8 +149,8 @@ struct KeyReader {
         let overlap = section.read(FileKeys.Key.olderTokens)
         let before = section.read(FileKeys.Key.beforePromotion) ?? []
         if before.isEmpty {
-            section.diagnostics.error(
-                section.node,
+            section.missing(
+                FileKeys.Key.beforePromotion.name,
                 "key.before_promotion is missing: what someone does at the vendor before a new key may sign")
         }
         let derivation = derivation(section, areSecrets)

@@ -26,8 +26,8 @@ struct ReportReader {
     private func check(_ rules: ReportRules, _ section: Section) {
         for shape in rules.shapes {
             if shape.user.isEmpty {
-                section.diagnostics.error(
-                    section.node,
+                section.missing(
+                    FileKeys.Shape.user.name,
                     "\(section.name) does not name the user's member; add user: [member, …], as the SDK or app sends it"
                 )
                 return
@@ -58,10 +58,11 @@ struct ReportReader {
         }
         return nodes.map { node in
             let shape = Section(node, at: node, name: section.path(of: FileKeys.Report.shapes), section.diagnostics)
+                .declare(FileKeys.Report.shape)
             defer { shape.finish() }
             let name = shape.read(FileKeys.Report.sdk) ?? ""
             let read = self.shape(shape, name: name, before: base)
-            if read.conditions.isEmpty {
+            if read.conditions.isEmpty, shape.value(of: FileKeys.Report.when) != nil {
                 section.diagnostics.error(node, "a shape needs \"when\", which no other shape matches")
             }
             return read
@@ -92,11 +93,8 @@ struct ReportReader {
         guard section.read(key) != nil else { return nil }
         let time = section.section(key)
         defer { time.finish() }
-        guard let paths = paths(time, FileKeys.Time.at), let unit = time.read(FileKeys.Time.unit) else {
-            section.diagnostics.error(
-                time.node, "\(time.name) needs \"at\", the member, and \"unit\": seconds, milliseconds or rfc3339")
-            return nil
-        }
+        let paths = paths(time, FileKeys.Time.at), unit = time.read(FileKeys.Time.unit)
+        guard let paths, let unit else { return nil }
         return ReportTime(paths: paths, unit: unit)
     }
 
@@ -115,7 +113,8 @@ struct ReportReader {
         let nodes: [Node] = node.sequence.map { Array($0) } ?? [node]
         return nodes.compactMap { node in
             let belonging = Section(
-                node, at: node, name: section.path(of: FileKeys.Report.belongs), section.diagnostics)
+                node, at: node, name: section.path(of: FileKeys.Report.belongs), section.diagnostics
+            ).declare(FileKeys.Belonging.all)
             defer { belonging.finish() }
             guard let paths = paths(belonging, FileKeys.Belonging.at),
                 let (text, place) = belonging.placed(FileKeys.Belonging.setting)

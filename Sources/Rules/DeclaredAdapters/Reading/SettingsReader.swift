@@ -12,6 +12,7 @@ struct SettingsReader {
         return section.all.compactMap { key, name, value in
             guard isName(name, key, section) else { return nil }
             let setting = Section(value, at: key, name: section.path(name), section.diagnostics)
+                .declare(FileKeys.Setting.all)
             defer { setting.finish() }
             return read(setting, name: name)
         }
@@ -26,11 +27,13 @@ struct SettingsReader {
                 return nil
             }
             let member = Section(value, at: key, name: section.path(name), section.diagnostics)
+                .declare(FileKeys.Vouched.all)
             defer { member.finish() }
             let kind = member.read(FileKeys.Vouched.type) ?? .text
             let about = member.read(FileKeys.Vouched.about) ?? ""
             return VouchedMember(
-                name: name, kind: kind, about: about, limit: member.read(FileKeys.Vouched.atMost) ?? 1024)
+                name: name, kind: kind, about: about, limit: member.read(FileKeys.Vouched.atMost) ?? 1024,
+                isRequired: member.read(FileKeys.Vouched.required) ?? false)
         }
     }
 

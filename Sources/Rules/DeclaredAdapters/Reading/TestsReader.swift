@@ -6,15 +6,60 @@ import Yams
 struct TestsReader {
     private static let most = 512
 
+    /// The members that the edge must vouch for.
+    let required: [String]
+
     func read(_ section: Section) -> FileTests {
         defer { section.finish() }
         let now = section.read(FileKeys.Tests.now) ?? FileTests.standardTime
         let (key, keyID) = key(section, FileKeys.Tests.key)
         let apps = apps(section)
+        let reports = reports(section), tokens = tokens(section, now, apps)
         return FileTests(
-            now: now, key: key, keyID: keyID, apps: apps, reports: reports(section),
-            tokens: tokens(section, now, apps), verdicts: verdicts(section), refusals: refusals(section),
+            now: now, key: key, keyID: keyID,
+            apps: apps.map { app in
+                FileTests.App(
+                    name: app.name, settings: app.settings, reissue: app.reissue, place: app.place,
+                    vouched: vouched(of: app.name, tokens))
+            },
+            reports: reports, tokens: tokens, verdicts: verdicts(section), refusals: refusals(section),
+            verdictsPlace: section.diagnostics.place(of: section.key(of: FileKeys.Tests.verdicts) ?? section.node),
             place: section.diagnostics.place(of: section.node))
+    }
+
+    /// Warns of the parts without which `remint adapter test` fails.
+    static func warnOfMissingTests(_ root: Section) {
+        guard let node = root.value(of: FileKeys.tests) else {
+            root.diagnostics.warning(
+                root.node, "the file has no tests; write tests: with apps, reports, tokens and verdicts")
+            return
+        }
+        let members = Self.members(of: node)
+        let parts: [any DeclaredMember] = [FileKeys.Tests.reports, FileKeys.Tests.tokens, FileKeys.Tests.verdicts]
+        for part in parts where members[part.name] == nil {
+            root.diagnostics.warning(
+                root.key(of: FileKeys.tests), "tests.\(part.name) is missing; remint adapter test fails without it")
+        }
+        if let verdicts = members[FileKeys.Tests.verdicts.name], Self.members(of: verdicts)[otherVerdicts] == nil {
+            root.diagnostics.warning(
+                verdicts, "tests.verdicts lacks \"*\", the vendor's answer to every other corrupted token")
+        }
+    }
+
+    private static func members(of node: Node) -> [String: Node] {
+        Dictionary(node.mapping?.map { ($0.key.string ?? "", $0.value) } ?? []) { first, _ in first }
+    }
+
+    /// The name of the verdict on every corrupted token without one of its own.
+    private static let otherVerdicts = "*"
+
+    /// Returns the members that the first token test of `app` with all required ones vouches for.
+    private func vouched(of app: String, _ tokens: [FileTests.Token]) -> [UInt8]? {
+        guard !required.isEmpty else { return nil }
+        return tokens.lazy.filter { $0.app == app }.compactMap(\.vouched).first { json in
+            guard let members = try? JSONDocument(parsing: json).root else { return false }
+            return required.allSatisfy { members[$0] != nil }
+        }
     }
 
     private func key(_ section: Section, _ declared: FileKey<Node>) -> (FileTests.Key?, String?) {
@@ -34,9 +79,12 @@ struct TestsReader {
     private func apps(_ section: Section) -> [FileTests.App] {
         section.section(FileKeys.Tests.apps).all.prefix(Self.most).compactMap { key, name, value in
             let app = Section(value, at: key, name: "tests.apps.\(name)", section.diagnostics)
+                .declare(FileKeys.TestApp.all)
             defer { app.finish() }
             guard let settings = json(app, FileKeys.TestApp.settings) else { return nil }
-            return FileTests.App(name: name, settings: settings, reissue: app.read(FileKeys.TestApp.reissue))
+            return FileTests.App(
+                name: name, settings: settings, reissue: app.read(FileKeys.TestApp.reissue),
+                place: section.diagnostics.place(of: key), vouched: nil)
         }
     }
 
@@ -59,6 +107,7 @@ struct TestsReader {
     private func reports(_ section: Section) -> [FileTests.Report] {
         list(section, FileKeys.Tests.reports).enumerated().compactMap { index, node in
             let report = Section(node, at: node, name: "tests.reports", section.diagnostics)
+                .declare(FileKeys.TestReport.all)
             defer { report.finish() }
             let sdk = report.read(FileKeys.TestReport.sdk) ?? "", app = report.read(FileKeys.TestReport.app) ?? ""
             let reported = report.read(FileKeys.TestReport.reported) ?? ""
@@ -87,12 +136,7 @@ struct TestsReader {
         json.beginObject()
         defer { json.endObject() }
         if let (code, node) = expect.placed(FileKeys.Expectation.rejected) {
-            guard ErrorCode(rawValue: code) != nil else {
-                let known = ErrorCode.allCases.map(\.rawValue)
-                let meant = Spelling.nearest(to: code, among: known).map { "; did you mean \($0)?" } ?? ""
-                expect.diagnostics.error(node, "no code is called \(code)\(meant)")
-                return false
-            }
+            guard errorCode(code, node, expect) != nil else { return false }
             json.member("rejected", code)
             return true
         }
@@ -114,11 +158,20 @@ struct TestsReader {
         return true
     }
 
+    private func errorCode(_ code: String, _ node: Node, _ section: Section) -> ErrorCode? {
+        if let known = ErrorCode(rawValue: code) { return known }
+        let known = ErrorCode.allCases.map(\.rawValue)
+        let meant = Spelling.nearest(to: code, among: known).map { "; did you mean \($0)?" } ?? ""
+        section.diagnostics.error(node, "no code is called \(code)\(meant)")
+        return nil
+    }
+
     // MARK: Tokens
 
     private func tokens(_ section: Section, _ now: UnixTime, _ apps: [FileTests.App]) -> [FileTests.Token] {
         list(section, FileKeys.Tests.tokens).compactMap { node in
             let token = Section(node, at: node, name: "tests.tokens", section.diagnostics)
+                .declare(FileKeys.TestToken.all)
             defer { token.finish() }
             let app = token.placed(FileKeys.TestToken.app)
             let user = token.read(FileKeys.TestToken.user)
@@ -130,13 +183,15 @@ struct TestsReader {
             let payload = token.read(FileKeys.TestToken.payload)
             let bytes = token.read(FileKeys.TestToken.token)
             let (key, keyID) = key(token, FileKeys.TestToken.key)
+            let rejection = token.placed(FileKeys.TestToken.rejected).flatMap { errorCode($0.value, $0.node, token) }
             guard let app, let user else { return nil }
             if !apps.contains(where: { $0.name == app.value }) {
                 section.diagnostics.error(app.node, "tests.apps has no app called \(app.value)")
                 return nil
             }
-            if header == nil, payload == nil, bytes == nil {
-                section.diagnostics.error(node, "a token's test needs its expected result: header, payload or token")
+            if header == nil, payload == nil, bytes == nil, token.value(of: FileKeys.TestToken.rejected) == nil {
+                section.diagnostics.error(
+                    node, "a token's test needs its expected result: header, payload, token or rejected")
             }
             if let uuid, UUIDText.words(of: uuid) == nil {
                 section.diagnostics.error(token.value(of: FileKeys.TestToken.uuid), "tests.tokens.uuid is no UUID")
@@ -144,7 +199,7 @@ struct TestsReader {
             return FileTests.Token(
                 app: app.value, user: user, challenge: challenge, vouched: vouched, issuedAt: issuedAt,
                 life: life ?? -1, uuid: uuid, header: header, payload: payload, token: bytes, key: key, keyID: keyID,
-                place: section.diagnostics.place(of: node))
+                rejection: rejection, place: section.diagnostics.place(of: node))
         }
     }
 
@@ -162,6 +217,7 @@ struct TestsReader {
     private func refusals(_ section: Section) -> [FileTests.Refusal] {
         list(section, FileKeys.Tests.refused).compactMap { node in
             let refusal = Section(node, at: node, name: "tests.refused", section.diagnostics)
+                .declare(FileKeys.Refusal.all)
             defer { refusal.finish() }
             guard let settings = json(refusal, FileKeys.Refusal.settings) else { return nil }
             return FileTests.Refusal(

@@ -37,10 +37,10 @@ extension TokenReader {
                     "settings.\(setting) may be absent: write { $omit_if_absent: \"{{settings.\(setting)}}\" }, or give the setting a default"
                 )
             }
-            if case .vouched(let member) = placeholder {
+            if case .vouched(let member) = placeholder, !isRequired(member) {
                 diagnostics.error(
                     node,
-                    "vouched.\(member) may be absent: write { $omit_if_absent: \"{{vouched.\(member)}}\" }"
+                    "vouched.\(member) may be absent: write { $omit_if_absent: \"{{vouched.\(member)}}\" }, or required: true in vouched.\(member)"
                 )
             }
             return .placeholder(placeholder)
@@ -65,6 +65,10 @@ extension TokenReader {
         return .text(parts)
     }
 
+    private func isRequired(_ member: String) -> Bool {
+        placeholders.vouched.contains { $0.name == member && $0.isRequired }
+    }
+
     func isSure(_ setting: String) -> Bool { settings.first { $0.name == setting }?.isSure == true }
 
     private static let functions = ["$now", "$expires", "$json", "$join", "$one_of", "$omit_if_absent", "$vouched"]
@@ -76,16 +80,25 @@ extension TokenReader {
         case "$now", "$expires": return moment(node, function == "$now" ? .issuedAt : .expiresAt, name)
         case "$json":
             if let member = loneVouched(node) {
+                if isRequired(member) { return .jsonText(.placeholder(.vouched(member))) }
                 diagnostics.error(
                     node,
-                    "vouched.\(member) may be absent: write { $omit_if_absent: { $json: … } } or { $json: { $vouched: … } }"
+                    "vouched.\(member) may be absent: write { $omit_if_absent: { $json: … } } or { $json: { $vouched: … } }, or required: true in vouched.\(member)"
                 )
                 return nil
             }
             if case .granted(let member, let otherwise, _)? = lone("$vouched", node).flatMap({ granted($0, name) }) {
                 return .granted(member, otherwise: otherwise, isJSONText: true)
             }
-            return value(node, name).map { .jsonText($0) }
+            return value(node, name).map { inner in
+                if inner.hasVouched {
+                    diagnostics.error(
+                        node,
+                        "$json contains {{vouched.…}} alone, and no object or list with it; let the edge vouch for the whole value"
+                    )
+                }
+                return .jsonText(inner)
+            }
         case "$join": return joined(node, name)
         case "$vouched": return granted(node, name)
         case "$one_of": return chosenValue(node, name, mayBeAbsent, place)
@@ -115,6 +128,7 @@ extension TokenReader {
     /// Reads a granted value: `{ is: capability, otherwise: … }`.
     private func granted(_ node: Node, _ name: String) -> ValueRule? {
         let section = Section(node, at: node, name: name, diagnostics)
+            .declare([FileKeys.Function.granted.description, FileKeys.Function.otherwise.description])
         defer { section.finish() }
         guard let (text, place) = section.placed(FileKeys.Function.granted) else { return nil }
         let member = text.hasPrefix("vouched.") ? String(text.dropFirst("vouched.".count)) : text
@@ -127,11 +141,7 @@ extension TokenReader {
         }
         guard let other = section.read(FileKeys.Function.otherwise),
             let otherwise = value(other, section.path(of: FileKeys.Function.otherwise))
-        else {
-            diagnostics.error(
-                node, "$vouched needs \"otherwise\", the value if nobody vouches for \(member)")
-            return nil
-        }
+        else { return nil }
         guard otherwise.isConstant else {
             diagnostics.error(other, "\(section.path(of: FileKeys.Function.otherwise)) must be a constant or a setting")
             return nil
@@ -187,7 +197,10 @@ extension TokenReader {
     }
 
     private func moment(_ node: Node, _ base: Moment.Base, _ name: String) -> ValueRule? {
-        let section = Section(node, at: node, name: name, diagnostics)
+        let section = Section(node, at: node, name: name, diagnostics).declare([
+            FileKeys.Function.plus.description, FileKeys.Function.minus.description,
+            FileKeys.Function.unit.description,
+        ])
         defer { section.finish() }
         let plus = section.read(FileKeys.Function.plus) ?? 0
         let minus = section.read(FileKeys.Function.minus) ?? 0
@@ -203,11 +216,12 @@ extension TokenReader {
 
     private func joined(_ node: Node, _ name: String) -> ValueRule? {
         let section = Section(node, at: node, name: name, diagnostics)
+            .declare([FileKeys.Function.of.description, FileKeys.Function.with.description])
         defer { section.finish() }
         let separator = section.read(FileKeys.Function.with) ?? ","
-        guard let of = section.read(FileKeys.Function.of) else {
-            diagnostics.error(node, "$join needs \"of\", a list of texts, and \"with\", what stands between them")
-            return nil
+        guard let of = section.read(FileKeys.Function.of) else { return nil }
+        if let member = loneVouched(of), isRequired(member) {
+            return .joined([.placeholder(.vouched(member))], separator: separator)
         }
         let nodes: [Node] = of.sequence.map { Array($0) } ?? [of]
         let values = nodes.compactMap { value($0, name) }

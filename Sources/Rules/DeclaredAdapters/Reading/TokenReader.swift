@@ -12,27 +12,47 @@ struct TokenReader {
         defer { section.finish() }
         let signing = signing(section)
         let header = header(section)
-        let lifetime = lifetime(section.section(FileKeys.Token.lifetime), section)
-        guard let node = section.read(FileKeys.Token.claims) else {
-            diagnostics.error(section.node, "token.claims is missing: the payload, as it is in a token")
-            return nil
-        }
+        let lifetime = lifetime(section.section(FileKeys.Token.lifetime))
+        guard let node = section.read(FileKeys.Token.claims) else { return nil }
         let claims = claims(of: node, "token.claims", isTop: true)
-        check(claims, node)
+        let namesUser = section.read(FileKeys.Token.namesUser) ?? true
+        checkUser(claims, node, section, namesUser)
         guard let signing, let lifetime else { return nil }
-        return TokenRules(signing: signing, header: header, claims: claims, lifetime: lifetime)
+        checkEnd(claims, node, lifetime.ageLimit)
+        return TokenRules(
+            signing: signing, header: header, claims: claims, namesUser: namesUser, lifetime: lifetime.bounds,
+            ageLimit: lifetime.ageLimit)
     }
 
-    /// Requires that every token has an end, and names its user.
-    private func check(_ claims: [ClaimRule], _ node: Node) {
-        var ends = false
-        for claim in claims { ends = ends || claim.isEnd }
-        if !ends {
+    /// Requires that every token has an end: `exp`, or `iat` where the vendor measures the age.
+    private func checkEnd(_ claims: [ClaimRule], _ node: Node, _ ageLimit: Int64?) {
+        guard ageLimit != nil else {
+            guard !claims.contains(where: { $0.isMoment("exp", .expiresAt) }) else { return }
             diagnostics.error(
-                node, "token.claims lacks exp: \"{{expires}}\"; a token that never ends cannot be taken back")
+                node,
+                "token.claims lacks exp: \"{{expires}}\"; a token that never ends cannot be taken back. Does the vendor measure the age from iat? Write lifetime: { age_limit: 15m }"
+            )
+            return
         }
-        if !claims.contains(where: \.namesUser) {
-            diagnostics.error(node, "no claim names the user; write \"{{user}}\" where the vendor looks for the id")
+        for case .claim(let name, _, let place) in claims where name == [.constant("exp")] {
+            diagnostics.error(at: place, "token.claims has exp, so it ends there; remove exp, or lifetime.age_limit")
+        }
+        guard !claims.contains(where: { $0.isMoment("iat", .issuedAt) }) else { return }
+        diagnostics.error(node, "token.claims lacks iat: \"{{now}}\", from which the vendor measures the age")
+    }
+
+    /// Requires that every token names its user, unless the file states that it does not.
+    private func checkUser(_ claims: [ClaimRule], _ node: Node, _ section: Section, _ namesUser: Bool) {
+        let isNamed = claims.contains(where: \.namesUser)
+        if namesUser, !isNamed {
+            diagnostics.error(
+                node,
+                "no claim names the user; write \"{{user}}\" where the vendor looks for the id, or names_user: false where a site or an app is the subject"
+            )
+        }
+        if !namesUser, isNamed {
+            diagnostics.error(
+                section.value(of: FileKeys.Token.namesUser), "a claim contains {{user}}; remove token.names_user")
         }
     }
 
@@ -51,21 +71,25 @@ struct TokenReader {
         return nil
     }
 
-    private func lifetime(_ section: Section, _ token: Section) -> LifetimeBounds? {
+    private func lifetime(_ section: Section) -> (bounds: LifetimeBounds, ageLimit: Int64?)? {
+        let isAged = section.value(of: FileKeys.Lifetime.ageLimit) != nil
+        section.declare(
+            isAged ? FileKeys.Lifetime.aged : FileKeys.Lifetime.all + [FileKeys.Lifetime.ageLimit.description])
         defer { section.finish() }
-        guard let standard = section.read(FileKeys.Lifetime.standard),
-            let least = section.read(FileKeys.Lifetime.from),
-            let most = section.read(FileKeys.Lifetime.to)
-        else {
-            diagnostics.error(
-                section.node ?? token.node, "token.lifetime needs standard, from and to, each a duration such as 1h")
-            return nil
+        if isAged {
+            // The vendor knows no other end, so all tokens live equally long.
+            return section.read(FileKeys.Lifetime.ageLimit).map {
+                (LifetimeBounds(standard: $0, allowed: $0...$0), $0)
+            }
         }
+        let standard = section.read(FileKeys.Lifetime.standard)
+        let least = section.read(FileKeys.Lifetime.from), most = section.read(FileKeys.Lifetime.to)
+        guard let standard, let least, let most else { return nil }
         guard least <= standard, standard <= most else {
             diagnostics.error(section.node, "token.lifetime: standard must lie between from and to")
             return nil
         }
-        return LifetimeBounds(standard: standard, allowed: least...most)
+        return (LifetimeBounds(standard: standard, allowed: least...most), nil)
     }
 
     private func header(_ section: Section) -> [HeaderRule] {
@@ -191,71 +215,5 @@ struct TokenReader {
         guard !words.contains(word) else { return true }
         diagnostics.error(key, "settings.\(setting) is never \(word); it is \(words.joined(separator: " or "))")
         return false
-    }
-}
-
-extension ClaimRule {
-    /// Whether it is the claim of the token's end.
-    var isEnd: Bool {
-        guard case .claim(let name, let value, _) = self, name.count == 1, case .constant(let text)? = name.first else {
-            return false
-        }
-        return text == "exp" && value.isEnd
-    }
-
-    /// Whether it contains the user.
-    var namesUser: Bool {
-        switch self {
-        case .claim(_, let value, _): value.namesUser
-        case .oneOf(_, let choices): !choices.isEmpty && choices.values.allSatisfy { $0.contains(where: \.namesUser) }
-        }
-    }
-}
-
-extension ValueRule {
-    var namesUser: Bool {
-        switch self {
-        case .placeholder(.user): true
-        case .text(let parts): parts.contains(.placeholder(.user))
-        case .object(let claims): claims.contains(where: \.namesUser)
-        case .oneOf(_, let choices): !choices.isEmpty && choices.values.allSatisfy(\.namesUser)
-        default: false
-        }
-    }
-
-    /// Whether it is the end of the token's life, in seconds.
-    var isEnd: Bool {
-        switch self {
-        case .placeholder(.moment(let moment)), .moment(let moment): moment == Moment(.expiresAt)
-        default: false
-        }
-    }
-
-    /// Whether it is the same for every token of an app.
-    var isConstant: Bool {
-        switch self {
-        case .constant, .placeholder(.setting): true
-        case .object(let claims):
-            claims.allSatisfy {
-                if case .claim(let name, let value, _) = $0 {
-                    value.isConstant && name.allSatisfy { if case .constant = $0 { true } else { false } }
-                } else {
-                    false
-                }
-            }
-        case .array(let values): values.allSatisfy(\.isConstant)
-        default: false
-        }
-    }
-
-    func isJoinable(_ settings: [DeclaredSetting]) -> Bool {
-        switch self {
-        case .constant(let json): json.first == UInt8(ascii: "\"")
-        case .placeholder(.keyID): true
-        case .text(let parts): !parts.contains(.placeholder(.user))
-        case .placeholder(.setting(let name)):
-            [.text, .texts].contains(settings.first { $0.name == name }?.kind)
-        default: false
-        }
     }
 }

@@ -7,12 +7,6 @@ struct VerdictsReader {
     func read(_ section: Section) -> VerdictRules {
         defer { section.finish() }
         let otherwise = answer(section, FileKeys.Verdicts.otherwise)
-        if otherwise == nil, section.value(of: FileKeys.Verdicts.otherwise) == nil {
-            section.diagnostics.error(
-                section.node,
-                "vendor_says.otherwise is missing: the vendor's answer to a token that it refuses, such as 401 Unauthorized"
-            )
-        }
         return VerdictRules(
             rules: rules(section), otherwise: otherwise ?? .refused(code: "-", name: "-"),
             unchecked: Set(section.read(FileKeys.Verdicts.unchecked) ?? []),
@@ -27,13 +21,9 @@ struct VerdictsReader {
         }
         return nodes.compactMap { node in
             let rule = Section(node, at: node, name: section.path(of: FileKeys.Verdicts.first), section.diagnostics)
+                .declare(FileKeys.Verdicts.Rule.all)
             defer { rule.finish() }
-            guard let check = rule.read(FileKeys.Verdicts.Rule.check) else {
-                if rule.value(of: FileKeys.Verdicts.Rule.check) == nil {
-                    section.diagnostics.error(node, "a check needs \"if\" and \"says\"")
-                }
-                return nil
-            }
+            guard let check = rule.read(FileKeys.Verdicts.Rule.check) else { return nil }
             let members = rule.read(FileKeys.Verdicts.Rule.members) ?? []
             if [.headerLacks, .claimsLack].contains(check), members.isEmpty {
                 section.diagnostics.error(node, "\(check.rawValue) needs \"members\", what must be there")
@@ -49,7 +39,9 @@ struct VerdictsReader {
         let parts = node.scalar?.string.split(separator: " ", maxSplits: 1).map(String.init) ?? []
         guard parts.count == 2 else {
             section.diagnostics.error(
-                node, "\(section.path(of: key)) is the vendor's code, a space and its name, such as 401 Unauthorized")
+                node,
+                "\(section.path(of: key)) is the vendor's code, a space and its name, such as 401 Unauthorized; a vendor without codes has a hyphen, in quotes: \"- refused\""
+            )
             return nil
         }
         return .refused(code: parts[0], name: parts[1])

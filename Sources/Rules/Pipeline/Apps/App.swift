@@ -29,6 +29,8 @@ public final class App: Sendable {
     public let publication: TokenPublication
     /// The adapter's limits of the loop guard, stored, because a read from the adapter would copy it for each event.
     let loopGuard: LoopGuard
+    /// The members that the edge must vouch for, stored for the same reason.
+    let requiredVouched: [String]
     /// The `source` of the events about the app's tokens (CloudEvents 1.0).
     let eventSource: [UInt8]
     /// The beginning of the app's subject keys.
@@ -50,6 +52,7 @@ public final class App: Sendable {
         self.seal = seal
         self.publication = publication
         loopGuard = adapter.loopGuard
+        requiredVouched = adapter.requiredVouched
         eventSource = Array("/remint/\(name)".utf8)
         keyStart = Subject.keyStart(app: name)
         valueStart = ByteWriter.bytes { json in

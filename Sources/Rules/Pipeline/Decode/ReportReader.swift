@@ -91,6 +91,9 @@ struct ReportReader {
         guard let subject = failure.subject else {
             return reject(.malformedReport, "the report names nobody to mint for", .decode)
         }
+        if !app.requiredVouched.isEmpty, let refusal = app.adapter.refusalOfMissingMembers(in: vouched) {
+            return .ended(.failed(refusal, .admit), of: read)
+        }
         return .next(
             request(for: subject, failure, read, isRefusal: isRefusal, nil, finding, vouched))
     }

@@ -105,8 +105,8 @@ extension ErrorCode {
         switch self {
         case .keyUnavailable, .mintFailed, .lookupFailed: true
         case .malformedEvent, .eventTooLarge, .unknownApp, .wrongTopic, .identityMissing, .identityMismatch, .unproven,
-            .appSuspended, .malformedReport, .missingUser, .missingChallenge,
-            .challengeExpired, .notFixableByToken, .rejectedByVendor, .userGone, .retriesExhausted:
+            .appSuspended, .malformedReport, .missingUser, .missingVouched,
+            .missingChallenge, .challengeExpired, .notFixableByToken, .rejectedByVendor, .userGone, .retriesExhausted:
             false
         }
     }

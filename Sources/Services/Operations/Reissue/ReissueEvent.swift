@@ -13,7 +13,8 @@ package struct ReissueEvent: Sendable, Equatable {
     ///   - adapter: the app's adapter, which decides whether it can be asked for this user.
     ///   - id: the event's id; the same row of the same job has the same id.
     ///   - time: the time of the request.
-    /// - Throws: `UserRow.BadRow` where the adapter accepts no such user.
+    /// - Throws: `UserRow.BadRow` where the adapter accepts no such user, and where the vendor's tokens need a member that the
+    ///   edge must vouch for.
     package init(
         user: [UInt8], app: String, adapter: any Adapter, id: String, at time: UnixTime
     ) throws(UserRow.BadRow) {
@@ -25,6 +26,10 @@ package struct ReissueEvent: Sendable, Equatable {
         user: [UInt8], app: String, adapter: any Adapter, id: String, observedAt: String
     ) throws(UserRow.BadRow) {
         key = try Self.key(of: user, app: app, adapter: adapter)
+        // A batch job names users and vouches for nothing else.
+        if let refusal = adapter.refusalOfMissingMembers(in: nil) {
+            throw UserRow.BadRow("\(refusal.code.rawValue): \(refusal.detail)")
+        }
         var json = JSONWriter(capacity: user.count + 160)
         json.beginObject()
         json.member("app", app)

@@ -54,6 +54,19 @@ struct PickupApp: Sendable {
         } catch { throw Problem(error.code, error.detail) }
     }
 
+    /// Requires that `members` have those that every token of the app needs, beside the user.
+    ///
+    /// - Throws: `Problem` where one is missing.
+    func requireMembers(vouchedBy members: [UInt8]) throws(Problem) {
+        guard needsMembers else { return }
+        let root = try? JSONDocument(parsing: members, limits: .init(bytes: 16 << 10, depth: 8)).root
+        let vouched = root.flatMap { try? adapter.user(vouchedBy: $0) }
+        if let refusal = adapter.refusalOfMissingMembers(in: vouched) { throw Problem(refusal.code, refusal.detail) }
+    }
+
+    /// Whether every token of the app needs members beside the user, which a request for a token must then vouch for.
+    var needsMembers: Bool { !adapter.requiredVouched.isEmpty }
+
     /// Returns the value of a re-issue request: `{"user":…}` or `{"ids":{…}}`.
     static func request(for subject: Subject) -> [UInt8] {
         switch subject.identity {

@@ -34,10 +34,19 @@ struct EventSender: Sendable {
             RecordHeader("ce_app", app.name),
             RecordHeader("ce_time", now().description), RecordHeader("content-type", "application/json"),
         ]
-        if case .report = body { headers.append(RecordHeader("ce_vouched", asker.vouched)) }
+        if isVouched(body, app) { headers.append(RecordHeader("ce_vouched", asker.vouched)) }
         if let device = asker.device { headers.append(RecordHeader("ce_subject", device)) }
         return ProducerRecord(
             topic: app.topic, key: asker.subject.key(app: app.name), value: value, headers: headers)
+    }
+
+    /// Returns whether the event of `body` vouches for its user. A request without a report names the user itself, and vouches for
+    /// the members that the app's tokens need.
+    private func isVouched(_ body: Body, _ app: PickupApp) -> Bool {
+        switch body {
+        case .report: true
+        case .reissue: app.needsMembers
+        }
     }
 
     /// Returns the record as the worker will read it, for a forecast.

@@ -42,7 +42,7 @@ struct Problem: Error {
             self.init(.conflict, code.rawValue, detail, retryAfter: Self.quarter)
         case .lookupFailed, .keyUnavailable, .mintFailed, .retriesExhausted:
             self.init(.serviceUnavailable, code.rawValue, detail, retryAfter: Self.minute)
-        case .wrongTopic, .identityMissing, .unproven:
+        case .wrongTopic, .identityMissing, .missingVouched, .unproven:
             self.init(.unprocessableContent, code.rawValue, detail, retryAfter: Self.quarter)
         }
     }

@@ -101,6 +101,7 @@ struct TokenAsks: Sendable {
         let key = asker.subject.key(app: app.name)
         if let token = store.live(key, life: life), token.version >= floor { return .token(token) }
         try requireOpen(app)
+        try app.requireMembers(vouchedBy: asker.vouched)
         let id = ids.fresh()
         let record = sender.record(.reissue(asker.subject), id: id, asker, app)
         return try await ask(

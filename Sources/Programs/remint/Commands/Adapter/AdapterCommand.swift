@@ -11,10 +11,11 @@ struct AdapterCommand: ParsableCommand {
         discussion: .help(
             "Each line about a file is file:line:column: severity: message.",
             examples: """
-                remint adapter lint vendor.yaml
-                remint adapter test vendor.yaml
+                remint adapter new our-vendor
+                remint adapter lint our-vendor.yaml
+                remint adapter test our-vendor.yaml
                 """),
-        subcommands: [AdapterTest.self, AdapterLint.self, AdapterDocs.self, AdapterSchema.self])
+        subcommands: [AdapterNew.self, AdapterTest.self, AdapterLint.self, AdapterDocs.self, AdapterSchema.self])
 }
 
 /// `remint adapter test`.
@@ -35,15 +36,18 @@ struct AdapterTest: ParsableCommand {
         var areGood = true
         for file in files {
             let (vendor, diagnostics) = try VendorFile(file).read()
-            for diagnostic in diagnostics { Terminal.error("\(diagnostic)") }
             guard let vendor else {
+                diagnostics.printInOrder()
                 areGood = false
                 continue
             }
             let run = FileTestRun(vendor, file: file)
             let failures = run.failures()
-            for failure in failures { Terminal.error("\(failure)") }
-            if failures.isEmpty { Terminal.print("\(file): ok: \(run.count.of("test"))") }
+            (diagnostics + failures).printInOrder()
+            Terminal.print(
+                failures.isEmpty
+                    ? "\(file): ok: \(run.count.of("test"))"
+                    : "\(file): \(failures.count.of("failure")) of \(run.count.of("test"))")
             areGood = areGood && failures.isEmpty
         }
         if !areGood { throw ExitCode.failure }
@@ -67,11 +71,24 @@ struct AdapterLint: ParsableCommand {
         var areGood = true
         for file in files {
             let (vendor, diagnostics) = try VendorFile(file).read()
-            for diagnostic in diagnostics { Terminal.error("\(diagnostic)") }
-            if vendor != nil { Terminal.print("\(file): ok") }
+            diagnostics.printInOrder()
+            let warnings = diagnostics.count { $0.severity == .warning }
+            if vendor != nil { Terminal.print("\(file): ok\(warnings > 0 ? ", \(warnings.of("warning"))" : "")") }
             areGood = areGood && vendor != nil
         }
         if !areGood { throw ExitCode.failure }
+    }
+}
+
+extension [Diagnostic] {
+    /// Prints the diagnostics on standard output, in the order of their places. They are the result of a check, and stay in order
+    /// with the line about the whole file.
+    fileprivate func printInOrder() {
+        let ordered = enumerated().sorted { left, right in
+            (left.element.place.line, left.element.place.column, left.offset)
+                < (right.element.place.line, right.element.place.column, right.offset)
+        }
+        for (_, diagnostic) in ordered { Terminal.print("\(diagnostic)") }
     }
 }
 

@@ -1,0 +1,44 @@
+import ArgumentParser
+import DeclaredAdapters
+import Foundation
+
+/// `remint adapter new`.
+struct AdapterNew: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new", abstract: "Writes a vendor's file to fill in.",
+        discussion: .help(
+            """
+            The file is NAME.yaml in this folder. It passes remint adapter lint, and remint adapter test names each value that is \
+            still to be filled in. A file that exists is not overwritten.
+            """,
+            examples: """
+                remint adapter new our-vendor
+                """))
+
+    @Argument(help: ArgumentHelp("The vendor's name in small letters, digits and hyphens.", valueName: "name"))
+    var name: String
+
+    func run() throws {
+        guard let skeleton = FileSkeleton(name: name) else {
+            throw ValidationError(
+                "\(name) is no vendor's name; write small letters, digits and hyphens, such as our-vendor")
+        }
+        let file = "\(name).yaml"
+        do { try Data(skeleton.text.utf8).write(to: URL(filePath: file), options: .withoutOverwriting) } catch {
+            let exists = FileManager.default.fileExists(atPath: file)
+            throw ValidationError(
+                exists
+                    ? "\(file) exists and is not overwritten; choose another name, or remove the file"
+                    : "\(file) cannot be written in this folder; change to one that you may write")
+        }
+        Terminal.print(
+            """
+            wrote \(file)
+            Replace each value that begins with \(FileSkeleton.mark). Then:
+              remint adapter lint \(file)    reports every error
+              remint adapter test \(file)    runs the tests in the file
+              remint adapter docs \(file)    prints the file as a page
+            Configure it: adapter: ./\(file) under apps.NAME
+            """)
+    }
+}
