@@ -1,5 +1,6 @@
 import AdapterKit
 import Foundation
+import HTTPTypes
 import ProgramTestSupport
 import Testing
 import WorkerConfiguration
