@@ -40,10 +40,15 @@ public struct AdapterConformance: Sendable {
         if fixtures.reports.isEmpty { violations.append("there is no report under Fixtures/reports") }
         if fixtures.apps.isEmpty { violations.append("there is no app in Fixtures/apps.json") }
         violations += documentation()
+        var decided: [(name: String, reading: Reading)] = []
         for app in fixtures.apps {
             let adapter = try makeAdapter(app)
             let reports = fixtures.reports.filter { $0.app == app.name }
             violations += readings(adapter, reports)
+            decided += reports.compactMap { fixture in
+                let root = try? JSONDocument(parsing: fixture.report(at: now)).root
+                return root.map { (name: fixture.name, reading: read($0, adapter)) }
+            }
             violations += garbage(adapter, reports)
             violations += handover(adapter)
             let users = users(adapter, app, reports)
@@ -56,6 +61,7 @@ public struct AdapterConformance: Sendable {
                     adapter, reports: reports.map { $0.report(at: now) }, users: users.subjects, at: now)?
                 .violations() ?? []
         }
+        violations += CodePromises(registration.codes).violations(decided)
         let known = Set(fixtures.apps.map(\.name))
         violations += fixtures.reports.filter { !known.contains($0.app) }.map { "\($0.name): no app called \($0.app)" }
         return violations
