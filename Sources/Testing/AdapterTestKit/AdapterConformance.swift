@@ -46,12 +46,26 @@ public struct AdapterConformance: Sendable {
         if fixtures.apps.isEmpty { findings.append(.init(.adapter, "there is no example app")) }
         findings += documentation()
         var missing = MissingVerdicts()
-        for app in fixtures.apps { findings += try self.findings(app, &missing) }
+        var decided: [(name: String, reading: Reading)] = []
+        for app in fixtures.apps {
+            findings += try self.findings(app, &missing)
+            decided += try decisions(app)
+        }
+        findings += CodePromises(registration.codes).violations(decided).map { .init(.adapter, $0) }
         let known = Set(fixtures.apps.map(\.name))
         findings += fixtures.reports.filter { !known.contains($0.app) }.map {
             ConformanceFinding(.report($0.name), "\($0.name): no app called \($0.app)")
         }
         return findings + missing.findings
+    }
+
+    /// Returns what the adapter makes of the app's recorded reports, by their names.
+    private func decisions(_ app: AdapterFixtures.App) throws -> [(name: String, reading: Reading)] {
+        let adapter = try makeAdapter(app)
+        return fixtures.reports.filter { $0.app == app.name }.compactMap { fixture in
+            let root = try? JSONDocument(parsing: fixture.report(at: now)).root
+            return root.map { (name: fixture.name, reading: read($0, adapter)) }
+        }
     }
 
     private func findings(

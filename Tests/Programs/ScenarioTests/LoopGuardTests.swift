@@ -98,7 +98,7 @@ extension DeviceScenarios {
             try await shop.produce(
                 first.compactMap { token in
                     guard let user = token.user, let signature = token.member("token") else { return nil }
-                    return rawReport("braze-ios", #"{"code":20,"userId":"\#(user)","signature":"\#(signature)"}"#)
+                    return rawReport("braze-ios", #"{"code":23,"userId":"\#(user)","signature":"\#(signature)"}"#)
                 })
         }
 

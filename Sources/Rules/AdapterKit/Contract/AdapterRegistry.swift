@@ -8,6 +8,8 @@ public struct AdapterRegistry: Sendable {
         public let vendor: String
         /// The keys that `apps.*.settings` may hold.
         public let settings: [SettingKey]
+        /// The vendor's codes and the response to each; empty where they are in the vendor's file.
+        public let codes: [VendorCode]
         /// Decodes the settings and makes the adapter.
         public let make: @Sendable (any Decoder) throws -> any Adapter
         /// The facts about the vendor that the adapter's author does not know, for the person who configures an app.
@@ -18,6 +20,7 @@ public struct AdapterRegistry: Sendable {
             name = type.name
             vendor = type.vendor
             settings = Type.Settings.keys
+            codes = Type.codes
             missingFacts = []
             make = { decoder in try Type(settings: Type.Settings(from: decoder)) }
         }
@@ -30,6 +33,7 @@ public struct AdapterRegistry: Sendable {
             self.name = name
             self.vendor = vendor
             self.settings = settings
+            codes = []
             self.missingFacts = missingFacts
             self.make = make
         }
