@@ -296,7 +296,7 @@ let package = Package(
             name: "DeclaredAdaptersTests",
             dependencies: [
                 "DeclaredAdapters", "DeclaredTesting", "YAMLReading", "AdapterKit", "AdapterTestKit",
-                "AdapterTestSupport", "BrazeAdapter", "OneSignalAdapter", "InfobipAdapter",
+                "AdapterTestSupport", "ProgramTestSupport", "BrazeAdapter", "OneSignalAdapter", "InfobipAdapter",
             ],
             exclude: ["Rules"], swiftSettings: settings),
         tests("StubServerTests", ["StubServer", "AdapterKit", "CertificateTestSupport", nio, sockets, tls]),
