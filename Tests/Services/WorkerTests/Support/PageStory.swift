@@ -98,7 +98,7 @@ enum PageStory: String, CaseIterable, Sendable {
         var lag: [[String]: Double] = [:]
         for lane in Lane.allCases {
             for place in partitions(of: 0, in: lane) {
-                lag[[lane.rawValue, place.topic, "\(place.partition)"]] = Double(waiting / Self.partitionCount)
+                lag[[lane.rawValue, place.topic, "\(place.partition)"]] = Double(waiting / Int64(Self.partitionCount))
             }
         }
         metrics.set(lag: lag)
@@ -115,7 +115,7 @@ enum PageStory: String, CaseIterable, Sendable {
     private var seconds: Int64 { self == .idle ? 8 : 3600 }
     private var group: String { self == .longNames ? Self.dashed : "remint" }
     /// The events that wait in each topic.
-    private var waiting: Int { self == .idle ? 0 : 1200 }
+    private var waiting: Int64 { self == .idle ? 0 : 1200 }
 
     /// Does a second of the worker's work.
     func work(_ metrics: WorkerMetrics) { work(metrics, 1, isLastMinute: true) }

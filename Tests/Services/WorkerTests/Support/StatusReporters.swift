@@ -1,3 +1,4 @@
+import Formats
 import Telemetry
 import WorkerConfiguration
 
