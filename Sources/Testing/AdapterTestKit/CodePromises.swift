@@ -35,7 +35,7 @@ struct CodePromises {
         }.map { "codes has no row for \(failure.reason) with the remedy \($0.name)" }
     }
 
-    /// Names each code with several rows whose conditions do not tell them apart.
+    /// Names each code that has several rows without a condition of their own.
     private func duplicates() -> [String] {
         Dictionary(grouping: codes, by: \.reason).filter { _, rows in
             let conditions = Set(rows.map(\.condition))
