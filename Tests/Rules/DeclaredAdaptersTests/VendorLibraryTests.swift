@@ -1,3 +1,4 @@
+import AdapterKit
 import AdapterTestSupport
 import DeclaredAdapters
 import DeclaredTesting
