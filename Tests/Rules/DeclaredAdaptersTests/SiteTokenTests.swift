@@ -71,7 +71,10 @@ import YAMLReading
         ("{ age_limit: 15m }", "{ age_limit: 15m, to: 2h }", "unknown key token.lifetime.to; known here: age_limit"),
         ("{ age_limit: 15m }", "{ age_limt: 15m }", "did you mean age_limit?"),
         ("  code: [status]\n", "  code: [status]\n  token: [jwt]\n", "remove report.token"),
-        ("  not_read: [iOS, Android 2]", "  skipped: [iOS]", "unknown key platforms.skipped; known here: read, not_read"),
+        (
+            "  not_read: [iOS, Android 2]", "  skipped: [iOS]",
+            "unknown key platforms.skipped; known here: read, not_read"
+        ),
     ])
     func `mistakes in a token without a user or without an end are named`(
         _ passage: String, _ replacement: String, _ message: String
