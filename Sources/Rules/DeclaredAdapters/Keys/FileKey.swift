@@ -50,7 +50,7 @@ extension FileForm {
 
 extension Section {
     /// Returns the section that `key` is, whose keys are declared.
-    func section<Value>(_ key: FileKey<Value>) -> Section {
+    func section<Value>(of key: FileKey<Value>) -> Section {
         let section = self.section(key.name)
         if let keys = key.description.form.keys { section.declare(keys) }
         return section
