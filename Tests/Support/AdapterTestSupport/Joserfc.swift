@@ -50,7 +50,9 @@ package enum Joserfc {
         if action == "sign":
             print(jws.serialize_compact(json.loads(rest[0]), rest[1].encode(), key, algorithms=[algorithm]), end="")
         else:
-            token = jws.deserialize_compact(rest[0].encode(), key, algorithms=[algorithm])
+            # A vendor's header may have members that no RFC registers.
+            registry = jws.JWSRegistry(algorithms=[algorithm], strict_check_header=False)
+            token = jws.deserialize_compact(rest[0].encode(), key, registry=registry)
             print(json.dumps(token.headers(), separators=(",", ":")))
             print(token.payload.decode(), end="")
         """
