@@ -250,7 +250,7 @@ let package = Package(
             dependencies: [
                 "CBuild", "Worker", "Preflight", "Wiring", "Serving", "Pickup", "Access", "Formats", "HTTPTransport",
                 "Signing", "Operations", "Pipeline",
-                "AdapterKit", "AdapterTestKit",
+                "AdapterKit",
                 "Kafka",
                 "Keyring",
                 "JOSE",
