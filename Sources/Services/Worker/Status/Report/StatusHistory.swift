@@ -33,9 +33,9 @@ struct StatusHistory: Sendable {
 
     /// The rates of the last seconds.
     var rates: StatusReport.Rates {
-        guard let last = samples.last, let first = start else { return StatusReport.Rates() }
+        guard let last = samples.last else { return StatusReport.Rates() }
         return StatusReport.Rates(
-            seconds: (last.at - first.at) / .seconds(1), ended: rate(\.ended), minted: rate(\.minted),
+            seconds: start.map { (last.at - $0.at) / .seconds(1) } ?? 0, ended: rate(\.ended), minted: rate(\.minted),
             endedBySecond: bySecond(\.ended), mintedBySecond: bySecond(\.minted),
             deadLetteredBySecond: bySecond(\.deadLettered))
     }
