@@ -1,6 +1,7 @@
 import Foundation
 
-/// The files of vendors that come with the program; the build places them beside it.
+/// The files of vendors that come with the program: beside the program, where the build places them, or where a package
+/// installs them, in `share/remint` beside the program's `bin`.
 public enum ShippedFiles {
     /// The vendors' names, in the order of the alphabet.
     public static let names: [String] = {
@@ -19,7 +20,8 @@ public enum ShippedFiles {
     /// The folder of the files; nil where the program was moved without them.
     private static let folder: URL? = {
         let program = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
-        return [program, Bundle.main.bundleURL].compactMap {
+        let installed = program?.deletingLastPathComponent().appending(path: "share/remint")
+        return [program, Bundle.main.bundleURL, installed].compactMap {
             $0?.appending(path: "remint_ShippedVendors.resources")
         }.first { FileManager.default.fileExists(atPath: $0.path) }
     }()
