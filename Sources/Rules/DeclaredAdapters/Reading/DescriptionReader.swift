@@ -39,16 +39,16 @@ package struct DescriptionReader {
     private func read(_ root: Section) -> VendorDescription? {
         let vendor = root.read(FileKeys.vendor)
         let name = name(root)
-        let settings = SettingsReader().read(root.section(of: FileKeys.settings))
-        let vouched = SettingsReader().vouched(root.section(of: FileKeys.vouched))
-        let report = ReportReader(settings: settings).read(root.section(of: FileKeys.report))
+        let settings = SettingsReader().read(root.section(FileKeys.settings))
+        let vouched = SettingsReader().vouched(root.section(FileKeys.vouched))
+        let report = ReportReader(settings: settings).read(root.section(FileKeys.report))
         let codes = CodesReader(report: report, settings: settings).read(root)
         let placeholders = Placeholders(
             settings: settings, vouched: vouched, isChallenged: report.isChallenged, diagnostics: root.diagnostics)
         let token = TokenReader(settings: settings, placeholders: placeholders, diagnostics: root.diagnostics).read(
-            root.section(of: FileKeys.token))
+            root.section(FileKeys.token))
         if token?.namesUser == false, report.holdsToken {
-            let section = root.section(of: FileKeys.report)
+            let section = root.section(FileKeys.report)
             root.diagnostics.error(
                 section.key(of: FileKeys.Shape.token) ?? section.node,
                 "tokens name no user, so a reported token proves nothing about its user; remove report.token")
@@ -56,10 +56,10 @@ package struct DescriptionReader {
         let missing = facts(root, FileKeys.missing)
         let platforms = root.read(FileKeys.platforms).map { self.platforms($0) }
         let about = root.read(FileKeys.about) ?? ""
-        let key = KeyReader(token: token, settings: settings, report: report).read(root.section(of: FileKeys.key))
-        let verdicts = VerdictsReader().read(root.section(of: FileKeys.vendorSays))
-        let device = device(root.section(of: FileKeys.device))
-        let loop = loop(root.section(of: FileKeys.loop))
+        let key = KeyReader(token: token, settings: settings, report: report).read(root.section(FileKeys.key))
+        let verdicts = VerdictsReader().read(root.section(FileKeys.vendorSays))
+        let device = device(root.section(FileKeys.device))
+        let loop = loop(root.section(FileKeys.loop))
         let sources = root.read(FileKeys.sources) ?? [], ours = root.read(FileKeys.ours) ?? []
         guard let vendor, let name, let token, let key else { return nil }
         return VendorDescription(

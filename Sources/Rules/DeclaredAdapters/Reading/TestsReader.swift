@@ -77,7 +77,7 @@ struct TestsReader {
     }
 
     private func apps(_ section: Section) -> [FileTests.App] {
-        section.section(of: FileKeys.Tests.apps).all.prefix(Self.most).compactMap { key, name, value in
+        section.section(FileKeys.Tests.apps).all.prefix(Self.most).compactMap { key, name, value in
             let app = Section(value, at: key, name: "tests.apps.\(name)", section.diagnostics)
                 .declare(FileKeys.TestApp.all)
             defer { app.finish() }
@@ -125,7 +125,7 @@ struct TestsReader {
                 json.raw(value)
             }
             json.name("expect")
-            guard expectation(report.section(of: FileKeys.TestReport.expect), to: &json) else { return nil }
+            guard expectation(report.section(FileKeys.TestReport.expect), to: &json) else { return nil }
             json.endObject()
             return FileTests.Report(name: name, json: json.bytes, place: section.diagnostics.place(of: node))
         }
@@ -204,7 +204,7 @@ struct TestsReader {
     }
 
     private func verdicts(_ section: Section) -> [(name: String, verdict: String)] {
-        section.section(of: FileKeys.Tests.verdicts).all.prefix(Self.most).compactMap { key, name, value in
+        section.section(FileKeys.Tests.verdicts).all.prefix(Self.most).compactMap { key, name, value in
             guard let text = value.scalar?.string else {
                 section.diagnostics.error(
                     value, "tests.verdicts.\(name) must be a string, such as 401 Unauthorized or accepted")

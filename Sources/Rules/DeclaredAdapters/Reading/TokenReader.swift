@@ -12,7 +12,7 @@ struct TokenReader {
         defer { section.finish() }
         let signing = signing(section)
         let header = header(section)
-        let lifetime = lifetime(section.section(of: FileKeys.Token.lifetime))
+        let lifetime = lifetime(section.section(FileKeys.Token.lifetime))
         guard let node = section.read(FileKeys.Token.claims) else { return nil }
         let claims = claims(of: node, "token.claims", isTop: true)
         let namesUser = section.read(FileKeys.Token.namesUser) ?? true
@@ -92,7 +92,7 @@ struct TokenReader {
     }
 
     private func header(_ section: Section) -> [HeaderRule] {
-        section.section(of: FileKeys.Token.header).all.compactMap { key, name, value in
+        section.section(FileKeys.Token.header).all.compactMap { key, name, value in
             guard name != "alg" else {
                 diagnostics.error(key, "alg is always the header's first member; leave it out")
                 return nil
