@@ -48,8 +48,9 @@ public struct AdapterConformance: Sendable {
         var missing = MissingVerdicts()
         var decided: [(name: String, reading: Reading)] = []
         for app in fixtures.apps {
-            findings += try self.findings(app, &missing)
-            decided += try decisions(app)
+            let adapter = try makeAdapter(app)
+            findings += try self.findings(app, adapter, &missing)
+            decided += decisions(app, adapter)
         }
         findings += CodePromises(registration.codes).violations(decided).map { .init(.adapter, $0) }
         let known = Set(fixtures.apps.map(\.name))
@@ -60,18 +61,18 @@ public struct AdapterConformance: Sendable {
     }
 
     /// Returns what the adapter makes of the app's recorded reports, by their names.
-    private func decisions(_ app: AdapterFixtures.App) throws -> [(name: String, reading: Reading)] {
-        let adapter = try makeAdapter(app)
-        return fixtures.reports.filter { $0.app == app.name }.compactMap { fixture in
+    private func decisions(
+        _ app: AdapterFixtures.App, _ adapter: any Adapter
+    ) -> [(name: String, reading: Reading)] {
+        fixtures.reports.filter { $0.app == app.name }.compactMap { fixture in
             let root = try? JSONDocument(parsing: fixture.report(at: now)).root
             return root.map { (name: fixture.name, reading: read($0, adapter)) }
         }
     }
 
     private func findings(
-        _ app: AdapterFixtures.App, _ missing: inout MissingVerdicts
+        _ app: AdapterFixtures.App, _ adapter: any Adapter, _ missing: inout MissingVerdicts
     ) throws -> [ConformanceFinding] {
-        let adapter = try makeAdapter(app)
         let reports = fixtures.reports.filter { $0.app == app.name }
         func about(_ texts: [String]) -> [ConformanceFinding] { texts.map { .init(.app(app.name), $0) } }
         var findings = readings(adapter, reports) + about(garbage(adapter, reports) + handover(adapter))

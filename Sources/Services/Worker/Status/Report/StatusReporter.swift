@@ -32,7 +32,7 @@ final class StatusReporter: Sendable {
     /// - Parameters:
     ///   - keys: the key rings at a moment; by default those of `configuration`.
     ///   - build: the program that the worker runs in.
-    ///   - started: the worker's start; nil for now.
+    ///   - started: the worker's start; nil for the present time.
     init(
         _ configuration: Configuration, status: WorkerStatus, metrics: WorkerMetrics,
         keys: (@Sendable () -> [Configuration.Key])? = nil, build: BuildInfo = BuildInfo(),
