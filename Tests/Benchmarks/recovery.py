@@ -37,7 +37,7 @@ class Feed(threading.Thread):
     def __init__(self, options):
         super().__init__(daemon=True)
         from confluent_kafka import Producer
-        self.producer = Producer({"bootstrap.servers": options.brokers, "linger.ms": 1})
+        self.producer = Producer({"bootstrap.servers": options.brokers, "linger.ms": 1, "enable.idempotence": True})
         self.topic, self.rate, self.partitions = f"{options.prefix}.invalidations", options.rate, options.partitions
         self.produced, self.refused, self.is_over = [], 0, threading.Event()
 

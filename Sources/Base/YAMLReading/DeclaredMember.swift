@@ -5,6 +5,13 @@ package import Yams
 package protocol DeclaredMember: Sendable {
     /// The member's name within its section.
     var name: String { get }
+    /// The keys of the section that the member is, each with its meaning; nil where it is no section, or where its reader
+    /// names the keys one by one.
+    var sectionKeys: [(name: String, isRequired: Bool, summary: String)]? { get }
+}
+
+extension DeclaredMember {
+    package var sectionKeys: [(name: String, isRequired: Bool, summary: String)]? { nil }
 }
 
 extension Section {
@@ -17,6 +24,10 @@ extension Section {
     /// Returns the full name of `member`, for messages.
     package func path(of member: any DeclaredMember) -> String { path(member.name) }
 
-    /// Returns the section that `member` is.
-    package func section(_ member: any DeclaredMember) -> Section { section(member.name) }
+    /// Returns the section that `member` is, with its keys declared.
+    package func section(_ member: any DeclaredMember) -> Section {
+        let section = section(member.name)
+        if let keys = member.sectionKeys { section.declare(keys) }
+        return section
+    }
 }

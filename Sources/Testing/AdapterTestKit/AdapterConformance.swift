@@ -46,7 +46,13 @@ public struct AdapterConformance: Sendable {
         if fixtures.apps.isEmpty { findings.append(.init(.adapter, "there is no example app")) }
         findings += documentation()
         var missing = MissingVerdicts()
-        for app in fixtures.apps { findings += try self.findings(app, &missing) }
+        var decided: [(name: String, reading: Reading)] = []
+        for app in fixtures.apps {
+            let adapter = try makeAdapter(app)
+            findings += try self.findings(app, adapter, &missing)
+            decided += decisions(app, adapter)
+        }
+        findings += CodePromises(registration.codes).violations(decided).map { .init(.adapter, $0) }
         let known = Set(fixtures.apps.map(\.name))
         findings += fixtures.reports.filter { !known.contains($0.app) }.map {
             ConformanceFinding(.report($0.name), "\($0.name): no app called \($0.app)")
@@ -54,10 +60,19 @@ public struct AdapterConformance: Sendable {
         return findings + missing.findings
     }
 
+    /// Returns what the adapter makes of the app's recorded reports, by their names.
+    private func decisions(
+        _ app: AdapterFixtures.App, _ adapter: any Adapter
+    ) -> [(name: String, reading: Reading)] {
+        fixtures.reports.filter { $0.app == app.name }.compactMap { fixture in
+            let root = try? JSONDocument(parsing: fixture.report(at: now)).root
+            return root.map { (name: fixture.name, reading: read($0, adapter)) }
+        }
+    }
+
     private func findings(
-        _ app: AdapterFixtures.App, _ missing: inout MissingVerdicts
+        _ app: AdapterFixtures.App, _ adapter: any Adapter, _ missing: inout MissingVerdicts
     ) throws -> [ConformanceFinding] {
-        let adapter = try makeAdapter(app)
         let reports = fixtures.reports.filter { $0.app == app.name }
         func about(_ texts: [String]) -> [ConformanceFinding] { texts.map { .init(.app(app.name), $0) } }
         var findings = readings(adapter, reports) + about(garbage(adapter, reports) + handover(adapter))

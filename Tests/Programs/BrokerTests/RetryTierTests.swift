@@ -111,7 +111,7 @@ extension BrokerTests {
                 let user = try #require(record.eventID?.split(separator: "-").last)
                 let token = try #require(record.member("token"))
                 return EventMix.report(
-                    "braze-ios", #"{"code":20,"userId":"\#(user)","signature":"\#(token)"}"#, id: "refused-\(user)",
+                    "braze-ios", #"{"code":23,"userId":"\#(user)","signature":"\#(token)"}"#, id: "refused-\(user)",
                     topic: stage.shop.topics.live)
             }
             try await deliver(refusals, stage)

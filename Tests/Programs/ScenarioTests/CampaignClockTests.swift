@@ -41,7 +41,7 @@ extension CampaignScenarios {
                 let jwt = try #require(token.member("token")), key = try #require(token.key)
                 let user = String(decoding: key, as: UTF8.self).dropFirst(Self.app.count + 1)
                 try await shop.produce([
-                    rawReport(Self.app, #"{"code":20,"userId":"\#(user)","signature":"\#(jwt)"}"#)
+                    rawReport(Self.app, #"{"code":23,"userId":"\#(user)","signature":"\#(jwt)"}"#)
                 ])
             }
             let stopped = await #expect(throws: CampaignStopped.self) { _ = try await job.value }

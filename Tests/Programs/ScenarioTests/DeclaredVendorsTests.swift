@@ -91,9 +91,39 @@ extension DeviceScenarios {
             let schema = try await Program.run(Repository.remint, ["adapter", "schema"])
             let root = try JSONSerialization.jsonObject(with: schema.standardOutput) as? [String: Any]
             #expect(root?["title"] as? String == "A vendor of Remint in one file")
-            for (vendor, row) in [("ably", "| `TOKEN_EXPIRED` | `40142` | mint |"), ("braze", "| `EXPIRED` |")] {
-                let codes = try await Program.run(Repository.remint, ["codes", vendor])
-                #expect(codes.outputText.contains(row), "\(codes.outputText)")
+        }
+
+        /// Rows of the tables of codes: of a file, and of each compiled adapter.
+        private static let codeRows: [(vendor: String, row: String)] = [
+            ("ably", "| `TOKEN_EXPIRED` | `40142` | mint |"),
+            ("braze", "| `EXPIRED` | `22` | mint | expired |  |"),
+            ("braze", "| `DECODING_ERROR` | `20` | mint_once | key | no token of ours in the report |"),
+            ("braze", "| `DECODING_ERROR` | `20` | mint | key | a token of an older version |"),
+            ("braze", "| `DECODING_ERROR` | `20` | mint | key | Optional mode, where Braze refuses nothing |"),
+            ("braze", "| `DECODING_ERROR` | `20` | not_fixable | key | a token of the active version: Braze cannot"),
+            ("braze", "| `UNKNOWN` | any other code, no code | not_fixable | none |"),
+            ("onesignal", "| `JWT_INVALIDATED` | every report | mint | key |"),
+            (
+                "bloomreach",
+                "| `TOKEN_REJECTED` | `TOKEN_REJECTED`, `invalid`, `401` | mint_once | key | `mode: stream` |"
+            ),
+            ("bloomreach", "| `HTTP_401` | `401` | mint_once | key | `mode: customer_token` |"),
+            ("dotdigital", "| `INVALID_JWT_403` | `INVALID_JWT_403`, `403` | mint_once | key | with a new nonce |"),
+            ("dotdigital", "| `NO_TOKEN` | `NO_TOKEN`, `401`, `5561` | not_for_us | none | without a nonce: a new"),
+            ("infobip", "| `JWT_TOKEN_EXPIRED` | `JWT_TOKEN_EXPIRED`, `20014`, `11` | mint | expired |  |"),
+        ]
+
+        @Test(arguments: codeRows)
+        func `the command codes prints a vendor's numbers, and the condition of each response`(
+            _ vendor: String, _ row: String
+        ) async throws {
+            let codes = try await Program.run(Repository.remint, ["codes", vendor])
+            #expect(codes.status == 0 && codes.outputText.contains(row), "\(codes.outputText)")
+            // A code with two responses states the condition of each.
+            let rows = codes.outputText.split(separator: "\n").filter { $0.hasPrefix("| `") }
+            let cells = rows.map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+            for (name, same) in Dictionary(grouping: cells, by: \.[0]) where same.count > 1 && vendor != "ably" {
+                #expect(same.allSatisfy { $0.count == 5 && !$0[4].isEmpty }, "\(name)")
             }
         }
     }

@@ -89,6 +89,30 @@ extension Scenarios {
             #expect(Set(lines.map(\.message)) == ["one", "two", "three (3), still"])
         }
 
+        @Test(.enabled(if: has("objcopy"), "objcopy is not installed: make setup-packages"))
+        func `an installed program has the files of the declared vendors`() async throws {
+            let folder = try TemporaryFolder()
+            let dist = folder.url.appending(path: "dist").path, built = URL(filePath: Repository.remint)
+            let made = try await Program.run(
+                Self.config.appending(path: "dist").path, [built.deletingLastPathComponent().path, dist])
+            // The last step refuses a debug build, which is larger than a package's program may be.
+            #expect(made.status == 0 || made.errorText.contains("is larger than"), "\(made.errorText)")
+            // As the package's build installs them.
+            let installed = folder.url.appending(path: "usr").path
+            _ = try await succeeds(
+                "/bin/sh",
+                [
+                    "-ec",
+                    """
+                    mkdir -p "$2/bin" "$2/share/remint"
+                    mv "$1/remint" "$2/bin"
+                    mv "$1"/*.resources "$2/share/remint"
+                    """, "install", dist, installed,
+                ])
+            let codes = try await succeeds("\(installed)/bin/remint", ["codes", "ably"])
+            #expect(codes.outputText.contains("TOKEN_EXPIRED"))
+        }
+
         @Test func `packages are of the program's version`() async throws {
             let version = try await Program.run(Repository.remint, ["--version"]).outputText.split(separator: "\n")[0]
             #expect(try text("helm/Chart.yaml").contains("\nappVersion: \(version)\n"))

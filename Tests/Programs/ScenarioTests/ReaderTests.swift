@@ -45,7 +45,12 @@ extension Scenarios {
                 ]),
             Border(pattern: #"remint-version="#, files: ["Sources/Services/Worker/Committing/VersionMetadata.swift"]),
             Border(
-                pattern: #"\.vouchedUser\(|\.vouchedUser\)|\.subject\(reissuing:|\.read\(Report\("#, files: []),
+                // The conformance tests are an adapter's only other caller.
+                pattern: #"\.vouchedUser\(|\.vouchedUser\)|\.subject\(reissuing:|\.read\(Report\("#,
+                files: [
+                    "Sources/Testing/AdapterTestKit/AdapterConformance.swift",
+                    "Sources/Testing/AdapterTestKit/AdapterFixtures.swift",
+                ]),
         ]
 
         @Test(arguments: borders) func `only the one reader of a record decodes its headers`(_ border: Border) throws {

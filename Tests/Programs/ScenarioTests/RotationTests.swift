@@ -111,7 +111,7 @@ extension KeyScenarios {
                     guard let jwt = token.member("token"), let key = token.key else { continue }
                     let user = String(decoding: key, as: UTF8.self).dropFirst("braze-ios/".count)
                     try await shop.produce([
-                        rawReport("braze-ios", #"{"code":20,"userId":"\#(user)","signature":"\#(jwt)"}"#)
+                        rawReport("braze-ios", #"{"code":23,"userId":"\#(user)","signature":"\#(jwt)"}"#)
                     ])
                 }
             }

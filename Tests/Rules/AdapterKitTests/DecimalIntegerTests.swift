@@ -33,7 +33,7 @@ import Testing
     @Test(arguments: [
         "", ".", "e", "-", "22.", ".5", "22.e1", "22e", "22e+", "2_2.0", " 22.0", "22.0 ", "22,0", "٢٢.0",
     ])
-    func `a text that is no number is no integer`(_ text: String) throws {
+    func `a string that is no number is no integer`(_ text: String) throws {
         #expect(try Report(#"{"a":"\#(text)"}"#).field("a").integerValue == nil)
     }
 

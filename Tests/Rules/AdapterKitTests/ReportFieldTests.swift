@@ -51,11 +51,12 @@ struct FieldSample: CustomTestStringConvertible {
         #expect(try Report(sample.json).field("a", "b", "c") == sample.field)
     }
 
-    @Test func `an integer is read from a JSON number or from a decimal string`() {
+    @Test func `an integer is read from a JSON number or from a string`() {
         #expect(ReportField.integer(22).integerValue == 22)
         #expect(ReportField.text("22").integerValue == 22)
         #expect(ReportField.text("-1").integerValue == -1)
-        for text in ["22.0", "0x16", " 22", "99999999999999999999", "twenty", "２２"] {
+        #expect(ReportField.text("22.0").integerValue == 22)
+        for text in ["22.5", "0x16", " 22", "99999999999999999999", "twenty", "２２"] {
             #expect(ReportField.text(text).integerValue == nil)
         }
         for field in [ReportField.absent, .null, .other] { #expect(field.integerValue == nil) }

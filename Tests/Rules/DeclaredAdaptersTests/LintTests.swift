@@ -111,7 +111,13 @@ import YAMLReading
         guard case .failure(let failure) = reading, let subject = failure.subject else { return }
         var random = SystemRandomNumberGenerator()
         let form = try TokenForm(adapter.recipe(for: subject), keyID: "k", valid: Validity(from: 1, to: 2))
-        let claims = String(decoding: try form.claims(for: subject, random: &random), as: UTF8.self)
+        // The grant is required, and the report's is none.
+        let refusal = #expect(throws: Rejection.self) { try form.claims(for: subject, random: &random) }
+        #expect(refusal?.code == .missingVouched)
+        let edge = try JSONDocument(parsing: Array(#"{"user":"me","video":{"room":"own"}}"#.utf8)).root
+        let grants = try adapter.user(vouchedBy: edge).grants
+        let claims = String(decoding: try form.claims(for: subject, adding: grants, random: &random), as: UTF8.self)
+        #expect(claims.contains("own"))
         #expect(!claims.contains("admin"))
     }
 }

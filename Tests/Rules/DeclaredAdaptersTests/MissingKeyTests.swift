@@ -43,6 +43,13 @@ import YAMLReading
         #expect(verdicts == ["vendor_says is missing"])
     }
 
+    @Test func `a section that is read by its key has its keys declared`() throws {
+        let found = try errors("  members: [user, code]", "  members: [user, code, at]\n  time: { at: at, zone: UTC }")
+        #expect(found.contains { $0.hasPrefix("report.time.unit is missing") }, "\(found)")
+        #expect(found.contains { $0.hasPrefix("unknown key report.time.zone; known here: at, unit") }, "\(found)")
+        #expect(found.count == 2)
+    }
+
     @Test func `a misspelled section is no missing one`() throws {
         #expect(try errors("vendor_says:", "vendor_sais:") == ["unknown key vendor_sais; did you mean vendor_says?"])
     }

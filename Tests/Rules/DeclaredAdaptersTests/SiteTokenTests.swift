@@ -94,7 +94,7 @@ import YAMLReading
         #expect(page.contains("- names no user"))
     }
 
-    @Test func `a file that states no SDK has a notice, and its page says so`() throws {
+    @Test func `a file that states no SDK has a notice, and its page states that`() throws {
         let (vendor, found) = DeclaredVendor.load(
             try text("platforms:\n  read: [\"JavaScript 5.0\"]\n  not_read: [iOS, Android 2]\n", ""), file: "v.yaml")
         #expect(found.map(\.severity) == [.notice])

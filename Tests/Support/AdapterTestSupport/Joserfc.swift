@@ -42,6 +42,7 @@ package enum Joserfc {
         warnings.simplefilter("ignore")
         from joserfc import jws
         from joserfc.jwk import ECKey, OctKey, RSAKey
+        from joserfc.registry import HeaderParameter
         action, algorithm, form, key, *rest = sys.argv[1:]
         if form == "pem":
             key = (RSAKey if algorithm.startswith("RS") else ECKey).import_key(key)
@@ -50,7 +51,9 @@ package enum Joserfc {
         if action == "sign":
             print(jws.serialize_compact(json.loads(rest[0]), rest[1].encode(), key, algorithms=[algorithm]), end="")
         else:
-            token = jws.deserialize_compact(rest[0].encode(), key, algorithms=[algorithm])
+            # Tableau's header names its issuer. Any other member that no RFC registers is refused.
+            registry = jws.JWSRegistry({"iss": HeaderParameter("issuer", "str")}, [algorithm])
+            token = jws.deserialize_compact(rest[0].encode(), key, registry=registry)
             print(json.dumps(token.headers(), separators=(",", ":")))
             print(token.payload.decode(), end="")
         """

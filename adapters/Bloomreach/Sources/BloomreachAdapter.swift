@@ -11,6 +11,8 @@ public struct BloomreachAdapter: Adapter {
     public static let name = "bloomreach"
     /// Bloomreach, as it spells itself.
     public static let vendor = "Bloomreach"
+    /// Bloomreach's codes of both modes, and the response to each.
+    public static let codes = BloomreachCode.rows
 
     let settings: BloomreachSettings
     private let appRecipe: Recipe

@@ -10,6 +10,13 @@ public struct BrazeAdapter: Adapter {
     public static let name = "braze"
     /// Braze, as it spells itself.
     public static let vendor = "Braze"
+    /// Braze's codes, and the response to each.
+    public static let codes =
+        BrazeCode.allCases.flatMap(\.rows) + [
+            VendorCode(
+                BrazeCode.undocumentedName, matches: "any other code, no code", evidence: .none,
+                remedy: BrazeCode.undocumented)
+        ]
 
     private let settings: BrazeSettings
     private let appRecipe: Recipe
@@ -59,7 +66,9 @@ public struct BrazeAdapter: Adapter {
 
     /// One of the three spellings of the SDKs' failure, with Braze's code; which remedy each code has is ours (README, "What
     /// the SDKs report").
-    public func read(_ report: Report) -> Reading { BrazeReport(report).reading }
+    public func read(_ report: Report) -> Reading {
+        BrazeReport(report, enforcement: settings.enforcement).reading
+    }
 
     /// Web, Android, iOS and React Native report the failing token as `signature` or `original_signature`; Flutter on Android
     /// does not.

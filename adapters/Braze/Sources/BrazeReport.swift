@@ -8,8 +8,10 @@ struct BrazeReport {
     private let report: Report
     /// The levels around `report`, beside it and inside it.
     private let otherLevels: [Report]
+    private let enforcement: BrazeSettings.Enforcement
 
-    init(_ report: Report) {
+    init(_ report: Report, enforcement: BrazeSettings.Enforcement) {
+        self.enforcement = enforcement
         var levels = Self.levels(of: report)
         let read = levels.count > 1 ? levels.remove(at: 1) : levels.removeFirst()
         self.report = read
@@ -52,9 +54,9 @@ struct BrazeReport {
         report.field("signature", "original_signature").text.flatMap { $0 == "null" ? nil : $0 }
     }
 
-    /// Whether the app's enforcement is Optional: Braze reports the token and takes the request. Swift reports that
-    /// since 13.0.0; React Native reports such errors since 16.0.0 without the flag, which the app then adds.
-    private var isOptional: Bool { report.root["optional"]?.bool == true }
+    /// Whether the app's enforcement is Optional: Braze reports the token and accepts the request. Swift reports the
+    /// flag since 13.0.0. Wrappers of such a version report the failure without the flag, and the setting counts.
+    private var isOptional: Bool { report.root["optional"]?.flag ?? (enforcement == .optional) }
 
     private func failure(of user: String, _ code: BrazeCode?) -> Reading {
         let token = failedToken
@@ -64,29 +66,21 @@ struct BrazeReport {
                 subject: Subject(user: user), reason: name(of: code), evidence: evidence(of: code),
                 // What Braze let pass is no sign of a loop.
                 remedy: isOptional && remedy == .mintOnce ? .mint : remedy,
-                signerRemedies: code == .noMatchingPublicKeys ? Self.unmatchedKey : nil,
+                signerRemedies: code?.signerRemedies,
                 failedToken: token.map(FailedToken.init), hadNoToken: code == .missingToken, isEnforced: !isOptional))
     }
 
     private func remedy(for code: BrazeCode?, _ user: String, _ token: String?) -> Remedy {
-        guard let code else { return .notFixable("an error code that Braze has not documented") }
-        // Code 21 means that `sub` is not the user. Where it already is, a new token would have the same `sub`.
+        guard let code else { return BrazeCode.undocumented }
         if code == .subjectMismatch, let token,
             user.hasSameBytes(as: TokenInspection(Array(token.utf8)).claims?["sub"]?.string)
         {
-            return .notFixable("the refused token already names the reported user")
+            return BrazeCode.namesUser
         }
         return code.remedy
     }
 
-    /// Code 27, where the report shows whose signature no public key verified. The public half of an older version was deleted
-    /// at Braze, and a token of the active one fixes that; that of the active one was never uploaded.
-    private static let unmatchedKey = SignerRemedies(
-        active: .notFixable(
-            "none of the app's public keys in Braze verifies the active version's tokens; upload its public half"),
-        older: .mint)
-
-    private func name(of code: BrazeCode?) -> String { code?.name ?? "UNKNOWN" }
+    private func name(of code: BrazeCode?) -> String { code?.name ?? BrazeCode.undocumentedName }
 
     /// A code that Braze has not documented proves nothing.
     private func evidence(of code: BrazeCode?) -> Evidence { code?.evidence ?? .none }

@@ -131,15 +131,63 @@ import Testing
             }
             #expect(!failure.isEnforced)
         }
-        for flag in ["false", "null", "\"true\"", "1"] {
-            let report = #"{"code":23,"userId":"u","signature":"a.b.c","optional":\#(flag)}"#
-            #expect(try adapter.summary(of: report) == "mint_once INVALID_PAYLOAD app/u")
+    }
+
+    /// A value of the member "optional", and whether Braze refuses the request, by the setting `enforcement`.
+    private static let flags: [(flag: String, required: Bool, optional: Bool)] = [
+        ("true", false, false), ("1", false, false), ("false", true, true), ("0", true, true), ("null", true, false),
+        (#""true""#, true, false), ("2", true, false), ("{}", true, false),
+    ]
+
+    @Test(arguments: flags)
+    func `the report's flag decides whether a failure is a refusal, and without one the setting does`(
+        _ flag: String, _ required: Bool, _ optional: Bool
+    ) throws {
+        let report = #"{"code":23,"userId":"u","signature":"a.b.c","optional":\#(flag)}"#
+        for (setting, isEnforced) in [("required", required), ("optional", optional)] {
+            let adapter = try makeAdapter(BrazeAdapter.self, #"{"enforcement":"\#(setting)"}"#)
+            #expect(
+                try adapter.summary(of: report) == "\(isEnforced ? "mint_once" : "mint") INVALID_PAYLOAD app/u",
+                "\(setting)")
             guard case .failure(let failure) = try adapter.reading(of: report) else {
                 Issue.record("it was rejected")
                 continue
             }
-            #expect(failure.isEnforced)
+            #expect(failure.isEnforced == isEnforced, "\(setting)")
         }
+    }
+
+    /// Swift 13 and later report in Optional mode, and these wrappers drop the flag.
+    @Test(arguments: [
+        #"{"error_code":23,"user_id":"u","original_signature":"a.b.c"}"#,
+        #"{"sdkAuthenticationError":"{\"code\":23,\"userId\":\"u\",\"signature\":\"a.b.c\"}"}"#,
+        #"{"code":23,"reason":"","userId":"u","signature":"a.b.c"}"#,
+    ]) func `a wrapper without the flag is no refusal in an app with optional enforcement`(_ report: String) throws {
+        let adapter = try makeAdapter(BrazeAdapter.self, #"{"enforcement":"optional"}"#)
+        #expect(try adapter.summary(of: report) == "mint INVALID_PAYLOAD app/u")
+        guard case .failure(let failure) = try adapter.reading(of: report) else {
+            Issue.record("it was rejected")
+            return
+        }
+        #expect(!failure.isEnforced)
+    }
+
+    @Test(arguments: [20, 27]) func `the signer of the failed token decides the remedy of codes 20 and 27`(
+        _ code: Int
+    ) throws {
+        let report = #"{"code":\#(code),"userId":"u","signature":"a.b.c"}"#
+        guard case .failure(let failure) = try Self.adapter.get().reading(of: report) else {
+            Issue.record("it was rejected")
+            return
+        }
+        #expect(failure.evidence == .key)
+        for signer in [TokenSigner.passive, .prepared, .retired] { #expect(failure.remedy(signedBy: signer) == .mint) }
+        for signer in [TokenSigner.foreign, .none] { #expect(failure.remedy(signedBy: signer) == .mintOnce) }
+        guard case .notFixable(let why) = failure.remedy(signedBy: .active) else {
+            Issue.record("a token of the active version is minted for")
+            return
+        }
+        #expect(why.contains("upload"))
     }
 
     private static let contradictions = [

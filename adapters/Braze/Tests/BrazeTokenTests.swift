@@ -36,9 +36,25 @@ import Testing
         #expect(!adapter.recipe(for: user).needsKeyID)
     }
 
-    @Test(arguments: [#"{"audience":"yes"}"#, #"{"audience":1}"#, #"{"sdk_api_key":7}"#, "[]"])
+    @Test(arguments: [
+        #"{"audience":"yes"}"#, #"{"audience":1}"#, #"{"sdk_api_key":7}"#, #"{"enforcement":true}"#, "[]",
+    ])
     func `settings of another type are refused by Braze's adapter`(_ settings: String) {
         #expect(throws: DecodingError.self) { try makeAdapter(BrazeAdapter.self, settings) }
+    }
+
+    @Test(arguments: ["", "Optional", "disabled"]) func `an unknown enforcement is refused by Braze's adapter`(
+        _ state: String
+    ) {
+        let error = #expect(throws: SettingsError.self) {
+            try makeAdapter(BrazeAdapter.self, #"{"enforcement":"\#(state)"}"#)
+        }
+        #expect(error == SettingsError("enforcement", "is neither required nor optional"))
+    }
+
+    @Test func `the enforcement of Braze changes no token`() throws {
+        let optional = try makeAdapter(BrazeAdapter.self, #"{"enforcement":"optional"}"#)
+        #expect(try optional.parts(for: user).claims == #"{"sub":"u-1001","exp":1800043200}"#)
     }
 
     @Test func `the user of a batch job is understood`() throws {

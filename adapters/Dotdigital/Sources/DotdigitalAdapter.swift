@@ -12,6 +12,8 @@ public struct DotdigitalAdapter: StubbedAdapter {
     public static let name = "dotdigital"
     /// Dotdigital, as it spells itself.
     public static let vendor = "Dotdigital"
+    /// The reasons that an app may send, and the response to each.
+    public static let codes = DotdigitalReason.rows
 
     private let settings: DotdigitalSettings
     private let appRecipe: Recipe

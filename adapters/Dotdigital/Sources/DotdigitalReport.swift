@@ -25,24 +25,17 @@ struct DotdigitalReport {
     }
 
     private func reading(_ reason: DotdigitalReason, _ nonce: String?) -> Reading {
-        switch (reason, nonce) {
-        case (.noToken, _): return failure(of: nil, reason, .notForUs("a new challenge follows"))
-        case (.sessionExpired, nil):
-            return failure(of: nil, reason, .notForUs("the SDK starts again and will be challenged"))
-        case (.unexpectedStatus, nil):
-            return failure(of: nil, reason, .notForUs("a status nobody names; the SDK starts again"))
-        case (.refused, nil):
-            return failure(of: nil, reason, .notFixable("without a new challenge there is nothing to answer"))
-        case (.challenge, nil):
+        let remedy = nonce == nil || reason == .noToken ? reason.remedyWithoutChallenge : reason.remedy
+        guard let remedy else {
             return .rejected(
                 Rejection(.missingChallenge, "the report has no \"nonce\"; send the challenge's, unchanged"))
-        case (_, .some): break
         }
+        guard remedy.mints else { return failure(of: nil, reason, remedy) }
         switch report.user("userId", "sub") {
         case .unusable(let rejection): return .rejected(rejection)
         case .anonymous: return failure(of: nil, reason, .notForUs("no user id"))
         case .identified(let id):
-            return failure(of: Subject(user: id, challenge: nonce), reason, reason == .refused ? .mintOnce : .mint)
+            return failure(of: Subject(user: id, challenge: nonce), reason, remedy)
         }
     }
 
@@ -65,74 +58,4 @@ struct DotdigitalReport {
 
     private static let deviceWaits: Int64 = 300
     private static let margin: Int64 = 5
-}
-
-/// The reason that the app asks for a token. The names are ours: the SDKs have none.
-enum DotdigitalReason: String {
-    case challenge = "CHALLENGE"
-    case refused = "INVALID_JWT_403"
-    case sessionExpired = "SESSION_EXPIRED"
-    case noToken = "NO_TOKEN"
-    /// iOS met a status it did not expect and does not report which.
-    case unexpectedStatus = "UNEXPECTED_STATUS"
-
-    /// The fact about our token that the reason proves. A session is the vendor's own, and its end proves nothing about
-    /// our token.
-    var evidence: Evidence {
-        switch self {
-        case .refused: .key
-        case .challenge, .sessionExpired, .noToken, .unexpectedStatus: .none
-        }
-    }
-
-    /// The reason a report states or implies; nil for one that is not Dotdigital's.
-    init?(_ report: Report) {
-        let nonce = report.field("nonce")
-        switch report.field("reason") {
-        case .text(let text):
-            // Beside a status or an SDK's error number the reason may be the vendor's own text.
-            guard
-                let reason = Self.named(text, hasNonce: nonce.text != nil)
-                    ?? Self.answered(report, hasNonce: nonce.text != nil)
-            else { return nil }
-            self = reason
-        case .integer, .other: return nil
-        case .absent, .null:
-            guard let implied = Self.implied(report, hasNonce: nonce != .absent && nonce != .null) else { return nil }
-            self = implied
-        }
-    }
-
-    private static func named(_ text: String, hasNonce: Bool) -> DotdigitalReason? {
-        guard text.utf8.count <= 64 else { return nil }
-        let reason = DotdigitalReason(rawValue: text.uppercased())
-        return reason == .unexpectedStatus && hasNonce ? .challenge : reason
-    }
-
-    private static func implied(_ report: Report, hasNonce: Bool) -> DotdigitalReason? {
-        if let answered = answered(report, hasNonce: hasNonce) { return answered }
-        if hasNonce { return .challenge }
-        return report.hasMembers(besides: challengeMembers) ? nil : .challenge
-    }
-
-    /// Returns the reason that a status or an iOS error number means; nil for any other number.
-    private static func answered(_ report: Report, hasNonce: Bool) -> DotdigitalReason? {
-        switch (report.field("status", "statusCode").integerValue, report.field("code").integerValue) {
-        case (403, _): return .refused
-        case (401, _): return hasNonce ? .sessionExpired : .noToken
-        // CMPAuthenticationErrorMissingToken
-        case (_, 5561): return .noToken
-        // CMPRequestTemplateErrorUnexpectedStatusCode: any status the SDK did not expect, also of a call before the
-        // challenge. It proves nothing about a token, so with a nonce it is a challenge like any other.
-        case (_, 5554): return hasNonce ? .challenge : .unexpectedStatus
-        default: return nil
-        }
-    }
-
-    /// A challenge's members and those the app is asked to add.
-    private static let challengeMembers: Set<String> = [
-        "authenticationId", "authenticationID", "provider", "expiresOn", "nonce", "userId", "sub", "apiSpaceId",
-        "device",
-        "deviceId", "time", "reason",
-    ]
 }

@@ -93,6 +93,7 @@ struct DeadlineSample: CustomTestStringConvertible {
         .init(#""2027-01-15T07:00:00Z""#, -3605),
         .init(#""0001-01-01T00:00:00Z""#, -63_935_596_800), .init(#""0001-01-01T00:00:00+23:59""#, -63_935_596_800),
         .init(#""""#, 295), .init("null", 295), .init(#""soon""#, 295), .init("1800000240", 295), .init("{}", 295),
+        .init(#""Optional(2027-01-15 08:04:00 +0000)""#, 295),
     ]
 
     @Test(arguments: deadlines) func `the deadline is the challenge's end or the time when the device gives up`(

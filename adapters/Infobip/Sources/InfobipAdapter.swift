@@ -11,6 +11,8 @@ public struct InfobipAdapter: StubbedAdapter {
     public static let name = "infobip"
     /// Infobip, as it spells itself.
     public static let vendor = "Infobip"
+    /// Infobip's codes, and the response to each.
+    public static let codes = InfobipCode.rows
 
     private let settings: InfobipSettings
     private let appRecipe: Recipe

@@ -46,6 +46,23 @@ enum InfobipCode: Equatable {
         }
     }
 
+    /// The rows of the table of codes.
+    static let rows: [VendorCode] = [
+        InfobipCode.expired.row(VendorCode.matches("JWT_TOKEN_EXPIRED", "20014", "11")),
+        InfobipCode.structureInvalid.row(
+            VendorCode.matches("JWT_TOKEN_STRUCTURE_INVALID", "20013", "10", "12", "13", "14", "15", "16")),
+        InfobipCode.accessTokenMissing.row(VendorCode.matches("ACCESS_TOKEN_MISSING")),
+        InfobipCode.generic.row(VendorCode.matches("JWT_GENERIC_ERROR")),
+        InfobipCode.unauthorized.row(
+            VendorCode.matches("UNAUTHORIZED", "401") + ", `0` of the domain `\(backendDomain)`"),
+        InfobipCode.forbidden.row(VendorCode.matches("FORBIDDEN", "403")),
+        InfobipCode.other.row("any other code, no code"),
+    ]
+
+    private func row(_ matches: String) -> VendorCode {
+        VendorCode(name, matches: matches, evidence: evidence, remedy: remedy)
+    }
+
     /// The code in `field`: a name, the older SDKs' numbers as text, or iOS's numbers, which mean something in the SDK's
     /// own domain alone.
     init(_ field: ReportField, domain: @autoclosure () -> String?) {

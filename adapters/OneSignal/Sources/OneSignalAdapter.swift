@@ -12,6 +12,12 @@ public struct OneSignalAdapter: StubbedAdapter {
     public static let name = "onesignal"
     /// OneSignal, as it spells itself.
     public static let vendor = "OneSignal"
+    /// The one reason, since OneSignal's SDKs report no code. The remedy repeats within the guard's two tokens.
+    public static let codes = [
+        VendorCode(
+            OneSignalReport.reason, matches: "every report", when: "two tokens in a row, then a dead letter",
+            evidence: OneSignalReport.evidence, remedy: .mint)
+    ]
 
     let settings: OneSignalSettings
     private let appRecipe: Recipe

@@ -31,13 +31,17 @@ struct OneSignalReport {
         let hash = report.field("rejectedTokenSha256", "rejected_token_sha256").text.flatMap(TokenHash.init(text:)).map(
             FailedToken.hash)
         return .failure(
-            // The SDK gives no reason. The server refused the token, and two of them were tried before that counts
-            // (`loopGuard`): what it still refuses then is the key or the app id.
             AuthenticationFailure(
-                subject: subject, reason: "JWT_INVALIDATED", evidence: .key, remedy: remedy, failedToken: hash))
+                subject: subject, reason: Self.reason, evidence: Self.evidence, remedy: remedy, failedToken: hash))
     }
 
     private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }
+
+    /// The reason of every report: the SDK gives none.
+    static let reason = "JWT_INVALIDATED"
+    /// The server refused the token. A refusal counts after two tokens (`loopGuard`): the cause is then the key or the
+    /// app id.
+    static let evidence = Evidence.key
 
     /// The SDK's one member and those the app is asked to add.
     private static let members: Set<String> = [

@@ -14,7 +14,7 @@ import Testing
     }
 
     /// Every SDK and wrapper that the README names.
-    @Test(arguments: ["Android", "iOS", "Web", "Flutter", "React Native", "Unity"])
+    @Test(arguments: ["Android", "iOS", "Web", "Flutter", "React Native", "Cordova", "Unity"])
     func `OneSignal's fixtures have a report of every SDK, with its source`(_ sdk: String) throws {
         let reports = try AdapterFixtures(directory: folder.appending(path: "Fixtures")).reports
         #expect(reports.contains { $0.sdk == sdk && $0.namesSource })

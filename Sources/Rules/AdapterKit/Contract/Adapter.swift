@@ -16,6 +16,9 @@ public protocol Adapter: Sendable {
     /// The vendor's own spelling of its name.
     static var vendor: String { get }
 
+    /// The vendor's codes and the response to each, for people: `remint codes` prints them.
+    static var codes: [VendorCode] { get }
+
     /// The name of this very adapter in `apps.*.adapter`. Where one type serves many vendors, it is not the type's.
     var name: String { get }
 
@@ -90,6 +93,9 @@ public protocol Adapter: Sendable {
 }
 
 extension Adapter {
+    /// The default of a type that serves many vendors, whose codes are not the type's.
+    public static var codes: [VendorCode] { [] }
+
     /// A vendor whose key is a pair has none.
     public var secretEncoding: SecretEncoding? { nil }
 

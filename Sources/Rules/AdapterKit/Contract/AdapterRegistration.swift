@@ -6,6 +6,8 @@ public struct AdapterRegistration: Sendable {
     package let vendor: String
     /// The keys that `apps.*.settings` may hold.
     package let settings: [SettingKey]
+    /// The vendor's codes and the response to each; empty where they are in the vendor's file.
+    package let codes: [VendorCode]
     /// Decodes the settings and makes the adapter.
     package let make: @Sendable (any Decoder) throws -> any Adapter
     /// The facts about the vendor that the adapter's author does not know, for the person who configures an app.
@@ -23,6 +25,7 @@ public struct AdapterRegistration: Sendable {
         name = type.name
         vendor = type.vendor
         settings = Type.Settings.keys
+        codes = Type.codes
         missingFacts = []
         self.type = type
         make = { decoder in try Type(settings: Type.Settings(from: decoder)) }
@@ -36,6 +39,7 @@ public struct AdapterRegistration: Sendable {
         self.name = name
         self.vendor = vendor
         self.settings = settings
+        codes = []
         self.missingFacts = missingFacts
         type = nil
         self.make = make

@@ -137,7 +137,7 @@ struct ReportDecoder: Sendable {
             }
         }
         let token = shape.token.field(in: report).text.flatMap { shape.noToken.contains($0) ? nil : $0 }
-        let isPassed = shape.passed.contains { $0.value(in: report)?.bool == true }
+        let isPassed = shape.passed.contains { $0.value(in: report)?.flag == true }
         var remedy = code.remedy
         if let own = code.ownTokenRemedy, let token,
             let named = userPlace?.text(in: TokenInspection(Array(token.utf8)).claims),

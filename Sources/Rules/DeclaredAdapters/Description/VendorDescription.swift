@@ -16,7 +16,7 @@ package struct VendorDescription: Sendable {
     package let ours: [String]
     /// The facts that are missing, each a warning of `remint check`.
     package let missing: [MissingFact]
-    /// The SDKs that were read for the rules; nil where the file does not say.
+    /// The SDKs that were read for the rules; nil where the file names none.
     package let platforms: ReadPlatforms?
     /// The keys that `apps.*.settings` may hold.
     package let settings: [DeclaredSetting]

@@ -48,17 +48,21 @@ extension FileForm {
     }
 }
 
-extension Section {
-    /// Returns the section that `key` is, whose keys are declared.
-    func section<Value>(_ key: FileKey<Value>) -> Section {
-        let section = self.section(key.name)
-        if let keys = key.description.form.keys { section.declare(keys) }
-        return section
+extension [FileKeyDescription] {
+    /// The keys as a section declares them.
+    fileprivate var declared: [(name: String, isRequired: Bool, summary: String)] {
+        map { ($0.name, $0.isRequired, $0.summary) }
     }
+}
 
+extension FileKey {
+    var sectionKeys: [(name: String, isRequired: Bool, summary: String)]? { description.form.keys?.declared }
+}
+
+extension Section {
     /// Declares the keys of a section in a list. Their absence is an error.
     @discardableResult func declare(_ keys: [FileKeyDescription]) -> Section {
-        declare(keys.map { ($0.name, $0.isRequired, $0.summary) })
+        declare(keys.declared)
         return self
     }
 

@@ -187,12 +187,9 @@ package struct CodesTable {
     }
 
     private func row(_ code: DeclaredCode, _ matches: String) -> String {
-        let why =
-            switch code.remedy {
-            case .notFixable(let why), .notForUs(let why): why
-            case .mint, .mintOnce: ""
-            }
-        let about = [code.about, why, code.isAhead ? "asked ahead, nothing failed" : ""].filter { !$0.isEmpty }
+        let about = [code.about, code.remedy.why, code.isAhead ? "asked ahead, nothing failed" : ""].filter {
+            !$0.isEmpty
+        }
         return
             "| `\(code.name)` | \(matches) | \(code.remedy.name) | \(code.evidence.rawValue) | \(about.joined(separator: "; ")) |"
     }

@@ -78,9 +78,8 @@ struct TokenReader {
         defer { section.finish() }
         if isAged {
             // The vendor knows no other end, so all tokens live equally long.
-            return section.read(FileKeys.Lifetime.ageLimit).map {
-                (LifetimeBounds(standard: $0, allowed: $0...$0), $0)
-            }
+            guard let age = section.read(FileKeys.Lifetime.ageLimit) else { return nil }
+            return (LifetimeBounds(standard: age, allowed: age...age), age)
         }
         let standard = section.read(FileKeys.Lifetime.standard)
         let least = section.read(FileKeys.Lifetime.from), most = section.read(FileKeys.Lifetime.to)

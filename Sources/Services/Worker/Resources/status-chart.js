@@ -42,7 +42,9 @@ const chart = (() => {
     nodes.push(element(svg, "path", { class: "events", d: bars(events, 1) }), element(svg, "path", { class: "dead", d: bars(dead, 3) }));
     // A minute that is not over would look like a fall.
     const whole = unit === "min" ? tokens.slice(0, -1) : tokens;
-    nodes.push(element(svg, "path", { class: "tokens", d: whole.map((value, index) => (index ? "V" : "M" + x(0).toFixed(1) + ",") + y(value).toFixed(1) + "h" + slot.toFixed(1)).join("") }));
+    const line = whole.map((value, index) => (index ? "V" : "M" + x(0).toFixed(1) + ",") + y(value).toFixed(1) + "h" + slot.toFixed(1)).join("");
+    // Its casing keeps the line apart from the bars behind it.
+    nodes.push(...["casing", "tokens"].map(kind => element(svg, "path", { class: kind, d: line })));
     let free = left;
     events.forEach((value, index) => {
       if (value <= peak) return;
@@ -57,6 +59,7 @@ const chart = (() => {
       const label = share === 1 ? "now" : slots * (1 - share) + " " + unit + " ago";
       nodes.push(element(svg, "text", { x: left + (width - left - right) * share, y: tall - 4, "text-anchor": ["start", "middle", "end"][share * 2] }, label));
     }
+    if (!events.some(value => value > 0)) nodes.push(element(svg, "text", { x: left + (width - left) / 2, y: y(peak * .75) + 4, "text-anchor": "middle" }, "no events"));
     svg.replaceChildren(...nodes);
     const most = Math.max(0, ...events), back = events.length - 1 - events.lastIndexOf(most), last = events.length - 1;
     svg.setAttribute("aria-label", last < 0 ? "nothing is known yet" : "Now " + noun(events[last], "event") + " and " + noun(tokens[last], "token") + " in one " + unit + ". At most "

@@ -6,17 +6,21 @@ const fleet = (() => {
     { label: "Partitions", card: "partitions", kind: "n" }, { label: "Topics", unit: "events in each", card: "", kind: "words" }
   ]);
   const showWorkers = table("workers", [
-    { label: "Worker", kind: "name" }, { label: "Host", kind: "words" }, { label: "Workers", card: "workers", kind: "n", hint: "Workers with this client id on this host" },
+    { label: "Host", kind: "name" }, { label: "Client id", kind: "words" }, { label: "Workers", card: "workers", kind: "n", hint: "Workers with this client id on this host" },
     ...lanes.map(lane => ({ label: lane[0].toUpperCase() + lane.slice(1), unit: "partitions", card: lane + " partitions", kind: "n" }))
   ]);
   const waiting = topic => topic.waiting === undefined ? "unknown" : (topic.waiting_is_upper_bound ? "at most " : "") + count(topic.waiting);
 
-  function state(lane) {
+  const partitions = lane => lane.topics.reduce((sum, topic) => sum + topic.partitions, 0);
+
+  function state(lane, workers) {
     if (lane.topics.some(topic => topic.partitions === 0)) return [{ text: "topic missing", class: "act" }];
     if (lane.paused) return [{ text: "paused", class: "held" }];
     if (!lane.group_state) return ["workers unknown"];
     if (lane.members.length === 0) return [{ text: "no worker", class: "act" }];
-    return lane.group_state === "Stable" ? ["consumed"] : [{ text: "rebalancing", class: "held" }];
+    if (lane.group_state !== "Stable") return [{ text: "rebalancing", class: "held" }];
+    const all = partitions(lane), without = all - workers.reduce((sum, worker) => sum + (worker.partitions[lane.lane] || 0), 0);
+    return without > 0 ? [{ text: count(without) + " of " + noun(all, "partition") + " without a worker", class: "act" }] : ["consumed"];
   }
 
   // Whatever waits because somebody, or the vendor, wants it so; and the keys that are being replaced.
@@ -43,11 +47,11 @@ const fleet = (() => {
     $("holds").hidden = held.length === 0;
     list("fleet-problems", body.problems);
     showLanes(body.lanes.map(lane => ({ name: lane.lane, cells: [
-      lane.lane, state(lane), lane.lag === undefined ? "unknown" : count(lane.lag), count(lane.topics.reduce((sum, topic) => sum + topic.partitions, 0)),
+      lane.lane, state(lane, body.workers), lane.lag === undefined ? "unknown" : count(lane.lag), count(partitions(lane)),
       lane.topics.map(topic => ({ class: "more", parts: [name(topic.topic), ": " + waiting(topic)] }))
     ] })));
-    showWorkers([...body.workers].sort((a, b) => byName(a.client_id, b.client_id) || byName(a.host, b.host)).map(worker => ({ name: worker.client_id + " " + worker.host, cells: [
-      [name(worker.client_id)], [name(worker.host.replace("/", ""))], count(worker.workers), ...lanes.map(lane => count(worker.partitions[lane] || 0))
+    showWorkers([...body.workers].sort((a, b) => byName(a.host, b.host) || byName(a.client_id, b.client_id)).map(worker => ({ name: worker.client_id + " " + worker.host, cells: [
+      [name(worker.host.replace("/", ""))], [name(worker.client_id)], count(worker.workers), ...lanes.map(lane => count(worker.partitions[lane] || 0))
     ] })));
     for (const id of ["t-workers", "no-workers"]) $(id).hidden = (id === "t-workers") === (body.workers.length === 0);
     $("no-workers").textContent = isDescribed ? "No worker is a member of the group." : "The brokers do not describe the group's members.";

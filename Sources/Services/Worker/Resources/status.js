@@ -11,20 +11,20 @@ const show = {
   lanes: table("lanes", [
     { label: "Lane", kind: "name" }, { label: "Consumed", unit: "events/s", card: "events/s", kind: "n", hint: "Events that this worker consumes, mean of ten seconds" },
     { label: "Lag", unit: "events", card: "lag, events", kind: "n", hint: "Events of this worker's partitions that have not finished" },
-    { label: "Oldest", unit: "age", card: "oldest", kind: "n", hint: "Age of the oldest event that this worker consumed and has not finished" },
+    { label: "Oldest", unit: "in work", card: "oldest in work", kind: "n", hint: "Age of the oldest event that this worker consumed and has not finished" },
     { label: "Latency p50", unit: "last minute", card: "latency p50", kind: "n", hint: "Half of the events were faster, from production to visible outcome" },
     { label: "Latency p99", unit: "last minute", card: "latency p99", kind: "n", hint: "99 of 100 events were faster, from production to visible outcome" },
     { label: "Queued", unit: "events", card: "queued", kind: "n", hint: "Events that this worker has consumed and not begun" }, { label: "Partitions", card: "partitions", kind: "n" }
   ]),
   apps: table("apps", [
-    { label: "App", kind: "name" }, { label: "State", kind: "words" }, { label: "1 min", unit: "events/min", card: "events/min, 1\u00a0min", kind: "n", hint: "Events that finished, mean of one minute" },
-    { label: "15 min", unit: "events/min", card: "events/min, 15\u00a0min", kind: "n", hint: "Events that finished, mean of 15 minutes" }, { label: "Minted", unit: "tokens", card: "tokens", kind: "n", hint: "Tokens published since the worker's start" },
+    { label: "App", kind: "name" }, { label: "State", kind: "words" }, { label: "Events/min", unit: "last minute", card: "events/min, 1\u00a0min", kind: "n", hint: "Events that finished, mean of one minute" },
+    { label: "Events/min", unit: "15 minutes", card: "events/min, 15\u00a0min", kind: "n", hint: "Events that finished, mean of 15 minutes" }, { label: "Minted", unit: "tokens", card: "tokens", kind: "n", hint: "Tokens published since the worker's start" },
     { label: "Superseded", unit: "events", card: "superseded", kind: "n wide", hint: "Answered by a newer token, since the worker's start" }, { label: "Skipped", unit: "events", card: "skipped", kind: "n wide", hint: "Since the worker's start" },
-    { label: "Deferred", unit: "events", card: "deferred", kind: "n wide", hint: "Sent to a retry tier, since the worker's start" }, { label: "Dead, 1 h", unit: "letters", card: "dead, 1 h", kind: "n", hint: "Dead letters of the last hour; their codes are below the app's name" },
-    { label: "Dead, total", unit: "letters", card: "dead, total", kind: "n", hint: "Dead letters since the worker's start" }
+    { label: "Deferred", unit: "events", card: "deferred", kind: "n wide", hint: "Sent to a retry tier, since the worker's start" }, { label: "Dead letters", unit: "last hour", card: "dead letters, 1\u00a0h", kind: "n", hint: "Dead letters of the last hour; their codes are below the app's name" },
+    { label: "Dead letters", unit: "total", card: "dead letters, total", kind: "n", hint: "Dead letters since the worker's start" }
   ]),
   keys: table("keys", [
-    { label: "Key ring", kind: "name" }, { label: "Version", kind: "words" }, { label: "State", kind: "words" }, { label: "Algorithm", kind: "words" }, { label: "Age", card: "age", kind: "n" }, { label: "Signs until", card: "end of signing", kind: "n" }
+    { label: "Key ring", kind: "name" }, { label: "Version", kind: "words" }, { label: "State", kind: "words" }, { label: "Algorithm", kind: "words" }, { label: "Age", card: "age", kind: "n" }, { label: "Signs until", card: "signs until", kind: "n" }
   ], 10),
   campaigns: table("campaigns", [
     { label: "Key ring", kind: "name" }, { label: "From", kind: "words" }, { label: "To", kind: "words" }, { label: "Phase", kind: "words" }, { label: "Begun", card: "begun", kind: "n" }
@@ -55,7 +55,7 @@ const appHold = (app, now) => hold({ since: app.suspended_since, until: app.susp
 // A quarter of an hour of dead letters is a reason to act; older ones are only counted.
 const alarm = (text, recent) => recent ? { text, class: "act" } : text;
 const letters = codes => Object.entries(codes).sort((a, b) => b[1] - a[1])
-  .map(([name, n]) => ({ class: "more", parts: [code(name), " " + noun(n, "letter")] }));
+  .map(([name, n]) => ({ class: "more", parts: [code(name), " " + noun(n, "dead letter")] }));
 
 function appRow(name, [title, state], { outcomes, recent = {}, dead_letters }, windows) {
   const { minute = nothing, quarter_hour: quarter = nothing, dead_letters: dead = {} } = recent, hour = Object.values(dead).reduce((sum, n) => sum + n, 0);
@@ -91,22 +91,22 @@ function showApps() {
 }
 
 function showThroughput() {
-  const { rates, recent, outcomes, lanes } = report, { minute, quarter_hour: quarter, hour } = recent;
+  const { worker, rates, recent, outcomes, lanes } = report, { minute, quarter_hour: quarter, hour } = recent;
   const perSecond = (window, name) => window.seconds > 0 ? figure(rate(window[name] / window.seconds), "/s") : [unknown];
   const tile = (title, main, rest, kind = "") => ({ tag: "section", parts: [
     { tag: "h3", text: title }, { tag: "p", class: "figure " + kind, parts: main }, { tag: "dl", parts: pairs(rest) }
   ] });
-  const flow = (title, now, name, sum) => tile(title, rates.seconds > 0 ? figure(rate(now), "/s over " + age(Math.round(rates.seconds) || 1)) : [unknown], [
+  const flow = (title, now, name, sum) => tile(title, rates.seconds > 0 ? figure(rate(now), rates.seconds > 8.5 ? "/s" : "/s over " + age(Math.round(rates.seconds) || 1)) : [unknown], [
     ["1 min", ...perSecond(minute, name)], ["15 min", ...perSecond(quarter, name)], ["total", count(sum)]
   ]);
-  const sum = name => lanes.reduce((sum, lane) => sum + lane[name], 0);
+  const sum = name => lanes.reduce((sum, lane) => sum + lane[name], 0), oldest = Math.max(0, ...lanes.map(lane => lane.oldest_seconds));
   fill($("tiles"), [
     flow("Events finished", rates.ended, "ended", total(outcomes)), flow("Tokens published", rates.minted, "minted", outcomes.minted),
     tile("Dead letters, 15 min", [count(quarter.dead_lettered)], [
       ["1 min", count(minute.dead_lettered)], ["1 h", count(hour.dead_lettered)], ["total", count(outcomes.dead_lettered)]
-    ], quarter.dead_lettered ? "act" : ""),
+    ], (worker.degraded || {}).events ? "act" : ""),
     tile("Lag, events", [count(sum("lag"))], [
-      ["oldest", timespan(Math.max(0, ...lanes.map(lane => lane.oldest_seconds)))], ["queued", count(sum("queued"))], ["partitions", count(sum("partitions"))]
+      ["oldest in work", oldest > 0 ? timespan(oldest) : unknown], ["queued", count(sum("queued"))], ["partitions", count(sum("partitions"))]
     ])
   ]);
   drawCharts();
@@ -152,7 +152,16 @@ function showHeader() {
   $("facts").hidden = false;
   const named = reasons => Object.entries(reasons || {}).map(([part, text]) => part + ": " + text);
   list("problems", named(worker.problems));
-  list("degraded", named(worker.degraded));
+  // A suspension or pause has its reason in its own row. Here is only how many there are.
+  const { apps: waitingApps, lanes: waitingLanes, ...broken } = worker.degraded || {};
+  list("degraded", named(broken));
+  const apps = state => report.apps.filter(app => app.state === state).length;
+  const held = [
+    [apps("suspended"), "app", "suspended", "act", "#apps"], [apps("paused"), "app", "paused", "held", "#apps"],
+    [report.lanes.filter(lane => lane.paused).length, "lane", "paused", "held", "#lanes"]
+  ].filter(([number]) => number > 0);
+  $("held").hidden = held.length === 0;
+  fill($("held"), held.map(([number, one, word, mark, href]) => ({ tag: "li", parts: [{ text: word, class: mark }, " ", { tag: "a", href, text: noun(number, one) }] })));
 }
 
 // An empty section is folded into one line at the end; the others are in the list of links.
@@ -175,7 +184,7 @@ function showAll() {
   show.letters(recent.dead_letters.map(letter => ({ name: letter.code, cells: [[code(letter.code)], count(letter.count), prose(letter.meaning)] })));
   show.lanes(lanes.map(lane => ({ name: lane.lane, cells: [
     lane.paused ? [lane.lane + " ", { text: "paused", class: "held" }, { class: "more", parts: hold(lane.paused, report.at) }] : lane.lane,
-    rate(lane.taken_per_second), count(lane.lag), timespan(lane.oldest_seconds),
+    rate(lane.taken_per_second), count(lane.lag), lane.oldest_seconds > 0 ? timespan(lane.oldest_seconds) : unknown,
     ...["p50", "p99"].map(name => lane.latency ? timespan(lane.latency[name]) : unknown), count(lane.queued), count(lane.partitions)
   ] })));
   showApps();

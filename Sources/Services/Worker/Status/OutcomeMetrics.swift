@@ -25,7 +25,7 @@ final class OutcomeMetrics: Sendable {
             remainder: { labels in ["", labels[1], labels[2], ""] })
         reports = registry.counter(
             "remint_reports_total",
-            "Reports, by signer: the state of the key version that signed the token in the report (active, passive, prepared, retired), foreign for any other signature, or none for a report without a token.",
+            "Reports, by signer: the state of the key version that signed the token in the report (active, passive, prepared, retired), foreign for any other, or none if the report needs no token.",
             labels: ["app", "signer"])
         unkeyed = registry.counter(
             "remint_unkeyed_events_total", "Events without a key; any worker may get them.", labels: ["app"])

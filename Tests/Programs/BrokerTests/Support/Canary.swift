@@ -101,7 +101,7 @@ struct Canary: Sendable {
                 let value = token.value.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) } as? [String: Any]
                 guard let jwt = value?["token"] as? String, let key = token.key else { return nil }
                 let user = String(decoding: key.dropFirst(Self.app.utf8.count + 1), as: UTF8.self)
-                return #"{"code":20,"userId":"\#(user)","signature":"\#(jwt)"}"#
+                return #"{"code":23,"userId":"\#(user)","signature":"\#(jwt)"}"#
             })
         try await waitUntilConsumed()
     }

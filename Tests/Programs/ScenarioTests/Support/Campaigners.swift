@@ -14,7 +14,7 @@ struct Campaigners: Sendable {
     /// RS256.
     static let braze = Campaigners(
         app: "braze-ios", expired: { #"{"code":22,"userId":"\#($0)"}"# },
-        refused: { #"{"code":20,"userId":"\#($0)","signature":"\#($1)"}"# })
+        refused: { #"{"code":23,"userId":"\#($0)","signature":"\#($1)"}"# })
 
     /// HS256, for as many users as a small fleet has.
     static let infobip = Campaigners(

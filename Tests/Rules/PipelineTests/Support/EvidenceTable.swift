@@ -16,11 +16,11 @@ enum EvidenceTable {
     }
 
     private static let text = """
-        ably | key | TOKEN_UNRECOGNISED, INVALID_JWT, KEY_ERROR, KEY_REVOKED, KEY_EXPIRED
+        ably | key | TOKEN_UNRECOGNISED, INVALID_JWT, INVALID_ABLY_TOKEN, KEY_ERROR, KEY_REVOKED, KEY_EXPIRED
         ably | expired | TOKEN_EXPIRED
         ably | revoked | TOKEN_REVOKED
-        ably | none | TOKEN_ERROR, CLIENT_ID_MISMATCH, CAPABILITY_DENIED, CLIENT_ID_REQUIRED, TTL_TOO_LONG
-        ably | none | CLIENT_CALLBACK_FAILED, NO_CLIENT_CALLBACK, ACCOUNT_LIMIT, OTHER, AUTH_CALLBACK
+        ably | none | TOKEN_ERROR, INVALID_CREDENTIALS, CLIENT_ID_MISMATCH, CAPABILITY_DENIED, CLIENT_ID_REQUIRED
+        ably | none | TTL_TOO_LONG, CLIENT_CALLBACK_FAILED, NO_CLIENT_CALLBACK, ACCOUNT_LIMIT, OTHER, AUTH_CALLBACK
         alchemer | key | INVALID_TOKEN, MALFORMED_TOKEN, INVALID_ALGORITHM, MISSING_SUB_CLAIM
         alchemer | expired | EXPIRED_TOKEN
         alchemer | revoked | REVOKED_TOKEN
@@ -29,18 +29,41 @@ enum EvidenceTable {
         centrifugo | key | invalid token
         centrifugo | expired | token expired, expired, connection expired, subscription expired
         centrifugo | none | state invalidated, unauthorized, permission denied, bad request, OTHER, GET_TOKEN
+        ckeditor | none | token-refresh-failed, token-not-in-jwt-format, OTHER, TOKEN_REQUESTED
+        daily | expired | exp-token
+        daily | none | nbf-token, not-allowed, OTHER, TOKEN_REQUESTED
+        dynamics-omnichannel | none | TOKEN_REQUESTED, WIDGET_ERROR
+        featurebase | none | TOKEN_REQUESTED, UNKNOWN
+        firebase-custom-token | key | auth/invalid-custom-token
+        firebase-custom-token | none | auth/custom-token-mismatch, auth/user-disabled, OTHER, TOKEN_REQUESTED
+        freshchat | expired | TOKEN_EXPIRED
+        freshchat | none | TOKEN_NOT_SET, TOKEN_INVALID, TOKEN_NOT_PROCESSED, TOKEN_VALID, not_authenticated, OTHER
+        freshchat | none | TOKEN_REQUESTED
+        hundredms | key | Invalid Access Key, Bad JWT Token, invalidTokenFormat
+        hundredms | none | Invalid Room Id, Invalid Role, Invalid User Id, Token Error, Room Mismatched with Token
+        hundredms | none | OTHER, TOKEN_REQUESTED
+        infobip-live-chat | key | ski
+        infobip-live-chat | none | JWT_PROVIDER_ERROR, alg, iat, exp, WIDGET_AUTHENTICATION, OTHER, PROVIDE_JWT
         intercom | key | BAD_REQUEST
         intercom | none | IDENTITY_VERIFICATION, OTHER, TOKEN_REQUESTED
         iterable | key | AUTH_TOKEN_SIGNATURE_INVALID, AUTH_TOKEN_FORMAT_INVALID, AUTH_TOKEN_PAYLOAD_INVALID
         iterable | expired | AUTH_TOKEN_EXPIRED
         iterable | revoked | AUTH_TOKEN_INVALIDATED
-        iterable | none | AUTH_TOKEN_MISSING, AUTH_TOKEN_NULL, AUTH_TOKEN_GENERATION_ERROR
-        iterable | none | AUTH_TOKEN_GENERIC_ERROR, AUTH_TOKEN_EXPIRATION_INVALID, AUTH_TOKEN_USER_KEY_INVALID
-        iterable | none | UNKNOWN
+        iterable | none | AUTH_TOKEN_MISSING, AUTH_TOKEN_NULL, AUTH_TOKEN_GENERATION_ERROR, AUTH_TOKEN_GENERIC_ERROR
+        iterable | none | AUTH_TOKEN_EXPIRATION_INVALID, AUTH_TOKEN_USER_KEY_INVALID, UNKNOWN, TOKEN_REQUESTED
+        jaas | none | TOKEN_REQUESTED, UNKNOWN
+        jitsi | key | connection.passwordRequired
+        jitsi | none | OTHER, TOKEN_REQUESTED
         knock | key | invalid_user_token, missing_jwt_signing_key
-        knock | none | incorrect_token_type, OTHER, USER_TOKEN_EXPIRING
+        knock | none | missing_user_token, incorrect_token_type, OTHER, USER_TOKEN_EXPIRING
+        kustomer | none | TOKEN_REQUESTED, LOGIN_FAILED
         livekit | key | invalid API key, invalid authorization token
+        livekit | expired | token expired
         livekit | none | permissions denied, OTHER, TOKEN_REQUESTED
+        magicbell | key | Unauthorized
+        magicbell | none | OTHER, TOKEN_REQUESTED
+        mapkit-js | none | TOKEN_REQUESTED, INITIALIZATION_FAILED
+        metabase | none | TOKEN_REQUESTED, AUTHENTICATION_FAILED
         moengage | key | DECRYPTION_FAILED, HEADER_TYPE_INCOMPATIBLE, PAYLOAD_CONTENT_MISSING, INVALID_SIGNATURE
         moengage | expired | TIME_CONSTRAINT_FAILURE
         moengage | none | TOKEN_NOT_AVAILABLE, IDENTIFIER_MISMATCH, UNKNOWN
@@ -53,20 +76,34 @@ enum EvidenceTable {
         salesforce-miaw | expired | Expired
         salesforce-miaw | none | Initial, Refresh, None, OTHER, CHALLENGE
         sinch | none | CREDENTIALS_REQUIRED, USER_REGISTRATION_FAILED, CLIENT_FAILED, OTHER
-        stream | key | AuthErrorTokenSignatureInvalid
+        stream | key | AuthErrorTokenSignatureInvalid, AuthenticationError, InvalidToken
         stream | expired | AuthErrorTokenExpired
         stream | none | AuthErrorTokenNotValidYet, AuthErrorTokenUsedBeforeIssuedAt, AccessKeyError
-        stream | none | AuthenticationFailed, AppSuspended, OTHER, LOAD_TOKEN
+        stream | none | UndefinedToken, AuthenticationFailedError, AppSuspendedError, OTHER, LOAD_TOKEN
+        stringee | expired | TOKEN_EXPIRED
+        stringee | none | TOKEN_WILL_EXPIRE, REQUEST_NEW_TOKEN, CONNECTION_ERROR, TOKEN_REQUESTED
+        supabase | key | PGRST301, bad_jwt, MalformedJWT
+        supabase | expired | token expired
+        supabase | none | token from the future, JWT not in audience, PGRST303, InvalidJWTToken, no token, PGRST300
+        supabase | none | OTHER, ACCESS_TOKEN
+        tableau | none | TOKEN_REQUESTED, LOAD_FAILED
         talkjs | none | TOKEN_REQUESTED, UNKNOWN
+        tinymce | key | invalid token
+        tinymce | none | insufficient permissions, UNKNOWN, TOKEN_REQUESTED
         tiptap | expired | JWT verification failed
         tiptap | none | permission-denied, OTHER, TOKEN_REQUESTED
-        twilio | key | AUTHENTICATION_FAILED, ACCESS_TOKEN_INVALID, SIGNATURE_VALIDATION_FAILED
+        twilio | key | AUTHENTICATION_FAILED, ACCESS_TOKEN_INVALID, ACCESS_TOKEN_HEADER_INVALID
+        twilio | key | ACCESS_TOKEN_ISSUER_INVALID, SIGNATURE_VALIDATION_FAILED
         twilio | expired | ACCESS_TOKEN_EXPIRED
-        twilio | none | CONNECTION_ERROR, EXPIRATION_TIME_EXCEEDS_MAXIMUM, NO_VALID_ACCOUNT, OTHER
-        twilio | none | TOKEN_WILL_EXPIRE
+        twilio | none | ACCESS_TOKEN_NOT_YET_VALID, ACCESS_TOKEN_GRANTS_INVALID, AUTHORIZATION_TOKEN_MISSING
+        twilio | none | CONNECTION_ERROR, EXPIRATION_TIME_EXCEEDS_MAXIMUM, NO_VALID_ACCOUNT, OTHER, TOKEN_WILL_EXPIRE
+        vonage-client | none | TOKEN_REQUESTED, SESSION_ERROR
+        watson-web-chat | expired | identityTokenExpired
+        watson-web-chat | none | UNKNOWN, TOKEN_REQUESTED
         zendesk | key | invalid_auth, ON_INVALID_AUTH
         zendesk | expired | expired
         zendesk | none | OTHER
+        zoom-video | none | TOKEN_REQUESTED, JOIN_FAILED
         """
 }
 

@@ -92,11 +92,11 @@ struct InnocentKeyTests {
         #expect(bench.processor.suspensions.isEmpty != isKey)
     }
 
-    /// Braze's 27 about a token of the active key: no further token helps, and each report is a dead letter.
-    @Test(arguments: [30, 10])
-    func `a key that the vendor does not know suspends the app although no token is asked for`(_ refusing: Int)
-        async throws
-    {
+    /// Braze's 20 and 27 about a token of the active key: no further token helps, and each report is a dead letter.
+    @Test(arguments: [20, 27], [30, 10])
+    func `a key that the vendor does not know suspends the app although no token is asked for`(
+        _ code: Int, _ refusing: Int
+    ) async throws {
         var bench = try EvidenceBench(
             BrazeAdapter(settings: .init()), AdmissionRules(subjects: 1000), provesTokens: true)
         let users = (1...30).map { "u-\($0)" }
@@ -104,7 +104,8 @@ struct InnocentKeyTests {
         bench.pass(90)
         for user in users.prefix(refusing) {
             let token = try #require(bench.held[user]).token
-            let end = try await bench.tell(#"{"errorCode":27,"userId":"\#(user)","signature":"\#(token)"}"#, of: user)
+            let end = try await bench.tell(
+                #"{"errorCode":\#(code),"userId":"\#(user)","signature":"\#(token)"}"#, of: user)
             #expect(end.outcome == .deadLettered(.notFixableByToken))
         }
         for _ in 0..<3 {
@@ -126,6 +127,54 @@ struct InnocentKeyTests {
             #expect(end.outcome == .deadLettered(.rejectedByVendor))
             #expect(end.detail?.contains("public part") == isKey, "\(end.detail ?? "")")
         }
+    }
+
+    /// Enforcement Optional: Braze refuses nothing, so an app with a key that Braze does not know stays active.
+    @Test(arguments: [20, 23, 27])
+    func `an app with optional enforcement is not suspended, although its SDK reports no flag`(_ code: Int)
+        async throws
+    {
+        var bench = try EvidenceBench(
+            BrazeAdapter(settings: .init(enforcement: .optional)), AdmissionRules(subjects: 1000), provesTokens: true)
+        let users = (1...30).map { "u-\($0)" }
+        for user in users { try await bench.tell(#"{"errorCode":22,"userId":"\#(user)"}"#, of: user) }
+        bench.pass(90)
+        for _ in 0..<3 {
+            for user in users {
+                let token = try #require(bench.held[user]).token
+                try await bench.tell(
+                    #"{"errorCode":\#(code),"userId":"\#(user)","signature":"\#(token)"}"#, of: user)
+            }
+            bench.pass(7)
+            bench.processor.checkSuspensions()
+        }
+        #expect(bench.processor.suspensions.isEmpty)
+        #expect(!bench.ends.contains { $0.outcome == .deadLettered(.rejectedByVendor) })
+    }
+
+    /// A Web SDK that reports code 22 for tokens that have hours left.
+    @Test func `Braze's code 22 about an unexpired token of ours blames the clock or the SDK, not the key`()
+        async throws
+    {
+        var bench = try EvidenceBench(
+            BrazeAdapter(settings: .init()), AdmissionRules(subjects: 1000), provesTokens: true)
+        let users = (1...30).map { "u-\($0)" }
+        for user in users { try await bench.tell(#"{"errorCode":22,"userId":"\#(user)"}"#, of: user) }
+        bench.pass(90)
+        for _ in 0..<3 {
+            for user in users {
+                let token = try #require(bench.held[user]).token
+                let end = try await bench.tell(
+                    #"{"errorCode":22,"reason":"sdk_auth_error","userId":"\#(user)","signature":"\#(token)"}"#, of: user
+                )
+                #expect(end.isClockSkew && end.detail == nil, "\(end.detail ?? "")")
+            }
+            bench.pass(7)
+            bench.processor.checkSuspensions()
+        }
+        #expect(bench.deadLetters.isEmpty && bench.processor.suspensions.isEmpty)
+        #expect(
+            bench.mints == 2 * users.count, "one token for the failure, and one in case the SDK named the wrong one")
     }
 
     // MARK: Clocks

@@ -12,23 +12,31 @@ struct SignerRemedyTests {
         return try #require(await processor.process([record]).first)
     }
 
-    @Test(arguments: ["passive", "prepared", "retired"])
-    func `code 27 with a token of an older version is fixed by the active one`(_ state: String) async throws {
-        let settlement = try await settle(27, TrustBench().token(of: "me", signedBy: state))
+    /// Braze's codes for a key without a match, with their names.
+    private static let unmatched = [20: "DECODING_ERROR", 27: "NO_MATCHING_PUBLIC_KEYS"]
+
+    @Test(arguments: [20, 27], ["passive", "prepared", "retired"])
+    func `codes 20 and 27 with a token of an older version are fixed by the active one`(
+        _ code: Int, _ state: String
+    ) async throws {
+        let settlement = try await settle(code, TrustBench().token(of: "me", signedBy: state))
         #expect(settlement.outcome == .minted)
         #expect(settlement.signer == TokenSigner(rawValue: state))
-        #expect(settlement.reason == "NO_MATCHING_PUBLIC_KEYS")
+        #expect(settlement.reason == Self.unmatched[code])
     }
 
-    @Test func `code 27 with a token of the active version is not fixable by a token`() async throws {
-        let settlement = try await settle(27, TrustBench().token(of: "me", signedBy: "active"))
+    @Test(arguments: [20, 27])
+    func `codes 20 and 27 with a token of the active version are not fixable by a token`(_ code: Int) async throws {
+        let settlement = try await settle(code, TrustBench().token(of: "me", signedBy: "active"))
         #expect(settlement.outcome == .deadLettered(.notFixableByToken))
         #expect(settlement.signer == .active)
+        #expect(settlement.detail?.contains("upload") == true)
     }
 
     /// Codes that blame the key and that no token repairs, whose signature the token has, and the version that the letter names.
     private static let blames: [(code: Int, signer: String?, version: String?)] = [
-        (27, "active", "active"), (25, "active", "active"), (25, "passive", "passive"), (25, "retired", "retired"),
+        (20, "active", "active"), (27, "active", "active"), (25, "active", "active"), (25, "passive", "passive"),
+        (25, "retired", "retired"),
         (25, "other", nil), (25, nil, nil),
     ]
 
@@ -54,8 +62,8 @@ struct SignerRemedyTests {
         #expect(settlement.output?.values("remint-refused-subject") == [])
     }
 
-    @Test func `code 27 without a token is minted for once`() async throws {
-        let settlement = try await settle(27, nil)
+    @Test(arguments: [20, 27]) func `codes 20 and 27 without a token are minted for once`(_ code: Int) async throws {
+        let settlement = try await settle(code, nil)
         #expect(settlement.outcome == .minted)
         #expect(settlement.signer == TokenSigner.none)
     }

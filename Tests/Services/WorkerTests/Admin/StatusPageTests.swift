@@ -14,26 +14,8 @@ import WorkerTestSupport
 
 /// The page at `/`.
 @Suite(.timeLimit(.minutes(10))) struct StatusPageTests {
-    private func serving(_ story: PageStory, _ body: (String) async throws -> Void) async throws {
-        let log = RecordingLog()
-        let folder = try WorkerTestSupport.TemporaryFolder()
-        let status = story.status
-        var server = AdminServer(
-            address: .init(host: "127.0.0.1", port: 0), status: status, metrics: MetricsRegistry(),
-            reporter: try story.reporter(status, rings: folder.path), logger: log.logger())
-        server.fleet = story.view
-        let running = Task { [server] in try await server.run() }
-        let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""
-        do { try await body(address) } catch {
-            running.cancel()
-            throw error
-        }
-        running.cancel()
-        _ = await running.result
-    }
-
     @Test func `the status page is one document that runs and asks only its own origin`() async throws {
-        try await serving(.idle) { address in
+        try await PageStory.idle.serving { address in
             let url = try #require(URL(string: "http://\(address)/"))
             let (data, response) = try await URLSession.shared.data(from: url)
             let http = try #require(response as? HTTPURLResponse)
@@ -62,7 +44,7 @@ import WorkerTestSupport
     }
 
     @Test func `each code of a dead letter has its place on the page of codes, which runs nothing`() async throws {
-        try await serving(.idle) { address in
+        try await PageStory.idle.serving { address in
             let url = try #require(URL(string: "http://\(address)/codes"))
             let (data, response) = try await URLSession.shared.data(from: url)
             let http = try #require(response as? HTTPURLResponse)
@@ -128,7 +110,7 @@ import WorkerTestSupport
     func `nothing overflows, breaks into letters or is hard to read on the status page, at any width, by day and night`(
         _ story: PageStory
     ) async throws {
-        try await serving(story) { address in
+        try await story.serving { address in
             try await Browser.run { browser in
                 for (width, isDark) in [320, 360, 390, 768, 1280].flatMap({ [($0, false), ($0, true)] }) {
                     let page = try await BrowserPage(in: browser, width: width, isDark: isDark)
@@ -162,7 +144,7 @@ import WorkerTestSupport
 
     @Test(.enabled(if: Browser.name != nil, "needs Chromium (Debian: chromium)"))
     func `a thousand apps are folded, can be filtered and shown, and cost little time`() async throws {
-        try await serving(.thousandApps) { address in
+        try await PageStory.thousandApps.serving { address in
             try await Browser.run { browser in
                 let page = try await BrowserPage(in: browser)
                 try await page.open("http://\(address)/")
@@ -175,13 +157,19 @@ import WorkerTestSupport
                     try await page.text("document.querySelector('#t-apps').textContent").contains("unknown apps"))
                 #expect(try await page.text("document.querySelector('#t-apps + button').click()") == "undefined")
                 #expect(try await page.text(rows) == "250")
-                // The filter looks at all apps, and its time is that of one look.
+                // The filter looks at all apps, and its time is that of one look. The shortest of many tries counts: the
+                // machine may be busy.
                 let filter = """
                     (() => {
-                      const field = document.getElementById("filter"), start = performance.now();
-                      field.value = "tenant-99";
-                      field.dispatchEvent(new Event("input"));
-                      return document.getElementById("shown").textContent + ", " + (performance.now() - start < 200 ? "quick" : "slow");
+                      const field = document.getElementById("filter");
+                      const time = (text) => {
+                        const start = performance.now();
+                        field.value = text;
+                        field.dispatchEvent(new Event("input"));
+                        return performance.now() - start;
+                      };
+                      const times = Array.from({ length: 50 }, (_, number) => time("tenant-" + (50 + number)));
+                      return document.getElementById("shown").textContent + ", " + (Math.min(...times) < 200 ? "quick" : "slow");
                     })()
                     """
                 #expect(try await page.text(filter) == "11 of 1,000 apps, quick")
@@ -193,7 +181,7 @@ import WorkerTestSupport
     @Test(.enabled(if: Browser.name != nil, "needs Chromium (Debian: chromium)"))
     func `the status page shows recent figures, relative times, codes with their meaning, and the fleet`() async throws
     {
-        try await serving(.longNames) { address in
+        try await PageStory.longNames.serving { address in
             try await Browser.run { browser in
                 let page = try await BrowserPage(in: browser)
                 try await page.open("http://\(address)/")
@@ -203,7 +191,7 @@ import WorkerTestSupport
                 }
                 #expect(try await text("#state") == "not ready")
                 #expect(try await text("#facts").contains("version0.1.0"))
-                #expect(try await text("#problems").contains("remint keys generate --key gone"))
+                #expect(try await text("#problems").contains("fix the path or put the file there"))
                 let suspended = try await text("#t-apps tbody tr")
                 #expect(suspended.contains("for 5 min, by remint-worker-1: 14 users refuse"), "\(suspended)")
                 #expect(suspended.contains("adapter braze, key ring shop_operations"))
@@ -218,7 +206,7 @@ import WorkerTestSupport
                         "/codes#"))
                 #expect(try await text("#fleet-facts").contains("workers3"))
                 #expect(try await text("#holds").contains("lane bulk for 90 min, ends in 2 h, by ann@laptop"))
-                #expect(try await text("#t-fleet-lanes").contains("remint.invalidations.retry.1m: 1,204"))
+                #expect(try await text("#t-fleet-lanes").contains("remint.invalidations.retry.1m: 1,200"))
                 #expect(try await text("#empty").contains("Nothing to show for: campaigns, look-ups."))
                 // Both charts have an axis with units, and a burst has its height in figures.
                 let chart = try await text("#by-second")
@@ -243,8 +231,8 @@ import WorkerTestSupport
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try await Browser.run { browser in
             for (width, isDark) in [360, 390, 768, 1280].flatMap({ [($0, false), ($0, true)] }) {
-                // A server for each, so that its work is not over when the picture is taken.
-                try await serving(story) { address in
+                // A server for each, so that all show the same time of the story.
+                try await story.serving { address in
                     let page = try await BrowserPage(in: browser, width: width, isDark: isDark)
                     try await page.open("http://\(address)/")
                     #expect(try await page.text(Self.shown) == "yes")
@@ -259,7 +247,7 @@ import WorkerTestSupport
 
     @Test(.enabled(if: Browser.name != nil, "needs Chromium (Debian: chromium)"))
     func `the status page asks nothing while hidden, and asks at once when it is shown again`() async throws {
-        try await serving(.thousandApps) { address in
+        try await PageStory.thousandApps.serving { address in
             try await Browser.run { browser in
                 let page = try await BrowserPage(in: browser)
                 try await page.open("http://\(address)/")

@@ -36,6 +36,17 @@ struct StatusHistoryTests {
         #expect(history.takenPerSecond(.bulk) == 0)
     }
 
+    @Test func `a sample that came late stands for each second that has passed`() {
+        var history = StatusHistory()
+        history.add(sample(0, ended: 0))
+        history.add(sample(1, ended: 30))
+        history.add(sample(5, ended: 130))
+        history.add(sample(6, ended: 140))
+        #expect(history.rates.endedBySecond == [30, 25, 25, 25, 25, 10])
+        history.add(sample(1000, ended: 140))
+        #expect(history.rates.endedBySecond == Array(repeating: 0, count: 60))
+    }
+
     @Test func `latencies are those of the last minute alone`() throws {
         var history = StatusHistory()
         let bounds = [1.0, 2.0, 4.0]

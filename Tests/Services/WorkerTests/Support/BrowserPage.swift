@@ -27,7 +27,7 @@ struct BrowserPage: Sendable {
     }
 
     /// Returns a picture of the whole page, as PNG, no higher than `limit` pixels.
-    func picture(limit: Int = 6000) async throws -> Data {
+    func picture(limit: Int = 16_000) async throws -> Data {
         let size = try JSONDocument(
             parsing: Array(try await text("JSON.stringify([innerWidth, document.documentElement.scrollHeight])").utf8)
         ).root.elements.compactMap(\.integer)

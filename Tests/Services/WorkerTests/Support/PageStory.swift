@@ -30,7 +30,9 @@ enum PageStory: String, CaseIterable, Sendable {
         status.set(.worker, nil)
         status.set(apps)
         if self == .longNames {
-            status.set(.keys, "keys/gone: no such folder. Create the ring: remint keys generate --key gone")
+            status.set(
+                .keys,
+                "keys/gone/keyring.json: cannot be read: No such file or directory; fix the path or put the file there")
             status.set(pauses)
         }
         return status
@@ -67,17 +69,21 @@ enum PageStory: String, CaseIterable, Sendable {
                 app(Self.unbroken, Self.unbroken), app("braze-ios"),
             ]
         case .thousandApps:
-            let pause = Suspension(app: "", cause: .paused, since: past(600), by: "root", why: "<img src=x>")
-            return (0..<1000).map { app("tenant-\($0)", "tenant-\($0)", $0 == 777 ? pause : nil) }
+            let pause = Suspension(
+                app: "", cause: .paused, since: past(600), by: "root", why: "the vendor's page shows <img src=x>")
+            return (0..<1000).map { app("tenant-\($0)", "tenant-\($0 % 30)", $0 == 777 ? pause : nil) }
         }
     }
 
-    /// A reporter of the worker, after an hour of its work.
-    func reporter(_ status: WorkerStatus, rings folder: String) throws -> StatusReporter {
-        let metrics = WorkerMetrics(), place = FileLocation(file: "remint.yaml", line: 1, column: 1)
+    /// A reporter of the worker, after an hour of its work, which `metrics` counts.
+    func reporter(
+        _ status: WorkerStatus, _ metrics: WorkerMetrics, rings folder: String
+    ) throws -> StatusReporter {
+        let place = FileLocation(file: "remint.yaml", line: 1, column: 1)
         let names =
             self == .thousandApps
-            ? (0..<30).map { "tenant-\($0)" } : self == .longNames ? [Self.scored, "braze"] : ["braze"]
+            ? (0..<30).map { "tenant-\($0)" }
+            : self == .longNames ? [Self.scored, Self.dashed, Self.unbroken, "braze"] : ["braze"]
         for name in names { try KeyRings.make("\(folder)/\(name)", version: "2026-11") }
         let gone = self == .longNames ? ["gone"] : []
         let keys = (names + gone).map {
@@ -87,23 +93,35 @@ enum PageStory: String, CaseIterable, Sendable {
             status: status, metrics: metrics, keys: keys,
             build: BuildInfo(
                 version: "0.1.0", kind: "release", commit: "4f1c2a9", swift: "6.3", librdkafka: "2.8.0",
-                openssl: "3.0.19"))
-        let isIdle = self == .idle
+                openssl: "3.0.19"),
+            group: group, age: seconds)
         var lag: [[String]: Double] = [:]
         for lane in Lane.allCases {
-            for partition in 0..<6 { lag[[lane.rawValue, "t", "\(partition)"]] = !isIdle && lane == .live ? 7 : 0 }
+            for place in partitions(of: 0, in: lane) {
+                lag[[lane.rawValue, place.topic, "\(place.partition)"]] = Double(waiting / Int64(Self.partitionCount))
+            }
         }
         metrics.set(lag: lag)
-        let start = ContinuousClock.now - .seconds(isIdle ? 8 : 3600)
-        let moments = isIdle ? Array(0...8) : Array(stride(from: 0, to: 3540, by: 10)) + Array(3540...3600)
+        let start = ContinuousClock.now - .seconds(seconds)
+        let moments = self == .idle ? Array(0...8) : Array(stride(from: 0, to: 3540, by: 10)) + Array(3540...3600)
         for (step, moment) in moments.enumerated() {
-            if !isIdle { work(metrics, step, isLastMinute: moment > 3540) }
+            work(metrics, step, isLastMinute: moment > 3540)
             reporter.note(at: start + .seconds(moment))
         }
         return reporter
     }
 
+    /// The time since the worker's start, in seconds.
+    private var seconds: Int64 { self == .idle ? 8 : 3600 }
+    private var group: String { self == .longNames ? Self.dashed : "remint" }
+    /// The events that wait in each topic.
+    private var waiting: Int64 { self == .idle ? 0 : 1200 }
+
+    /// Does a second of the worker's work.
+    func work(_ metrics: WorkerMetrics) { work(metrics, 1, isLastMinute: true) }
+
     private func work(_ metrics: WorkerMetrics, _ step: Int, isLastMinute: Bool) {
+        guard self != .idle else { return }
         let wave = 40 + Int(20 * sin(Double(step) / 7))
         let burst = isLastMinute && step % 60 == 30 ? 1500 : 0
         func end(_ app: String?, _ outcome: Outcome, _ count: Int) {
@@ -112,41 +130,57 @@ enum PageStory: String, CaseIterable, Sendable {
                 output: nil, algorithm: nil)
             metrics.ends.count(Array(repeating: settlement, count: count))
         }
-        metrics.took(wave + burst, .live)
+        metrics.took(wave + burst + wave / 5 + 3, .live)
         metrics.latency.observe(Array(repeating: 0.04, count: wave), ["live"])
         let last = apps.last?.name
         end(last, .minted, wave + burst)
         end(last, .skipped("duplicate"), wave / 5)
-        end(apps.first?.name, .minted, 3)
+        end(apps.last { $0.suspension == nil && $0.name != last }?.name, .minted, 3)
         guard step.isMultiple(of: 40) else { return }
         end(apps.first?.name, .deadLettered(.rejectedByVendor), 4)
         end(apps.first?.name, .deadLettered(.notFixableByToken), 2)
         end(nil, .deadLettered(.unknownApp), 3)
     }
 
-    /// The fleet of the worker.
-    var fleet: FleetStatus {
-        let count = self == .thousandApps ? 12 : self == .longNames ? 3 : 1
-        let members = (0..<count).map { number in
+    /// The partitions of each topic.
+    private static let partitionCount = 12
+    private static let topics: [Lane: [String]] = [
+        .live: ["remint.invalidations"],
+        .retries: ["remint.invalidations.retry.10s", "remint.invalidations.retry.1m"], .bulk: ["remint.bulk"],
+    ]
+
+    private var workers: Int { self == .thousandApps ? 12 : self == .longNames ? 3 : 1 }
+
+    /// The partitions of `lane` that a worker of the fleet has; the worker of the page is number 0.
+    private func partitions(of worker: Int, in lane: Lane) -> [TopicPartition] {
+        (Self.topics[lane] ?? []).flatMap { topic in
+            (0..<Self.partitionCount).filter { $0 % workers == worker }.map {
+                TopicPartition(topic: topic, partition: Int32(clamping: $0))
+            }
+        }
+    }
+
+    private func members(of lane: Lane) -> [ConsumerGroup.Member] {
+        (0..<workers).map { number in
             ConsumerGroup.Member(
                 id: "\(number)", clientID: number == 1 && self == .longNames ? Self.scored : "remint",
                 host: number == 1 && self == .longNames ? "/\(Self.unbroken)" : "/10.0.0.\(number + 1)",
-                partitions: [TopicPartition(topic: "t", partition: Int32(clamping: number))])
+                partitions: partitions(of: number, in: lane))
         }
-        let topics: [Lane: [String]] = [
-            .live: ["remint.invalidations"],
-            .retries: ["remint.invalidations.retry.10s", "remint.invalidations.retry.1m"], .bulk: ["remint.bulk"],
-        ]
-        return FleetStatus(
-            at: Events.now, group: self == .longNames ? Self.dashed : "remint",
+    }
+
+    /// The fleet of the worker.
+    var fleet: FleetStatus {
+        FleetStatus(
+            at: Events.now, group: group,
             lanes: Lane.allCases.map { lane in
                 FleetStatus.LaneState(
                     lane: lane, group: lane.rawValue,
                     pause: self == .longNames ? pauses.first { $0.lane == lane } : nil,
-                    topics: (topics[lane] ?? []).map {
-                        FleetStatus.Topic(name: $0, partitions: 12, waiting: self == .idle ? 0 : 1204)
+                    topics: (Self.topics[lane] ?? []).map {
+                        FleetStatus.Topic(name: $0, partitions: Self.partitionCount, waiting: waiting)
                     },
-                    members: ConsumerGroup(name: lane.rawValue, state: "Stable", members: members))
+                    members: ConsumerGroup(name: lane.rawValue, state: "Stable", members: members(of: lane)))
             },
             deadLetters: FleetStatus.Topic(
                 name: "remint.dead-letters", partitions: 6, waiting: self == .idle ? 0 : 127),

@@ -12,7 +12,6 @@ struct AdapterCommand: ParsableCommand {
             "Each line about a file is file:line:column: severity: message.",
             examples: """
                 remint adapter new our-vendor
-                remint adapter lint our-vendor.yaml
                 remint adapter test our-vendor.yaml
                 """),
         subcommands: [AdapterNew.self, AdapterTest.self, AdapterLint.self, AdapterDocs.self, AdapterSchema.self])

@@ -13,6 +13,7 @@ struct AdapterNew: ParsableCommand {
             """,
             examples: """
                 remint adapter new our-vendor
+                remint adapter new acme-chat
                 """))
 
     @Argument(help: ArgumentHelp("The vendor's name in small letters, digits and hyphens.", valueName: "name"))

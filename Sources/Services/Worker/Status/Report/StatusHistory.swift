@@ -33,13 +33,21 @@ struct StatusHistory: Sendable {
 
     /// The rates of the last seconds.
     var rates: StatusReport.Rates {
-        guard let last = samples.last, let first = start else { return StatusReport.Rates() }
-        let steps = zip(samples, samples.dropFirst())
+        guard let last = samples.last else { return StatusReport.Rates() }
         return StatusReport.Rates(
-            seconds: (last.at - first.at) / .seconds(1), ended: rate(\.ended), minted: rate(\.minted),
-            endedBySecond: steps.map { max(0, $1.ended - $0.ended) },
-            mintedBySecond: steps.map { max(0, $1.minted - $0.minted) },
-            deadLetteredBySecond: steps.map { max(0, $1.deadLettered - $0.deadLettered) })
+            seconds: start.map { (last.at - $0.at) / .seconds(1) } ?? 0, ended: rate(\.ended), minted: rate(\.minted),
+            endedBySecond: bySecond(\.ended), mintedBySecond: bySecond(\.minted),
+            deadLetteredBySecond: bySecond(\.deadLettered))
+    }
+
+    /// Returns the growth of a count in each second. A sample that came late stands for each second that has passed.
+    private func bySecond(_ count: (Sample) -> Int) -> [Int] {
+        let steps = zip(samples, samples.dropFirst()).flatMap { before, after in
+            let seconds = max(1, min(Self.length, Int(((after.at - before.at) / .seconds(1)).rounded())))
+            let growth = max(0, count(after) - count(before))
+            return (0..<seconds).map { growth * ($0 + 1) / seconds - growth * $0 / seconds }
+        }
+        return steps.suffix(Self.length - 1)
     }
 
     /// Returns the rate of events taken from `lane`, a second.

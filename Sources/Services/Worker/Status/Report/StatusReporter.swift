@@ -27,15 +27,16 @@ final class StatusReporter: Sendable {
     private let recents = Mutex(RecentCounts())
     private let last = Mutex<(made: ContinuousClock.Instant, json: [UInt8])?>(nil)
 
-    /// A reporter of the worker that `status` and `metrics` are about; it starts now.
+    /// A reporter of the worker that `status` and `metrics` are about.
     ///
     /// - Parameters:
     ///   - keys: the key rings at a moment; by default those of `configuration`.
     ///   - build: the program that the worker runs in.
+    ///   - started: the worker's start; nil for the present time.
     init(
         _ configuration: Configuration, status: WorkerStatus, metrics: WorkerMetrics,
         keys: (@Sendable () -> [Configuration.Key])? = nil, build: BuildInfo = BuildInfo(),
-        now: @escaping @Sendable () -> UnixTime
+        started: UnixTime? = nil, now: @escaping @Sendable () -> UnixTime
     ) {
         self.build = build
         self.status = status
@@ -44,7 +45,7 @@ final class StatusReporter: Sendable {
         let places = configuration.ringPlaces
         rings = RingReader { keys?().map { RingReader.Place(name: $0.name, path: $0.path) } ?? places }
         group = configuration.kafka.group
-        started = now()
+        self.started = started ?? now()
     }
 
     /// Records the counts once a second, until the task is canceled.
