@@ -270,7 +270,7 @@ let package = Package(
             "Remint",
             [
                 "CBuild", "Worker", "Preflight", "Wiring", "Serving", "Pickup", "Access", "Formats", "HTTPTransport",
-                "Signing", "Operations", "Pipeline", "AdapterKit", "AdapterTestKit", "Kafka", "Keyring", "JOSE",
+                "Signing", "Operations", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE",
                 "WorkerConfiguration", "Telemetry", "CommandKit", "Demonstration", "Vendors", "DeclaredAdapters",
                 "DeclaredTesting", "WorkerTesting", "YAMLReading", logging, lifecycle, signals, argumentParser, tracing,
             ]),

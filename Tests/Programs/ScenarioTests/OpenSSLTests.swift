@@ -33,10 +33,8 @@ extension KeyScenarios {
             let bytes = try base64url(parts[2])
             let openssl: Program
             if algorithm.hasPrefix("HS") {
-                let secret = try String(
-                    contentsOf: folder.appending(path: "keys/\(app)/\(app)-2026-11.secret"), encoding: .utf8)
                 openssl = try await hmac(
-                    algorithm, try await hexKey(secret, app, header: try base64url(parts[0]), folder), input)
+                    algorithm, try await hexKey(app, header: try base64url(parts[0]), folder), input)
                 #expect(openssl.standardOutput == bytes, "\(app)")
             } else {
                 try (algorithm == "ES256" ? der(bytes) : bytes).write(to: signature)
@@ -50,16 +48,29 @@ extension KeyScenarios {
             }
         }
 
-        /// The key in hexadecimal digits. Infobip's secrets are hex, Sinch's base64 and the key is of the day that the header names;
-        /// the other vendors' secrets are the text itself.
-        private func hexKey(_ secret: String, _ app: String, header: Data, _ folder: URL) async throws -> String {
-            if app.hasPrefix("infobip") { return secret }
-            guard app.hasPrefix("sinch") else { return secret.utf8.map { hexByte($0) }.joined() }
+        /// The key in hexadecimal digits. The ring names the encoding of its secret; Sinch's key is of the day that the header
+        /// names.
+        private func hexKey(_ app: String, header: Data, _ folder: URL) async throws -> String {
+            let ring = folder.appending(path: "keys/\(app)")
+            let listing = try JSONSerialization.jsonObject(with: Data(contentsOf: ring.appending(path: "keyring.json")))
+            let versions = try #require((listing as? [String: Any])?["versions"] as? [[String: Any]])
+            let version = try #require(versions.first { $0["state"] as? String == "active" })
+            let secret = try String(
+                contentsOf: ring.appending(path: try #require(version["file"] as? String)), encoding: .utf8)
+            let key = try hex(of: secret, try #require(version["encoding"] as? String))
+            guard app.hasPrefix("sinch") else { return key }
             let header = try JSONSerialization.jsonObject(with: header) as? [String: Any]
             let day = folder.appending(path: "\(app).day")
             try Data(try #require(header?["kid"] as? String).suffix(8).utf8).write(to: day)
-            let master = try #require(Data(base64Encoded: secret)).map { hexByte($0) }.joined()
-            return try await hmac("HS256", master, day).standardOutput.map { hexByte($0) }.joined()
+            return try await hmac("HS256", key, day).standardOutput.map { hexByte($0) }.joined()
+        }
+
+        private func hex(of secret: String, _ encoding: String) throws -> String {
+            switch encoding {
+            case "hex": secret
+            case "base64", "base64url": try base64url(secret[...]).map { hexByte($0) }.joined()
+            default: secret.utf8.map { hexByte($0) }.joined()
+            }
         }
 
         private func hmac(_ algorithm: String, _ hex: String, _ input: URL) async throws -> Program {
@@ -74,8 +85,9 @@ extension KeyScenarios {
         private func hexByte(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
         private func base64url(_ text: Substring) throws -> Data {
-            let padding = String(repeating: "=", count: (4 - text.count % 4) % 4)
-            let standard = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }) + padding
+            let digits = text.filter { $0 != "=" }
+            let padding = String(repeating: "=", count: (4 - digits.count % 4) % 4)
+            let standard = String(digits.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }) + padding
             return try #require(Data(base64Encoded: standard))
         }
 
