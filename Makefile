@@ -85,15 +85,16 @@ packages: setup setup-packages ## Test the units, rules, dashboard, chart, conta
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests
 	$(SWIFT) test --skip-build --filter PackageTests
 
-check: lint build demo test instructions ## Everything CI runs: format, warnings as errors, demo, tests, instructions.
+check: lint build demo example test instructions ## Everything CI runs: format, warnings as errors, demo, the example, tests, instructions.
 
 build: setup ## Build everything, tests included; a warning is an error.
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests
 
 # The tests run the example too, as targets of this package. This builds it as its users do, with all libraries a second time.
-example: setup ## Build and test adapters/Example by its own manifest, in .build/example.
-	$(SWIFT) test --package-path adapters/Example --scratch-path .build/example
-	$(SWIFT) run --package-path adapters/Example --scratch-path .build/example example-remint codes example-chat
+# In .build too: what the two packages share is compiled once.
+example: setup ## Build, test and run adapters/Example by its own manifest.
+	$(SWIFT) test --package-path adapters/Example --scratch-path .build
+	$(SWIFT) run --package-path adapters/Example --scratch-path .build example-remint codes example-chat
 
 release: setup ## Build the program for production, in .build/release.
 	$(COMMIT) $(SWIFT) build $(BUILD_FLAGS) --configuration release --product remint
