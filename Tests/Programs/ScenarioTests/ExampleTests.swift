@@ -85,8 +85,8 @@ extension Scenarios {
                 let codes = try await Program.run(program.path, ["codes", vendor])
                 #expect(codes.status == 0, "\(codes.errorText)")
             }
-            let lacking = try await Program.run(program.path, ["codes", "infobip"])
-            #expect(lacking.status == 1 && lacking.errorText.contains("_InfobipAdapter.resources"))
+            let lacking = try await Program.run(program.path, ["demo"])
+            #expect(lacking.status == 1 && lacking.errorText.contains("_OneSignalAdapter.resources"))
         }
 
         // MARK: The pages of AdapterKit

@@ -33,9 +33,12 @@ struct CodesCommand: ParsableCommand {
 
     /// Returns the rows of a compiled adapter.
     private func compiled(_ vendor: String) throws -> [String] {
-        guard let registration = AdapterRegistry.compiled[vendor] else {
+        guard let registration = AdapterRegistry.remint[vendor] else {
             let known = AdapterRegistry.remint.registrations.map(\.name).joined(separator: ", ")
             throw ValidationError("no vendor is called \(vendor); known: \(known)")
+        }
+        guard !registration.codes.isEmpty else {
+            throw ValidationError("the adapter \(vendor) lists no codes; add them to its `codes`")
         }
         return registration.codes.map(\.row)
     }

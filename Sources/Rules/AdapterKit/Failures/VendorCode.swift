@@ -3,15 +3,15 @@
 /// A code whose response depends on more than the code has a row for each response, with a condition.
 public struct VendorCode: Sendable, Equatable {
     /// The vendor's own name of the code: the `reason` of a reading.
-    public let reason: String
+    package let reason: String
     /// The forms of the code in a report, as Markdown: numbers and names in backticks, or words such as "every report".
-    public let matches: String
+    package let matches: String
     /// The condition under which the row applies; empty where the code alone decides.
-    public let condition: String
+    package let condition: String
     /// The fact about the failed token that the code proves.
-    public let evidence: Evidence
+    package let evidence: Evidence
     /// The response to the code.
-    public let remedy: Remedy
+    package let remedy: Remedy
 
     /// A row for `reason`, which a report has as `matches`.
     public init(
@@ -28,7 +28,7 @@ public struct VendorCode: Sendable, Equatable {
     public static func matches(_ forms: String...) -> String { forms.map { "`\($0)`" }.joined(separator: ", ") }
 
     /// The row as Markdown: code, forms, remedy, evidence, meaning.
-    public var row: String {
+    package var row: String {
         let means = [condition, remedy.why].filter { !$0.isEmpty }.joined(separator: ": ")
         return "| `\(reason)` | \(matches) | \(remedy.name) | \(evidence.rawValue) | \(means) |"
     }
@@ -36,7 +36,7 @@ public struct VendorCode: Sendable, Equatable {
 
 extension Remedy {
     /// The reason that nothing is minted; empty where a token is minted.
-    public var why: String {
+    package var why: String {
         switch self {
         case .mint, .mintOnce: ""
         case .notFixable(let why), .notForUs(let why): why

@@ -8,6 +8,8 @@ public struct ExampleChatAdapter: Adapter {
     public static let name = "example-chat"
     /// Example Chat, as it spells itself.
     public static let vendor = "Example Chat"
+    /// Example Chat's codes, and the response to each.
+    public static let codes = ExampleChatCode.rows
 
     private let settings: ExampleChatSettings
     private let appRecipe: Recipe

@@ -1,7 +1,7 @@
 import AdapterKit
 
 /// The codes of the SDK's and the server's errors about a token.
-enum ExampleChatCode: String {
+enum ExampleChatCode: String, CaseIterable {
     case tokenExpired = "token_expired"
     case tokenInvalid = "token_invalid"
     case tokenMissing = "token_missing"
@@ -31,4 +31,14 @@ enum ExampleChatCode: String {
         case .tokenInvalid: .mintOnce
         }
     }
+
+    /// The reason and the remedy of every error that is not about the token.
+    static let other = (reason: "OTHER", remedy: Remedy.notForUs("the error is not about the token"))
+
+    /// The rows of the table of codes.
+    static let rows =
+        allCases.map {
+            VendorCode(
+                $0.rawValue, matches: VendorCode.matches($0.rawValue), evidence: $0.evidence, remedy: $0.remedy)
+        } + [VendorCode(other.reason, matches: "any other code", evidence: .none, remedy: other.remedy)]
 }

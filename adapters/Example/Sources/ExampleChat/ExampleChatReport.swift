@@ -11,7 +11,7 @@ struct ExampleChatReport {
             return .rejected(Rejection(.malformedReport, "the report has no \"code\"; is it another vendor's?"))
         }
         guard let code = ExampleChatCode(rawValue: text) else {
-            return failure(of: nil, "OTHER", .none, .notForUs("the error is not about the token"))
+            return failure(of: nil, ExampleChatCode.other.reason, .none, ExampleChatCode.other.remedy)
         }
         switch report.user("memberId", "member_id") {
         case .identified(let id): return failure(of: Subject(user: id), code.rawValue, code.evidence, code.remedy)
