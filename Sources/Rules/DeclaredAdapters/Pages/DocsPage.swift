@@ -116,10 +116,13 @@ package struct DocsPage {
         return [
             "## Token", "", "- algorithm: \(algorithm)",
             "- header: \(header.map { "`\($0)`" }.joined(separator: ", "))",
-            "- claims: \(description.token.claims.flatMap(claimNames).map { "`\($0)`" }.joined(separator: ", "))",
+            "- claims: \(claims.map { "`\($0)`" }.joined(separator: ", "))",
             "- \(end)",
         ] + isAnybodys
     }
+
+    /// The names of all claims that a token can have, those of every choice. An ellipsis is a part that differs.
+    package var claims: [String] { description.token.claims.flatMap(claimNames) }
 
     private func claimNames(_ rule: ClaimRule) -> [String] {
         switch rule {
