@@ -28,6 +28,8 @@ package struct DeclaredSetting: Sendable {
     package let standard: SettingValue?
     /// The prefix that a string must have; empty for any string.
     package let prefix: String
+    /// The form that a string must have; nil for any string.
+    package let form: TextForm?
     /// The key's meaning.
     package let about: String
 

@@ -54,8 +54,12 @@ package struct DocsPage {
             "| member | type | required | what |", "|---|---|---|---|",
         ]
             + description.vouched.map {
-                "| `\($0.name)` | \($0.kind.rawValue) | \($0.isRequired ? "yes" : "no") | \(cell($0.about)) |"
+                "| `\($0.name)` | \(typeCell($0)) | \($0.isRequired ? "yes" : "no") | \(cell($0.about)) |"
             } + missingMembers
+    }
+
+    private func typeCell(_ member: VouchedMember) -> String {
+        member.strings.text.map { "\(member.kind.rawValue), \(cell($0))" } ?? member.kind.rawValue
     }
 
     private var missingMembers: [String] {
