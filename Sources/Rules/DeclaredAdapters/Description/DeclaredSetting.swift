@@ -49,7 +49,7 @@ package struct DeclaredSetting: Sendable {
     /// The key as the configuration's reader takes it.
     package var key: SettingKey {
         let standard = self.standard.map { "; default \($0.text)" } ?? (isRequired ? "" : "; default none")
-        let words = self.words.map { ": \($0.joined(separator: ", "))" } ?? ""
+        let words = self.words.map { ": \($0.joined(separator: ", "))" } ?? form.map { ", \($0.text)" } ?? ""
         return SettingKey(
             name, kind: kind.key, isRequired: isRequired, standard: self.standard?.text,
             summary: "\(about) (\(kind.word)\(words)\(standard))")
