@@ -9,8 +9,8 @@ package enum FileWords {
         ("boolean", "true or false"),
         ("integer", "a whole number"),
         ("texts", "a list of strings"),
-        ("choice", "one of the words of `of`"),
-        ("algorithm", "one of the JOSE algorithms of `of`"),
+        ("choice", "one of the words under `of`"),
+        ("algorithm", "one of the JOSE algorithms under `of`"),
         ("json", "a string that contains JSON"),
         ("object", "a JSON object"),
         ("list", "a JSON array"),
@@ -27,6 +27,47 @@ package enum FileWords {
     static let olderTokens: [(name: String, value: KeyHandover.Overlap, meaning: String)] = [
         ("stay_good", .several, "the vendor accepts several keys, so tokens of the older key stay valid"),
         ("are_refused", .none, "the vendor has one key, and refuses all tokens of the older one from the change on"),
+    ]
+
+    /// The forms of a string.
+    static let forms: [(name: String, meaning: String)] = [("uuid", "a UUID in lower case, with hyphens")]
+
+    /// The words of `report.code_type`.
+    static let codeTypes: [(name: String, meaning: String)] = [
+        ("number", "a number, or a string of digits"), ("text", "a string"), ("any", "a number or a string"),
+    ]
+
+    /// The units of times in a report.
+    static let units: [(name: String, meaning: String)] = [
+        ("seconds", "since 1970"), ("milliseconds", "since 1970"), ("rfc3339", "such as 2026-11-25T12:00:00Z"),
+    ]
+
+    /// The signs of `report.another_vendors`.
+    static let strangerSigns: [(name: String, meaning: String)] = [
+        ("no_code", "no code"), ("no_known_code", "no code that codes has"), ("no_user", "no member for the user"),
+        ("other_members", "a member that is not in members"),
+    ]
+
+    /// The evidence of a code.
+    static let evidence: [(name: String, meaning: String)] = [
+        ("key", "bad signature, unknown key, malformed token, or a refusal without a cause"),
+        ("expired", "the token is expired by the clock of the party that checked it"),
+        ("revoked", "the vendor revoked the token; the remedy must mint"),
+        ("none", "anything else, such as a wrong claim, no token, a limit; also when in doubt"),
+    ]
+
+    /// The remedies of a code.
+    static let remedies: [(name: String, meaning: String)] = [
+        ("mint", "a new token fixes the failure"),
+        ("mint_once", "a new token may fix the failure; a second one does not help"),
+        ("{ not_fixable: why }", "another token would fail the same way; a person must act"),
+        ("{ not_for_us: why }", "nothing to do"),
+    ]
+
+    /// The encodings of a shared secret.
+    static let encodings: [(name: String, meaning: String)] = [
+        ("utf8", "the string's own bytes"), ("hex", "two digits a byte"), ("base64", "with padding"),
+        ("base64url", "without padding"),
     ]
 
     /// The checks of `vendor_says.first`. A check catches the corruptions it names, and those of the checks it names.
