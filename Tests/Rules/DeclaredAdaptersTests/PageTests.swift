@@ -58,7 +58,8 @@ import YAMLReading
     /// Returns the corruptions to which a vendor that lists `check` alone has the answer of this check.
     private func found(by check: VerdictRules.Check) throws -> Set<String> {
         let members = [VerdictRules.Check.headerLacks: ", members: [kid]", .claimsLack: ", members: [sub]"][check]
-        let rule = "{ if: \(check.rawValue)\(members ?? ""), says: \"1 FOUND\" }"
+        let answer = "\(FileKeys.Verdicts.Rule.says.name): \"1 FOUND\""
+        let rule = "{ if: \(check.rawValue)\(members ?? ""), \(answer) }"
         var text = try Places.text(ofRules: "checks")
             .replacing("vendor_says:\n", with: "vendor_says:\n  first: [\(rule)]\n")
         // No corruption has the expected answer, so each one is a failure with its verdict.

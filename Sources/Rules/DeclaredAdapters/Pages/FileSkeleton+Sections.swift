@@ -159,7 +159,7 @@ extension FileSkeleton {
           # Checks with answers of their own, in the vendor's order. The answer below is to all other faults. if is one of:
         \(comments(FileWords.checks.map { ($0.check.rawValue, $0.fails) }, indent: "  "))
           % first:
-          %   - { if: signature, says: 401 Unauthorized }
+          %   - { if: signature, \(FileKeys.Verdicts.Rule.says.name): 401 Unauthorized }
           otherwise: 401 Unauthorized
         """
     }

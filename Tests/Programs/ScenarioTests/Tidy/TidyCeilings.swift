@@ -10,7 +10,6 @@ enum TidyCeilings {
         ("says?|said|tells?|told", "\"says\"", "a key of vendors' files"),
         ("says?|said|tells?|told", #"\"says\""#, "a key of vendors' files"),
         ("says?|said|tells?|told", "says: accepted", "the verdict is the vendor's word"),
-        ("says?|said|tells?|told", "says: 401 Unauthorized", "a key of vendors' files"),
         ("says?|said|tells?|told", ") says: ", "the verdict is the vendor's word"),
         ("patience", "patience: ", "a key of the configuration"),
         ("patience", "lookup.patience must", "a key of the configuration"),
