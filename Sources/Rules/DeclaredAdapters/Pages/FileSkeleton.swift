@@ -59,7 +59,7 @@ package struct FileSkeleton {
     /// Returns the lines of a verdict on each corruption of a token with the claims `sub`, `iat` and `exp`.
     var verdicts: String {
         CorruptionKind.allCases.flatMap { kind -> [String] in
-            let names =
+            let names: [String] =
                 switch kind {
                 case .noClaim: ["sub", "iat", "exp"].map { kind.name(claim: $0) }
                 case .wrongClaim: ["sub", "iat"].map { kind.name(claim: $0) }
