@@ -3,6 +3,8 @@ package import Yams
 /// A mapping of the file. It reads its members by name and, at the end, knows those that were never read.
 package final class Section {
     package let node: Node?
+    /// The place of messages about members that are missing: the section's own key where there is one, else its first member.
+    package let place: Node?
     package let name: String
     package let diagnostics: Diagnostics
     private let members: [(key: Node, name: String, value: Node)]
@@ -17,9 +19,10 @@ package final class Section {
 
     /// The mapping `node`, called `name` in messages. Nil and null are an empty one.
     ///
-    /// - Parameter place: the place of messages about a section that is missing.
+    /// - Parameter place: the section's key, the place of messages about members that are missing.
     package init(_ node: Node?, at place: Node? = nil, name: String, _ diagnostics: Diagnostics) {
         self.node = node ?? place
+        self.place = place ?? node
         isAbsent = node == nil
         self.name = name
         self.diagnostics = diagnostics
@@ -46,10 +49,13 @@ package final class Section {
         required = keys.filter { $0.isRequired }.map { ($0.name, $0.summary) }
     }
 
-    /// Reports that the key `name` is missing, once. Where the file lacks a declared section, the keys in it are not reported.
+    /// Reports that the key `name` is missing, once. Where the file lacks a declared section, or has another value in its place,
+    /// the keys in it are not reported.
     package func missing(_ name: String, _ message: String) {
-        guard reported.insert(name).inserted, required.isEmpty || !isAbsent else { return }
-        diagnostics.missing(path(name), node, message)
+        guard reported.insert(name).inserted, required.isEmpty || !isAbsent, !diagnostics.isRefused(node) else {
+            return
+        }
+        diagnostics.missing(path(name), place, message)
     }
 
     package func path(_ member: String) -> String { name.isEmpty ? member : "\(name).\(member)" }

@@ -100,11 +100,12 @@ package final class DeclaredAdapter: Adapter {
 }
 
 extension VouchedMember {
-    /// - Throws: `Rejection` with `.malformedEvent` for a value of another type, or a longer one.
+    /// - Throws: `Rejection` with `.malformedEvent` for a value of another type, another string than `strings` allows, or a
+    ///   longer value.
     fileprivate func check(_ value: JSONValue) throws(Rejection) {
         let isRight =
             switch kind {
-            case .text: value.string?.isEmpty == false
+            case .text: value.isString && !value.rawBytes.isEmpty
             case .integer: value.integer != nil
             case .boolean: value.bool != nil
             case .object: value.isObject
@@ -114,9 +115,20 @@ extension VouchedMember {
         guard isRight else {
             throw Rejection(.malformedEvent, "\"vouched.\(name)\" is not what it must be: \(kind.rawValue)")
         }
+        guard strings == .any || allows(value) else {
+            throw Rejection(.malformedEvent, "\"vouched.\(name)\" is not \(strings.text ?? kind.rawValue)")
+        }
         guard value.rawBytes.count <= limit else {
             throw Rejection(.malformedEvent, "\"vouched.\(name)\" is longer than \(limit) bytes")
         }
+    }
+
+    /// Returns whether `strings` allow the string `value`, or each string of the list `value`.
+    private func allows(_ value: JSONValue) -> Bool {
+        guard value.isString else { return value.elements.allSatisfy { allows($0) } }
+        // A string without an escape is compared where it is.
+        guard value.rawBytes.contains(UInt8(ascii: "\\")) else { return strings.contain(value.rawBytes) }
+        return value.string.map { strings.contain($0.utf8) } ?? false
     }
 }
 

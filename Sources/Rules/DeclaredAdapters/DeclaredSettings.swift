@@ -66,6 +66,9 @@ extension DeclaredSetting {
             guard prefix.isEmpty || text.hasPrefix(prefix) else {
                 throw SettingsError(name, "must begin with \(prefix); \(about)")
             }
+            if let form, !form.matches(text.utf8) {
+                throw SettingsError(name, "must be \(form.text); \(about)")
+            }
         }
         return .text(text)
     }

@@ -40,16 +40,21 @@ public struct AdapterConformance: Sendable {
     /// Returns every broken promise, with the part of the fixtures that it is about.
     ///
     /// - Throws: as `violations`.
-    public func findings() throws -> [ConformanceFinding] {
+    public func findings() throws -> [ConformanceFinding] { try outcome().findings }
+
+    /// Returns every broken promise, and the names of the corruptions that the example apps' tokens were tried with.
+    ///
+    /// - Throws: as `violations`.
+    package func outcome() throws -> (findings: [ConformanceFinding], corruptions: Set<String>) {
         var findings: [ConformanceFinding] = []
         if fixtures.reports.isEmpty { findings.append(.init(.adapter, "there is no recorded report")) }
         if fixtures.apps.isEmpty { findings.append(.init(.adapter, "there is no example app")) }
         findings += documentation()
-        var missing = MissingVerdicts()
+        var verdicts = CorruptionVerdicts()
         var decided: [(name: String, reading: Reading)] = []
         for app in fixtures.apps {
             let adapter = try makeAdapter(app)
-            findings += try self.findings(app, adapter, &missing)
+            findings += try self.findings(app, adapter, &verdicts)
             decided += decisions(app, adapter)
         }
         findings += CodePromises(registration.codes).violations(decided).map { .init(.adapter, $0) }
@@ -57,7 +62,7 @@ public struct AdapterConformance: Sendable {
         findings += fixtures.reports.filter { !known.contains($0.app) }.map {
             ConformanceFinding(.report($0.name), "\($0.name): no app called \($0.app)")
         }
-        return findings + missing.findings
+        return (findings + verdicts.findings, verdicts.names)
     }
 
     /// Returns what the adapter makes of the app's recorded reports, by their names.
@@ -71,7 +76,7 @@ public struct AdapterConformance: Sendable {
     }
 
     private func findings(
-        _ app: AdapterFixtures.App, _ adapter: any Adapter, _ missing: inout MissingVerdicts
+        _ app: AdapterFixtures.App, _ adapter: any Adapter, _ verdicts: inout CorruptionVerdicts
     ) throws -> [ConformanceFinding] {
         let reports = fixtures.reports.filter { $0.app == app.name }
         func about(_ texts: [String]) -> [ConformanceFinding] { texts.map { .init(.app(app.name), $0) } }
@@ -84,7 +89,7 @@ public struct AdapterConformance: Sendable {
         let subjects = refusal == nil ? users.subjects : []
         let grants = vouched?.grants ?? Enrichment()
         // What the adapter asks to mint is accepted by its own verifier, holds nothing else, and no corruption passes.
-        for subject in subjects { findings += try tokens(adapter, app, subject, grants, &missing) }
+        for subject in subjects { findings += try tokens(adapter, app, subject, grants, &verdicts) }
         findings += about(try lookups(adapter, users.subjects))
         let hostile = HostileIdentifiers(
             adapter, reports: reports.map { $0.report(at: now) }, users: subjects, at: now, grants: grants)
@@ -238,7 +243,7 @@ public struct AdapterConformance: Sendable {
 
     private func tokens(
         _ adapter: any Adapter, _ app: AdapterFixtures.App, _ subject: Subject, _ grants: Enrichment,
-        _ missing: inout MissingVerdicts
+        _ verdicts: inout CorruptionVerdicts
     ) throws -> [ConformanceFinding] {
         let recipe = adapter.recipe(for: subject)
         let keyID = recipe.needsKeyID ? "key-A" : nil
@@ -266,17 +271,12 @@ public struct AdapterConformance: Sendable {
         if !recipe.lifetime.allowed.contains(recipe.lifetime.standard) {
             violations.append("the standard lifetime is not allowed")
         }
-        var findings = violations.map { ConformanceFinding(.app(app.name), $0) }
         for corruption in try TokenCorruption.all(of: maker, subject, at: now) {
-            let found = Self.text(verdict(corruption.token))
-            if let expected = fixtures.verdict(on: corruption.name, app: app.name) {
-                guard found != expected else { continue }
-                findings.append(.init(.verdicts, "\(corruption.name): expected \(expected), the verdict is \(found)"))
-            } else {
-                missing.add(corruption.name, answer: found)
-            }
+            verdicts.record(
+                Self.text(verdict(corruption.token)), on: corruption.name, of: subject, app: app.name,
+                expected: fixtures.verdict(on: corruption.name, app: app.name))
         }
-        return findings
+        return violations.map { ConformanceFinding(.app(app.name), $0) }
     }
 
     private static func text(_ verdict: VendorVerdict) -> String {

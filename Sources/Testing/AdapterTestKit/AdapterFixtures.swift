@@ -87,9 +87,19 @@ public struct AdapterFixtures: Sendable {
             : [:]
     }
 
+    /// A vendor's verdict on a corruption.
+    struct Verdict {
+        /// The name of the entry in `verdicts`; nil for the entry of all other corruptions.
+        let entry: String?
+        let text: String
+    }
+
     /// Returns the vendor's verdict on a corruption: the value for `app/corruption`, for the corruption, or for `*`.
-    func verdict(on corruption: String, app: String) -> String? {
-        verdicts["\(app)/\(corruption)"] ?? verdicts[corruption] ?? verdicts["*"]
+    func verdict(on corruption: String, app: String) -> Verdict? {
+        for entry in ["\(app)/\(corruption)", corruption] {
+            if let text = verdicts[entry] { return Verdict(entry: entry, text: text) }
+        }
+        return verdicts["*"].map { Verdict(entry: nil, text: $0) }
     }
 
     private static func json(_ file: URL) throws -> JSONValue {

@@ -6,58 +6,63 @@ struct TokenCorruption {
     let name: String
     let token: [UInt8]
 
+    private init(_ kind: CorruptionKind, of claim: String = "", token: [UInt8]) {
+        name = kind.name(claim: claim)
+        self.token = token
+    }
+
     /// Returns every corruption of a token of `maker` for `subject`.
     static func all(of maker: TokenMaker, _ subject: Subject, at now: UnixTime) throws -> [TokenCorruption] {
         let good = try maker.token(for: subject, from: now.seconds)
         let (header, claims) = try parts(of: good)
         var all = [
-            TokenCorruption(name: "empty", token: []),
-            TokenCorruption(name: "blank", token: Array("   ".utf8)),
-            TokenCorruption(name: "two_parts", token: Array(good[..<(good.lastIndex(of: dot) ?? 0)])),
-            TokenCorruption(name: "four_parts", token: good + Array(".e30".utf8)),
-            TokenCorruption(name: "trailing_garbage", token: good + Array("!".utf8)),
-            TokenCorruption(name: "header_not_json", token: try maker.token(header: "no json", claims: claims)),
-            TokenCorruption(name: "header_not_object", token: try maker.token(header: "[]", claims: claims)),
-            TokenCorruption(name: "payload_not_object", token: try maker.token(header: header, claims: "[]")),
-            TokenCorruption(name: "no_type", token: try maker.token(header: without("typ", header), claims: claims)),
-            TokenCorruption(name: "algorithm_none", token: unsigned(header, claims)),
-            TokenCorruption(name: "other_algorithm", token: try maker.signedWithOtherAlgorithm(header, claims)),
-            TokenCorruption(name: "unknown_key", token: try maker.withNewKey().token(for: subject, from: now.seconds)),
-            TokenCorruption(name: "flipped_signature", token: flippingSignature(of: good)),
+            TokenCorruption(.empty, token: []),
+            TokenCorruption(.blank, token: Array("   ".utf8)),
+            TokenCorruption(.twoParts, token: Array(good[..<(good.lastIndex(of: dot) ?? 0)])),
+            TokenCorruption(.fourParts, token: good + Array(".e30".utf8)),
+            TokenCorruption(.trailingGarbage, token: good + Array("!".utf8)),
+            TokenCorruption(.headerNotJSON, token: try maker.token(header: "no json", claims: claims)),
+            TokenCorruption(.headerNotObject, token: try maker.token(header: "[]", claims: claims)),
+            TokenCorruption(.payloadNotObject, token: try maker.token(header: header, claims: "[]")),
+            TokenCorruption(.noType, token: try maker.token(header: without("typ", header), claims: claims)),
+            TokenCorruption(.algorithmNone, token: unsigned(header, claims)),
+            TokenCorruption(.otherAlgorithm, token: try maker.signedWithOtherAlgorithm(header, claims)),
+            TokenCorruption(.unknownKey, token: try maker.withNewKey().token(for: subject, from: now.seconds)),
+            TokenCorruption(.flippedSignature, token: flippingSignature(of: good)),
         ]
         if maker.recipe.claims.contains(where: { $0.name == "exp" }) {
             all.append(
                 TokenCorruption(
-                    name: "expired",
+                    .expired,
                     token: try maker.token(for: subject, from: now.seconds - 86_400, to: now.seconds)))
             all.append(
                 TokenCorruption(
-                    name: "expiry_as_text",
+                    .expiryAsText,
                     token: try maker.token(header: header, claims: replacing("exp", "\"soon\"", claims))))
         } else {
             // The vendor measures the age from `iat`.
             let age = maker.recipe.lifetime.allowed.upperBound
-            all.append(TokenCorruption(name: "expired", token: try maker.token(for: subject, from: now.seconds - age)))
+            all.append(TokenCorruption(.expired, token: try maker.token(for: subject, from: now.seconds - age)))
         }
         if maker.recipe.namesKey {
             all.append(
                 TokenCorruption(
-                    name: "no_key_id", token: try maker.token(header: without("kid", header), claims: claims)))
+                    .noKeyID, token: try maker.token(header: without("kid", header), claims: claims)))
             all.append(
                 TokenCorruption(
-                    name: "other_key_id",
+                    .otherKeyID,
                     token: try maker.token(header: replacing("kid", "\"other\"", header), claims: claims)))
         }
         for claim in maker.recipe.claims where claims.contains("\"\(claim.name)\":") {
             all.append(
                 TokenCorruption(
-                    name: "no_\(claim.name)",
+                    .noClaim, of: claim.name,
                     token: try maker.token(header: header, claims: without(claim.name, claims))))
             // A claim of another type than the vendor's is never the right one.
             if claim.name != "exp" {
                 all.append(
                     TokenCorruption(
-                        name: "wrong_\(claim.name)",
+                        .wrongClaim, of: claim.name,
                         token: try maker.token(header: header, claims: replacing(claim.name, "[]", claims))))
             }
         }

@@ -15,28 +15,40 @@ package struct FileTestRun {
         self.file = file
     }
 
-    /// The number of tests: reports, tokens, verdicts and refusals.
-    package var count: Int {
-        vendor.tests.map { $0.reports.count + $0.tokens.count + $0.verdicts.count + $0.refusals.count } ?? 0
+    /// The result of a run.
+    package struct Outcome: Sendable {
+        /// The differences from the tests, each with its place.
+        package let failures: [Diagnostic]
+        /// The tests that the file lacks, as warnings.
+        package let warnings: [Diagnostic]
+        /// The number of tests: reports, tokens, refused settings, and the corruptions that tokens were tried with.
+        package let count: Int
     }
 
     /// Returns the differences from the tests, each with its place.
-    package func failures() -> [Diagnostic] {
+    package func failures() -> [Diagnostic] { outcome().failures }
+
+    /// Runs the tests.
+    package func outcome() -> Outcome {
         guard let tests = vendor.tests else {
-            return [failure(at: nil, "the file has no tests; write them under tests:")]
+            let missing = failure(at: nil, "the file has no tests; write them under tests:")
+            return Outcome(failures: [missing], warnings: [], count: 0)
         }
         var failures: [Diagnostic] = []
         if tests.tokens.isEmpty { failures.append(failure(at: tests.place, "no token is tested: tests.tokens")) }
         failures += tests.reports.flatMap { report($0, tests) }
         failures += tests.tokens.flatMap { token($0, tests) }
         failures += tests.refusals.flatMap(refusal)
-        failures += conformance(tests)
+        let promises = conformance(tests)
+        failures += promises.failures
         if let first = vendor.unfilled.first {
             failures.append(
                 failure(
                     at: first, "\(vendor.unfilled.count.of("value")) to fill in; each has a warning, beginning here"))
         }
-        return failures
+        return Outcome(
+            failures: failures, warnings: untestedCodes(tests),
+            count: tests.reports.count + tests.tokens.count + tests.refusals.count + promises.corruptions.count)
     }
 
     private func failure(at place: FileLocation?, _ text: String) -> Diagnostic {
@@ -58,16 +70,35 @@ package struct FileTestRun {
             }
             let found = ReportFixture.Expectation(adapter.reading(of: Report(root, observedAt: tests.now)))
             guard found != fixture.expectation else { return [] }
-            return [failure(at: report.place, "expected \(text(fixture.expectation)), read as \(text(found))")]
+            let (expected, read) = (text(fixture.expectation, of: fixture.app), text(found, of: fixture.app))
+            return [failure(at: report.place, "expected \(expected), read as \(read)")]
         } catch { return [failure(at: report.place, "\(error)")] }
     }
 
-    private func text(_ expectation: ReportFixture.Expectation) -> String {
+    private func text(_ expectation: ReportFixture.Expectation, of app: String) -> String {
         switch expectation {
-        case .rejected(let code): "rejected: \(code.rawValue)"
+        case .rejected(let code): return "rejected: \(code.rawValue)"
         case .failure(let remedy, let reason, let subject, let hasFailedToken):
-            "\(remedy), reason \(reason), \(subject.map { "subject \($0)" } ?? "nobody")\(hasFailedToken ? ", with its token" : "")"
+            // A fixture's subject is that of an app called "app".
+            let user = subject.map { key in "subject \(app)\(key.drop { $0 != "/" })" } ?? "nobody"
+            return "\(remedy), reason \(reason), \(user)\(hasFailedToken ? ", with its token" : "")"
         }
+    }
+
+    /// Returns a warning if no report of the tests has some of the file's codes.
+    private func untestedCodes(_ tests: FileTests) -> [Diagnostic] {
+        let tested = tests.reports.compactMap { report -> String? in
+            guard let fixture = try? ReportFixture(name: report.name, parsing: report.json),
+                case .failure(_, let reason, _, _) = fixture.expectation
+            else { return nil }
+            return reason
+        }
+        let untested = vendor.description.codes.codes.map(\.name).filter { !tested.contains($0) }
+        guard !untested.isEmpty else { return [] }
+        let text =
+            untested.count == 1
+            ? "the code \(untested[0]); add one" : "the codes \(untested.joined(separator: ", ")); add a report of each"
+        return [Diagnostic(.warning, at: tests.reportsPlace, "no report of tests.reports has \(text)")]
     }
 
     private func token(_ test: FileTests.Token, _ tests: FileTests) -> [Diagnostic] {
@@ -119,27 +150,47 @@ package struct FileTestRun {
     }
 
     /// Checks the promises of every adapter. Failures of the file's own reports are not repeated.
-    private func conformance(_ tests: FileTests) -> [Diagnostic] {
+    private func conformance(_ tests: FileTests) -> (failures: [Diagnostic], corruptions: Set<String>) {
         do {
             let suite = AdapterConformance(
                 vendor.registration, fixtures: try tests.fixtures(), readme: DocsPage(vendor.description).text)
-            return try suite.findings().filter { finding in
+            let outcome = try suite.outcome()
+            let failures = outcome.findings.filter { finding in
                 // The tests of reports compare every reading already.
                 if case .report = finding.part { !finding.text.contains(": expected ") } else { true }
             }.map { finding in
                 failure(
-                    at: place(of: finding.part, tests),
+                    at: place(of: finding, tests),
                     finding.part == .verdicts ? "tests.verdicts \(finding.text)" : finding.text)
             }
-        } catch { return [failure(at: tests.place, "the adapter cannot be tried: \(error)")] }
+            return (failures + unknownVerdicts(tests, outcome.corruptions), outcome.corruptions)
+        } catch { return ([failure(at: tests.place, "the adapter cannot be tried: \(error)")], []) }
     }
 
-    private func place(of part: ConformanceFinding.Part, _ tests: FileTests) -> FileLocation {
-        switch part {
+    /// Returns a failure for each verdict on a corruption that the suite does not make.
+    private func unknownVerdicts(_ tests: FileTests, _ corruptions: Set<String>) -> [Diagnostic] {
+        // Without a token there is no corruption, which has a failure of its own.
+        guard !corruptions.isEmpty else { return [] }
+        let claims = DocsPage(vendor.description).claims
+        let known = corruptions.union(["*"]).union(
+            claims.flatMap { [CorruptionKind.noClaim.name(claim: $0), CorruptionKind.wrongClaim.name(claim: $0)] })
+        return tests.verdicts.compactMap { entry in
+            let app = tests.apps.first { entry.name.hasPrefix("\($0.name)/") }
+            let name = app.map { String(entry.name.dropFirst($0.name.count + 1)) } ?? entry.name
+            guard !known.contains(name) else { return nil }
+            let meant = Spelling.nearest(to: name, among: known.sorted()).map { "; did you mean \($0)?" }
+            return failure(
+                at: entry.place,
+                "tests.verdicts.\(entry.name) names no corruption of these tokens\(meant ?? "; remove it")")
+        }
+    }
+
+    private func place(of finding: ConformanceFinding, _ tests: FileTests) -> FileLocation {
+        switch finding.part {
         case .adapter: tests.place
         case .app(let name): tests.apps.first { $0.name == name }?.place ?? tests.place
         case .report(let name): tests.reports.first { $0.name == name }?.place ?? tests.place
-        case .verdicts: tests.verdictsPlace
+        case .verdicts: tests.verdicts.first { $0.name == finding.entry }?.place ?? tests.verdictsPlace
         }
     }
 }

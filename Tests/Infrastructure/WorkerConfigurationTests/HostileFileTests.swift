@@ -92,7 +92,7 @@ struct HostileFileTests {
     }
 
     @Test func `a mistake in a key ring is reported once`() {
-        Mistake("", SampleText.replacing("{ path: keys/shop }", "{}"), says: "4:9 keys.shop.path is missing").check()
+        Mistake("", SampleText.replacing("{ path: keys/shop }", "{}"), says: "4:3 keys.shop.path is missing").check()
     }
 
     @Test func `a section without a value has its place`() {
@@ -101,8 +101,8 @@ struct HostileFileTests {
             says: "1:1 kafka.bootstrap_servers is missing"
         ).check()
         Mistake(
-            "", SampleText.replacing("adapter: braze\n    key: shop\n", "").with("\n"), says: "7:7 apps.ios.adapter",
-            "7:7 apps.ios.key"
+            "", SampleText.replacing("adapter: braze\n    key: shop\n", "").with("\n"), says: "7:3 apps.ios.adapter",
+            "7:3 apps.ios.key"
         ).check()
     }
 

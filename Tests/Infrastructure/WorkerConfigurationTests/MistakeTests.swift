@@ -57,18 +57,18 @@ struct MistakeTests {
             "an adapter nobody has", SampleText.replacing("braze", "somebody"),
             says: "8:14 no adapter is called somebody; known: braze, dotdigital, bloomreach"),
         Mistake(
-            "no adapter", SampleText.replacing("adapter: braze\n    ", ""), says: "8:5 apps.ios.adapter is missing"),
+            "no adapter", SampleText.replacing("adapter: braze\n    ", ""), says: "7:3 apps.ios.adapter is missing"),
         Mistake(
             "a misspelt key ring", SampleText.replacing("key: shop", "key: shpo"),
             says: "9:10 keys has no key ring called shpo; did you mean shop?"),
         Mistake(
             "a key ring nobody has", SampleText.replacing("key: shop", "key: elsewhere"),
             says: "9:10 keys has no key ring called elsewhere"),
-        Mistake("no key ring", SampleText.replacing("    key: shop\n", ""), says: "8:5 apps.ios.key is missing"),
+        Mistake("no key ring", SampleText.replacing("    key: shop\n", ""), says: "7:3 apps.ios.key is missing"),
         Mistake("an empty key", SampleText.replacing("key: shop", "key: ''"), says: "9:10 apps.ios.key is empty"),
         Mistake(
             "a key ring without a path", SampleText.replacing("{ path: /var/keys/push }", "{}"),
-            says: "5:9 keys.push.path is missing"),
+            says: "5:3 keys.push.path is missing"),
         Mistake(
             "a key ring here and behind a signer",
             SampleText.replacing("path: /var/keys/push", "path: /var/keys/push, signer: s"),
@@ -81,7 +81,7 @@ struct MistakeTests {
             says: "5:9 keys.push must be a mapping"),
         Mistake(
             "no brokers", SampleText.replacing("\n  bootstrap_servers: 127.0.0.1:9092", " { group: g }"),
-            says: "1:8 kafka.bootstrap_servers is missing"),
+            says: "1:1 kafka.bootstrap_servers is missing"),
         Mistake(
             "brokers in a list", SampleText.replacing("127.0.0.1:9092", "[a, b]"),
             says: "2:22 kafka.bootstrap_servers must be a string"),
@@ -147,7 +147,7 @@ struct MistakeTests {
             says: "10:18 admin.listen can be reached from other machines and asks for no token"),
         Mistake(
             "a certificate without its key", SampleText.with("admin: { tls: { certificate: a.pem } }\n"),
-            says: "10:15 admin.tls.key is missing"),
+            says: "10:10 admin.tls.key is missing"),
         Mistake(
             "an unknown missing_user", SampleText.with("    missing_user: ignore\n"),
             says: "10:19 apps.ios.missing_user must be dead_letter or skip"),
@@ -166,10 +166,10 @@ struct MistakeTests {
     static let settings: [Mistake] = [
         Mistake(
             "a required setting is missing", SampleText.replacing("braze", "dotdigital\n    settings: { issuer: a }"),
-            says: "9:15 apps.ios.settings.audience is missing: \"Audience\" of the push profile"),
+            says: "9:5 apps.ios.settings.audience is missing: \"Audience\" of the push profile"),
         Mistake(
             "every required setting is missing", SampleText.replacing("braze", "dotdigital"),
-            says: "8:5 apps.ios.settings.issuer is missing", "8:5 apps.ios.settings.audience is missing"),
+            says: "7:3 apps.ios.settings.issuer is missing", "7:3 apps.ios.settings.audience is missing"),
         Mistake(
             "a setting of the wrong type", SampleText.with("    settings: { audience: maybe }\n"),
             says: "10:27 apps.ios.settings.audience has the wrong type: true adds the claim"),
@@ -224,7 +224,7 @@ struct MistakeTests {
         let errors = file.errors()
         for fragment in [
             ":1:10: error: unknown key kafka.bootstrap_server",
-            ":2:11: error: delivery must", ":3:19: error: a topic's name", ":4:12: error: keys.k.path is missing",
+            ":2:11: error: delivery must", ":3:19: error: a topic's name", ":4:9: error: keys.k.path is missing",
             ":6:19: error: no adapter is called brace; did you mean braze?",
             ":6:31: error: keys has no key ring called k2",
             ":6:45: error: apps.one.lifetime must be a duration", ":6:65: error: apps.one.missing_user",

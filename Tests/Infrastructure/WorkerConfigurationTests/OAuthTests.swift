@@ -44,13 +44,13 @@ import WorkerConfiguration
     }
 
     static let mistakes: [Mistake] = [
-        Mistake("no source", file("token_file: t"), says: "4:10 kafka.oauth.source is missing"),
+        Mistake("no source", file("token_file: t"), says: "4:3 kafka.oauth.source is missing"),
         Mistake("another source", file("source: vault"), says: "4:20 kafka.oauth.source must be file or oidc"),
-        Mistake("no file", file("source: file"), says: "4:10 kafka.oauth.token_file is missing"),
+        Mistake("no file", file("source: file"), says: "4:3 kafka.oauth.token_file is missing"),
         Mistake(
             "two sources' keys", file("source: file, token_file: t, region: r"),
             says: "4:41 kafka.oauth.region is not for the source file; remove it"),
-        Mistake("no region", file("source: aws_msk_iam"), says: "4:10 kafka.oauth.region is missing"),
+        Mistake("no region", file("source: aws_msk_iam"), says: "4:3 kafka.oauth.region is missing"),
         Mistake(
             "a region that is a host", file("source: aws_msk_iam, region: a.b/c"),
             says: "4:41 kafka.oauth.region must be a region's name"),

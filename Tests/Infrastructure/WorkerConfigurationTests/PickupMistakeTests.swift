@@ -15,7 +15,7 @@ struct PickupMistakeTests {
         Mistake(
             "an unknown key", pickup(listen, session, "lisen: x"),
             says: "13:3 unknown key pickup.lisen; did you mean listen?"),
-        Mistake("no address", pickup(session), says: "11:3 pickup.listen is missing"),
+        Mistake("no address", pickup(session), says: "10:1 pickup.listen is missing"),
         Mistake(
             "an address without a port", pickup("listen: 127.0.0.1", session),
             says: "11:11 pickup.listen must be host:port, such as 127.0.0.1:8080"),
@@ -27,7 +27,7 @@ struct PickupMistakeTests {
         Mistake(
             "metrics on every address", pickup(listen, session, "metrics: 0.0.0.0:8080"),
             says: "13:12 pickup.metrics and pickup.listen both listen on port 8080"),
-        Mistake("nobody may ask", pickup(listen), says: "11:3 pickup has neither session nor api_keys"),
+        Mistake("nobody may ask", pickup(listen), says: "10:1 pickup has neither session nor api_keys"),
         Mistake(
             "a proof that nobody knows", pickup(listen, session, "proof: mtls"),
             says: "13:10 pickup.proof must be none or dpop"),
@@ -53,10 +53,10 @@ struct PickupMistakeTests {
             says: "13:15 pickup.public_url must be a URL that begins with https://"),
         Mistake(
             "a session without an issuer", pickup(listen, "session: { jwks: keys.json }"),
-            says: "12:12 pickup.session.issuer is missing"),
+            says: "12:3 pickup.session.issuer is missing"),
         Mistake(
             "a session without keys", pickup(listen, "session: { issuer: https://login.example }"),
-            says: "12:12 pickup.session.jwks is missing"),
+            says: "12:3 pickup.session.jwks is missing"),
         Mistake(
             "keys in plain text over the network",
             pickup(listen, "session: { issuer: i, jwks: 'http://login.example/jwks' }"),
@@ -87,7 +87,7 @@ struct PickupMistakeTests {
             says: "12:105 apps has no app called web"),
         Mistake(
             "a certificate without a key", pickup(listen, session, "tls: { certificate: chain.pem }"),
-            says: "13:8 pickup.tls.key is missing"),
+            says: "13:3 pickup.tls.key is missing"),
     ]
 
     @Test(arguments: all) func `a mistake in pickup is reported with its place`(mistake: Mistake) { mistake.check() }

@@ -69,6 +69,14 @@ extension DeviceScenarios {
             let places = lines.dropLast().compactMap { Int($0.split(separator: ":").dropFirst().first ?? "") }
             #expect(places.count == lines.count - 1 && places == places.sorted())
             #expect(lint.errorText.isEmpty)
+            // Each value to fill in has one line.
+            #expect(lines.dropLast().allSatisfy { $0.contains(": warning: FILL IN: ") }, "\(lint.outputText)")
+            let pair = try await run(["new", "our-pair", "--algorithm", "ES256"])
+            #expect(pair.status == 0, "\(pair.errorText)")
+            let linted = try await run(["lint", "our-pair.yaml"])
+            #expect(linted.status == 0, "\(linted.outputText)")
+            let file = try String(contentsOf: folder.url.appending(path: "our-pair.yaml"), encoding: .utf8)
+            #expect(file.contains("algorithm: ES256") && file.contains("-----BEGIN PRIVATE KEY-----"))
             let test = try await run(["test", "our-vendor.yaml"])
             #expect(test.status == 1)
             #expect(test.outputText.contains("warning: FILL IN: the purpose of the tokens"))

@@ -247,6 +247,36 @@ extension KeyScenarios {
             #expect(imported.status != 0, "\(imported.errorText)")
         }
 
+        @Test func `a new version's steps depend on its state and on the party that made the key`() async throws {
+            let folder = try TemporaryFolder()
+            let configuration = """
+                kafka: { bootstrap_servers: "127.0.0.1:9092" }
+                keys: { made: { path: keys/made }, had: { path: keys/had } }
+                apps: { made: { adapter: braze, key: made }, had: { adapter: braze, key: had } }
+                """
+            try Data(configuration.utf8).write(to: folder.url.appending(path: "remint.yaml"))
+            func keys(_ arguments: String...) async throws -> Program {
+                try await Program.run(
+                    Repository.remint, ["keys", arguments[0], "--config", "remint.yaml"] + arguments.dropFirst(),
+                    directory: folder.url)
+            }
+            let first = try await keys("generate", "--key", "made", "--id", "a")
+            #expect(first.status == 0, "\(first.errorText)")
+            #expect(first.outputText.contains("the version a (RS256) is active and signs from now on\n"))
+            #expect(first.outputText.contains("Until these steps at Braze are done, Braze refuses its tokens:\n  1. "))
+            let second = try await keys("generate", "--key", "made", "--id", "b")
+            #expect(second.outputText.contains("the version b (RS256) is prepared\n"), "\(second.errorText)")
+            #expect(second.outputText.contains("At Braze, before it may sign:\n  1. "))
+            let made = try await Program.run("openssl", ["genrsa", "-out", "key", "2048"], directory: folder.url)
+            try #require(made.status == 0)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: folder.url.appending(path: "key").path)
+            let imported = try await keys("import", "--key", "had", "--pem", "key")
+            #expect(imported.outputText.contains("is active and signs from now on\n"), "\(imported.errorText)")
+            #expect(imported.outputText.contains("Compare this public key with the one that Braze has.\n"))
+            #expect(imported.outputText.contains("At Braze, unless it is done already:\n  1. "))
+        }
+
         private func rings(_ folder: borrowing TemporaryFolder) throws -> [String: String] {
             var texts: [String: String] = [:]
             for ring in ["braze-ios", "infobip-mobile"] {

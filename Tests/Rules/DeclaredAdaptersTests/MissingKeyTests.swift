@@ -43,6 +43,26 @@ import YAMLReading
         #expect(verdicts == ["vendor_says is missing"])
     }
 
+    @Test(arguments: [
+        ("  older_tokens: stay_good\n", "key:\n", "key.older_tokens is missing"),
+        ("  encoding: utf8\n", "key:\n", "key.encoding is missing"),
+        ("  user: [user]\n", "report:\n", "report does not name the user's member"),
+        (" from: 1m,", "lifetime: {", "token.lifetime.from is missing"),
+        ("call: \"rooms.join(token)\"", "device: {", "device.call is missing"),
+        (", about: \"the user's name in the room\"", "nick: {", "vouched.nick.about is missing"),
+    ])
+    func `a missing key is at the name of its section`(
+        _ passage: String, _ section: String, _ message: String
+    ) throws {
+        let found = try diagnostics(passage, "")
+        let error = try #require(found.first { $0.message.hasPrefix(message) }, "\(found)")
+        let text = try Places.text(ofRules: "rooms").replacing(passage, with: "", maxReplacements: 1)
+        let start = try #require(text.range(of: section)).lowerBound
+        let lines = text[..<start].split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(error.place.line == lines.count)
+        #expect(error.place.column == (lines.last?.count ?? 0) + 1)
+    }
+
     @Test func `a section that is read by its key has its keys declared`() throws {
         let found = try errors("  members: [user, code]", "  members: [user, code, at]\n  time: { at: at, zone: UTC }")
         #expect(found.contains { $0.hasPrefix("report.time.unit is missing") }, "\(found)")

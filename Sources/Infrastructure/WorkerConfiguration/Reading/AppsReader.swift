@@ -24,7 +24,7 @@ struct AppsReader {
                     "no app can be called \(name): the metrics count events of apps that are not configured under this name; rename the app"
                 )
             }
-            let app = Section(value, name: section.path(name), section.diagnostics)
+            let app = Section(value, at: key, name: section.path(name), section.diagnostics)
             defer { app.finish() }
             let own = FileNotes()
             let reader = AppsReader(registry: registry, source: source.noted(in: own), keys: keys, notes: notes)
@@ -171,12 +171,12 @@ struct AppsReader {
 
     private func adapter(_ registration: AdapterRegistry.Registration, _ node: Node?, _ app: Section) -> (any Adapter)?
     {
-        let settings = Section(node, name: app.path(of: Configuration.App.settingsKey), app.diagnostics)
+        let place = app.key(of: Configuration.App.settingsKey) ?? app.place
+        let settings = Section(node, at: place, name: app.path(of: Configuration.App.settingsKey), app.diagnostics)
         var isComplete = node == nil || node?.mapping != nil
         for key in registration.settings {
             if settings.value(key.name) == nil, key.isRequired {
-                let path = settings.path(key.name)
-                app.diagnostics.missing(path, node ?? app.node, "\(path) is missing: \(key.summary)")
+                settings.missing(key.name, "\(settings.path(key.name)) is missing: \(key.summary)")
                 isComplete = false
             }
         }
@@ -192,7 +192,7 @@ struct AppsReader {
             guard error.key.isEmpty || registration.settings.contains(where: { $0.name == error.key }) else {
                 return nil
             }
-            app.diagnostics.error(settings.value(error.key) ?? node, "\(settings.path(error.key)) \(error.message)")
+            app.diagnostics.error(settings.value(error.key) ?? place, "\(settings.path(error.key)) \(error.message)")
         } catch let error as DecodingError {
             let key = error.codingPath.first
             app.diagnostics.error(

@@ -185,7 +185,7 @@ public struct ConfigurationReader {
     private func readKeys(_ section: Section) -> [Configuration.Key] {
         section.all.compactMap { place, name, value in
             checkRingName(name, place, section.diagnostics)
-            let key = Section(value, name: section.path(name), section.diagnostics)
+            let key = Section(value, at: place, name: section.path(name), section.diagnostics)
             defer { key.finish() }
             let signer = key.placed(Configuration.Key.signerKey)
             guard signer != nil || key.value(of: Configuration.Key.signerKey) == nil else { return nil }

@@ -16,7 +16,7 @@ struct OpenedAppsReader {
                 section.diagnostics.error(key, Self.noApp(name, among: apps, key, section))
                 continue
             }
-            let entry = Section(value, name: section.path(name), section.diagnostics)
+            let entry = Section(value, at: key, name: section.path(name), section.diagnostics)
             defer { entry.finish() }
             var app = Configuration.Pickup.OpenedApp()
             entry.read(Configuration.Pickup.OpenedApp.settings, into: &app)

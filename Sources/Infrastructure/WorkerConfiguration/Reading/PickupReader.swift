@@ -39,8 +39,8 @@ struct PickupReader {
             .read(section.section(Keys.openedApps))
         pickup.apiKeys = apiKeys(section.section(Keys.keysByName))
         if !hasCallers(section) {
-            section.diagnostics.missing(
-                section.path(of: Keys.session), section.node,
+            section.missing(
+                Keys.session.name,
                 "pickup has neither session nor api_keys, so every call is refused; add session or api_keys")
         }
         return pickup
@@ -85,8 +85,10 @@ struct PickupReader {
             session(section.section(Keys.session), Keys.session.name)
         }
         let named = section.section(Keys.sessionsByName)
-        let others = named.all.map { _, name, value in
-            session(Section(value, name: named.path(name), section.diagnostics), "\(Keys.sessionsByName.name).\(name)")
+        let others = named.all.map { key, name, value in
+            session(
+                Section(value, at: key, name: named.path(name), section.diagnostics),
+                "\(Keys.sessionsByName.name).\(name)")
         }
         return (first.map { [$0] } ?? []) + others
     }
@@ -121,8 +123,8 @@ struct PickupReader {
     }
 
     private func apiKeys(_ section: Section) -> [Configuration.Pickup.APIKey] {
-        section.all.compactMap { _, name, value in
-            let key = Section(value, name: section.path(name), section.diagnostics)
+        section.all.compactMap { place, name, value in
+            let key = Section(value, at: place, name: section.path(name), section.diagnostics)
             defer { key.finish() }
             guard let hash = key.read(Keys.APIKey.hashKey) else { return nil }
             var backend = Keys.APIKey()

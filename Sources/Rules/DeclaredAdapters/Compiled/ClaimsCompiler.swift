@@ -92,6 +92,7 @@ struct ClaimsCompiler {
             guard let chosen = choices[settings[setting]?.text ?? ""] else { return nil }
             return value(chosen)
         case .omitted(let inner): return value(inner)
+        case .absent: return nil
         case .granted(let member, let otherwise, let isJSONText):
             let grant = Grant(member: member, form: isJSONText ? .jsonText : .itself)
             if !grants.contains(grant) { grants.append(grant) }

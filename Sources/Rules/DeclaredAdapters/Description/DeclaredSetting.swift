@@ -28,6 +28,8 @@ package struct DeclaredSetting: Sendable {
     package let standard: SettingValue?
     /// The prefix that a string must have; empty for any string.
     package let prefix: String
+    /// The form that a string must have; nil for any string.
+    package let form: TextForm?
     /// The key's meaning.
     package let about: String
 
@@ -47,7 +49,7 @@ package struct DeclaredSetting: Sendable {
     /// The key as the configuration's reader takes it.
     package var key: SettingKey {
         let standard = self.standard.map { "; default \($0.text)" } ?? (isRequired ? "" : "; default none")
-        let words = self.words.map { ": \($0.joined(separator: ", "))" } ?? ""
+        let words = self.words.map { ": \($0.joined(separator: ", "))" } ?? form.map { ", \($0.text)" } ?? ""
         return SettingKey(
             name, kind: kind.key, isRequired: isRequired, standard: self.standard?.text,
             summary: "\(about) (\(kind.word)\(words)\(standard))")

@@ -69,9 +69,11 @@ package struct FileTests: Sendable {
     package let apps: [App]
     package let reports: [Report]
     package let tokens: [Token]
-    /// The vendor's verdicts by the corruption's name.
-    package let verdicts: [(name: String, verdict: String)]
+    /// The vendor's verdicts by the corruption's name, each with the place of that name.
+    package let verdicts: [(name: String, verdict: String, place: FileLocation)]
     package let refusals: [Refusal]
+    /// The place of the reports in the file; that of the tests where there are none.
+    package let reportsPlace: FileLocation
     /// The place of the verdicts in the file; that of the tests where there are none.
     package let verdictsPlace: FileLocation
     /// The place of the tests in the file.

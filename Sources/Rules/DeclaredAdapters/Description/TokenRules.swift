@@ -51,13 +51,15 @@ package indirect enum ValueRule: Sendable {
     case jsonText(ValueRule)
     /// Texts in one text, with this between them.
     case joined([ValueRule], separator: String)
-    /// The value that belongs to a setting's word; left out where the word has none.
+    /// The value that belongs to a setting's word.
     case oneOf(setting: String, [String: ValueRule])
     /// The edge's value, and this constant where the edge vouches for none; as JSON in a string where the file asks for
     /// that.
     case granted(String, otherwise: ValueRule, isJSONText: Bool)
     /// The value, left out where there is none.
     case omitted(ValueRule)
+    /// No value: the claim is left out for this word of a setting.
+    case absent
 }
 
 /// A part of a string.

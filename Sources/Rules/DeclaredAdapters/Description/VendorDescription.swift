@@ -85,6 +85,8 @@ package struct VouchedMember: Sendable {
     package let name: String
     /// The JSON type that the member must have.
     package let kind: Kind
+    /// The strings that the member may be, or its elements where it is a list of strings.
+    package let strings: AllowedStrings
     /// The member's meaning.
     package let about: String
     /// The longest value, in bytes of JSON.

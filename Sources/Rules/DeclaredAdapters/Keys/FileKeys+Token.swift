@@ -59,9 +59,11 @@ extension FileKeys {
         static let derived = FileKey.section("derived", [hmac.description])
         static let hmac = FileKey.text("hmac", .words(["{{date}}"]), isRequired: true)
         static let madeBy = FileKey<KeyHandover.Origin>.word(
-            "made_by", ["ours": .ours, "vendor": .vendor, "shared": .shared])
+            "made_by", Dictionary(uniqueKeysWithValues: FileWords.makers.map { ($0.name, $0.value) }),
+            "The party that makes the key: ours, vendor or shared.")
         static let olderTokens = FileKey<KeyHandover.Overlap>.word(
-            "older_tokens", ["stay_good": .several, "are_refused": .none])
+            "older_tokens", Dictionary(uniqueKeysWithValues: FileWords.olderTokens.map { ($0.name, $0.value) }),
+            "The fate of the older key's tokens: stay_good or are_refused.")
         static let beforePromotion = FileKey.texts("before_promotion", isRequired: true)
         static let afterPromotion = FileKey.texts("after_promotion")
         static let afterRetirement = FileKey.texts("after_retirement")

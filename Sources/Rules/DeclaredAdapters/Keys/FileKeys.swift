@@ -58,23 +58,32 @@ extension FileKeys {
         static let required = FileKey.bool("required")
         static let standard = FileKey.node("default", .any)
         static let startsWith = FileKey.text("starts_with")
+        static let form: FileKey<TextForm> = .choice(
+            "form", "The form of a string: uuid, a UUID in lower case with hyphens.")
         static let about = FileKey.text("about", isRequired: true)
 
         static let all = [
             type.description, of.description, required.description, standard.description, startsWith.description,
-            about.description,
+            form.description, about.description,
         ]
     }
 
     /// The keys of a member that the edge vouches for.
     enum Vouched {
         static let type: FileKey<VouchedMember.Kind> = .choice("type")
-        static let atMost = FileKey.integer("at_most", in: 1...8192, "Bytes of JSON.")
+        static let of = FileKey.texts("of", "The words that a string, or each string of a list, may be.")
+        static let form: FileKey<TextForm> = .choice(
+            "form", "The form of a string: uuid, a UUID in lower case with hyphens.")
+        static let atMost = FileKey.integer(
+            "at_most", in: 1...8192, "The longest value, in bytes of its JSON; 1024 if the key is absent.")
         static let required = FileKey.bool(
             "required", "Whether an event without the member is dead-lettered as missing_vouched.")
         static let about = FileKey.text("about", isRequired: true)
 
-        static let all = [type.description, atMost.description, required.description, about.description]
+        static let all = [
+            type.description, of.description, form.description, atMost.description, required.description,
+            about.description,
+        ]
     }
 
     /// The keys of the device's call.

@@ -54,8 +54,12 @@ package struct DocsPage {
             "| member | type | required | what |", "|---|---|---|---|",
         ]
             + description.vouched.map {
-                "| `\($0.name)` | \($0.kind.rawValue) | \($0.isRequired ? "yes" : "no") | \(cell($0.about)) |"
+                "| `\($0.name)` | \(typeCell($0)) | \($0.isRequired ? "yes" : "no") | \(cell($0.about)) |"
             } + missingMembers
+    }
+
+    private func typeCell(_ member: VouchedMember) -> String {
+        member.strings.text.map { "\(member.kind.rawValue), \(cell($0))" } ?? member.kind.rawValue
     }
 
     private var missingMembers: [String] {
@@ -116,10 +120,13 @@ package struct DocsPage {
         return [
             "## Token", "", "- algorithm: \(algorithm)",
             "- header: \(header.map { "`\($0)`" }.joined(separator: ", "))",
-            "- claims: \(description.token.claims.flatMap(claimNames).map { "`\($0)`" }.joined(separator: ", "))",
+            "- claims: \(claims.map { "`\($0)`" }.joined(separator: ", "))",
             "- \(end)",
         ] + isAnybodys
     }
+
+    /// The names of all claims that a token can have, those of every choice. An ellipsis is a part that differs.
+    package var claims: [String] { description.token.claims.flatMap(claimNames) }
 
     private func claimNames(_ rule: ClaimRule) -> [String] {
         switch rule {

@@ -92,7 +92,10 @@ package struct DescriptionReader {
                 "platforms is missing: read, the SDKs whose source was read for these rules, and not_read, the others")
             return
         }
-        for platform in platforms.notRead { root.diagnostics.notice(at: platform.place, "not read: \(platform.text)") }
+        // A value to fill in has a warning of its own.
+        for platform in platforms.notRead where !platform.text.hasPrefix(FileSkeleton.mark) {
+            root.diagnostics.notice(at: platform.place, "not read: \(platform.text)")
+        }
     }
 
     private func facts(_ root: Section, _ key: FileKey<Node>) -> [MissingFact] {

@@ -32,9 +32,34 @@ struct SettingsReader {
             let kind = member.read(FileKeys.Vouched.type) ?? .text
             let about = member.read(FileKeys.Vouched.about) ?? ""
             return VouchedMember(
-                name: name, kind: kind, about: about, limit: member.read(FileKeys.Vouched.atMost) ?? 1024,
+                name: name, kind: kind, strings: strings(member, kind), about: about,
+                limit: member.read(FileKeys.Vouched.atMost) ?? 1024,
                 isRequired: member.read(FileKeys.Vouched.required) ?? false)
         }
+    }
+
+    /// Reads the strings that a member may be: `of` or `form`.
+    private func strings(_ member: Section, _ kind: VouchedMember.Kind) -> AllowedStrings {
+        let words = member.placed(FileKeys.Vouched.of), form = member.placed(FileKeys.Vouched.form)
+        if let words, let form {
+            member.diagnostics.error(form.node, "\(member.name) has both of and form; remove one of the two")
+            return .words(words.value)
+        }
+        if let words {
+            if kind != .text, kind != .texts {
+                member.diagnostics.error(
+                    words.node, "\(member.path(of: FileKeys.Vouched.of)) is for type text or texts")
+            }
+            if words.value.isEmpty || words.value.contains("") {
+                member.diagnostics.error(words.node, "\(member.path(of: FileKeys.Vouched.of)) must be a list of words")
+            }
+            return .words(words.value)
+        }
+        guard let form else { return .any }
+        if kind != .text {
+            member.diagnostics.error(form.node, "\(member.path(of: FileKeys.Vouched.form)) is for type text")
+        }
+        return .form(form.value)
     }
 
     private func isSmall(_ section: Section) -> Bool {
@@ -61,12 +86,29 @@ struct SettingsReader {
         let isRequired = section.read(FileKeys.Setting.required) ?? false
         let about = section.read(FileKeys.Setting.about) ?? ""
         let prefix = section.read(FileKeys.Setting.startsWith) ?? ""
+        let form = form(section, kind)
         let standard = section.read(FileKeys.Setting.standard).flatMap { value(of: $0, kind, section) }
         if isRequired, let node = section.read(FileKeys.Setting.standard) {
             section.diagnostics.error(node, "\(section.name) is required and has a default; remove one of the two")
         }
         return DeclaredSetting(
-            name: name, kind: kind, isRequired: isRequired, standard: standard, prefix: prefix, about: about)
+            name: name, kind: kind, isRequired: isRequired, standard: standard, prefix: prefix, form: form,
+            about: about)
+    }
+
+    private func form(_ section: Section, _ kind: DeclaredSetting.Kind) -> TextForm? {
+        guard let (form, node) = section.placed(FileKeys.Setting.form) else { return nil }
+        guard kind == .text else {
+            section.diagnostics.error(node, "\(section.path(of: FileKeys.Setting.form)) is for type text")
+            return nil
+        }
+        if let standard = section.read(FileKeys.Setting.standard), let text = standard.scalar?.string,
+            !form.matches(text.utf8)
+        {
+            section.diagnostics.error(
+                standard, "\(section.path(of: FileKeys.Setting.standard)) is not \(form.text), which form requires")
+        }
+        return form
     }
 
     private func kind(_ word: String, _ words: [String]?, _ node: Node, _ section: Section) -> DeclaredSetting.Kind? {

@@ -23,6 +23,7 @@ struct TestsReader {
                     vouched: vouched(of: app.name, tokens))
             },
             reports: reports, tokens: tokens, verdicts: verdicts(section), refusals: refusals(section),
+            reportsPlace: section.diagnostics.place(of: section.key(of: FileKeys.Tests.reports) ?? section.node),
             verdictsPlace: section.diagnostics.place(of: section.key(of: FileKeys.Tests.verdicts) ?? section.node),
             place: section.diagnostics.place(of: section.node))
     }
@@ -203,14 +204,14 @@ struct TestsReader {
         }
     }
 
-    private func verdicts(_ section: Section) -> [(name: String, verdict: String)] {
+    private func verdicts(_ section: Section) -> [(name: String, verdict: String, place: FileLocation)] {
         section.section(FileKeys.Tests.verdicts).all.prefix(Self.most).compactMap { key, name, value in
             guard let text = value.scalar?.string else {
                 section.diagnostics.error(
                     value, "tests.verdicts.\(name) must be a string, such as 401 Unauthorized or accepted")
                 return nil
             }
-            return (name, text)
+            return (name, text, section.diagnostics.place(of: key))
         }
     }
 

@@ -25,6 +25,7 @@ extension TokenReader {
             return nil
         }
         if let word = scalar.jsonWord { return .constant(Array(word.utf8)) }
+        guard !refusesOmission(node, name) else { return nil }
         return text(scalar.string, node, name, mayBeAbsent)
     }
 
@@ -239,11 +240,23 @@ extension TokenReader {
         var choices: [String: ValueRule] = [:]
         for (key, word, node) in section.all where word != FileKeys.Function.by.name {
             guard isWord(word, of: words, key, setting) else { continue }
-            choices[word] = value(node, section.path(word))
+            guard node.isOmission else {
+                choices[word] = value(node, section.path(word))
+                continue
+            }
+            choices[word] = .absent
+            if !mayBeAbsent {
+                diagnostics.error(
+                    node, "\(section.path(word)): only a member can be left out; write a value in place of $omit")
+            }
         }
-        if !mayBeAbsent, let word = words.first(where: { choices[$0] == nil }) {
-            diagnostics.error(place, "\(name) has no result for \(setting): \(word)")
-        }
+        requireResults(
+            section, setting, words, place, orElse: mayBeAbsent ? "$omit to leave the claim out" : "its value")
         return .oneOf(setting: setting, choices)
     }
+}
+
+extension Node {
+    /// Whether it is `$omit`, the result of `$one_of` for a word without a claim.
+    var isOmission: Bool { scalar?.string == "$omit" }
 }

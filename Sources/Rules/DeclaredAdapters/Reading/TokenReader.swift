@@ -102,7 +102,7 @@ struct TokenReader {
         }
     }
 
-    /// Returns a member that a setting selects; it is left out where the setting's word has none.
+    /// Returns a member that a setting selects.
     private func chosenMember(_ name: String, _ node: Node) -> HeaderRule? {
         guard node.mapping?.count == 1, node.mapping?.first?.key.scalar?.string == "$one_of",
             let inside = node.mapping?.first?.value,
@@ -114,12 +114,16 @@ struct TokenReader {
         var choices: [String: ValueRule] = [:]
         for (key, word, value) in section.all where word != FileKeys.Function.by.name {
             guard isWord(word, of: words, key, setting) else { continue }
-            choices[word] = text(of: value, section.path(word)).map { .text($0) }
+            choices[word] =
+                value.isOmission
+                ? ValueRule.absent : text(of: value, section.path(word)).map { ValueRule.text($0) }
         }
+        requireResults(section, setting, words, node, orElse: "$omit to leave the member out")
         return HeaderRule(name: name, value: .oneOf(setting: setting, choices))
     }
 
     private func text(of value: Node, _ name: String) -> [TextRule]? {
+        guard !refusesOmission(value, name) else { return nil }
         guard let text = value.scalar?.string, let parts = placeholders.parts(of: text, at: value) else {
             if value.scalar == nil { diagnostics.error(value, "\(name) must be a string") }
             return nil
@@ -139,6 +143,13 @@ struct TokenReader {
             }
         }
         return parts
+    }
+
+    /// Returns whether `node` is `$omit`, after reporting that it is no value.
+    func refusesOmission(_ node: Node, _ name: String) -> Bool {
+        guard node.isOmission else { return false }
+        diagnostics.error(node, "\(name): $omit is a result of $one_of, and no value of its own")
+        return true
     }
 
     // MARK: Claims
@@ -187,11 +198,10 @@ struct TokenReader {
         var choices: [String: [ClaimRule]] = [:]
         for (key, word, value) in section.all where word != FileKeys.Function.by.name {
             guard isWord(word, of: words, key, setting) else { continue }
-            choices[word] = value.null != nil ? [] : claims(of: value, section.path(word), isChoice: true)
+            let isEmpty = value.null != nil || value.isOmission
+            choices[word] = isEmpty ? [] : claims(of: value, section.path(word), isChoice: true)
         }
-        for word in words where choices[word] == nil {
-            diagnostics.error(node, "\(name) has no result for \(setting): \(word); write {} for nothing")
-        }
+        requireResults(section, setting, words, node, orElse: "{} for no claims")
         return .oneOf(setting: setting, choices)
     }
 
@@ -208,6 +218,16 @@ struct TokenReader {
             return nil
         }
         return (setting, words, section)
+    }
+
+    /// Reports the words of `setting` without a result: a claim that is left out must be written.
+    func requireResults(
+        _ section: Section, _ setting: String, _ words: [String], _ node: Node, orElse omission: String
+    ) {
+        for word in words where section.key(word) == nil {
+            diagnostics.error(
+                node, "\(section.name) has no result for \(setting): \(word); write \(word): \(omission)")
+        }
     }
 
     func isWord(_ word: String, of words: [String], _ key: Node, _ setting: String) -> Bool {

@@ -48,7 +48,7 @@ extension ValueRule {
         case .array(let values), .joined(let values, _): values.contains(where: \.hasVouched)
         case .jsonText(let inner), .omitted(let inner): inner.hasVouched
         case .oneOf(_, let choices): choices.values.contains(where: \.hasVouched)
-        case .constant, .placeholder, .text, .moment: false
+        case .constant, .placeholder, .text, .moment, .absent: false
         }
     }
 

@@ -28,8 +28,8 @@ struct ExpectationReader {
     func read() -> Expectation? {
         defer { section.finish() }
         guard parent.value(of: Keys.section) != nil else {
-            diagnostics.error(
-                parent.node, "\(parent.path(of: Keys.section)) is missing; write it, as in { outcome: minted }")
+            parent.missing(
+                Keys.section.name, "\(parent.path(of: Keys.section)) is missing; write it, as in { outcome: minted }")
             return nil
         }
         let node = section.value(of: Keys.outcome)

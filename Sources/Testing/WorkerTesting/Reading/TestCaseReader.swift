@@ -51,8 +51,8 @@ package struct TestCaseReader {
         )
         let status = lookup.read(statusKey)
         if lookup.value(of: statusKey) == nil {
-            lookup.diagnostics.error(
-                lookup.node, "\(lookup.path(of: statusKey)) is missing; write it, as in \(statusKey.name): 200")
+            lookup.missing(
+                statusKey.name, "\(lookup.path(of: statusKey)) is missing; write it, as in \(statusKey.name): 200")
         }
         if lookup.value(of: bodyKey) != nil, lookup.value(of: textKey) != nil {
             lookup.diagnostics.error(

@@ -105,7 +105,7 @@ struct LookupMistakeTests {
         Mistake(
             "no endpoint", LookupText.app(["mode: verify", "key: hunter2"]),
             says:
-                "9:7 apps.shop.lookup.endpoint is missing: each account of Keyed has its own; write its https URL"),
+                "8:5 apps.shop.lookup.endpoint is missing: each account of Keyed has its own; write its https URL"),
         Mistake(
             "an empty endpoint",
             LookupText.app(["mode: verify", "endpoint: ${AT:-}", "key: hunter2"]),
@@ -131,7 +131,7 @@ struct LookupMistakeTests {
         Mistake(
             "no key", LookupText.app(["mode: verify", "endpoint: https://a"]),
             says:
-                "9:7 apps.shop.lookup.key is missing: Keyed takes a key; or name its file with apps.shop.lookup.key_file"
+                "8:5 apps.shop.lookup.key is missing: Keyed takes a key; or name its file with apps.shop.lookup.key_file"
         ),
         Mistake(
             "a username and a password for a key", keyed("username: hunter2", "password: hunter2"),
@@ -141,7 +141,7 @@ struct LookupMistakeTests {
             "the file of a password in place of a key",
             LookupText.app(["mode: verify", "endpoint: https://a", "password_file: hunter2"]),
             says: "11:7 Keyed takes a key, not a password; remove apps.shop.lookup.password_file",
-            "9:7 apps.shop.lookup.key is missing: Keyed takes a key; or name its file with apps.shop.lookup.key_file"),
+            "8:5 apps.shop.lookup.key is missing: Keyed takes a key; or name its file with apps.shop.lookup.key_file"),
         Mistake(
             "a key twice", keyed("key_file: hunter2"),
             says: "12:7 apps.shop.lookup.key stands here too; keep one of them"),
@@ -172,8 +172,8 @@ struct LookupMistakeTests {
             says: "11:12 apps.shop.lookup.key must be up to 4096 visible ASCII characters without spaces"),
         Mistake(
             "neither username nor password", LookupText.app("basic", ["mode: verify"]),
-            says: "9:7 apps.shop.lookup.username is missing: Basic takes a username and a password",
-            "9:7 apps.shop.lookup.password is missing: Basic takes a username and a password; or name its file with apps.shop.lookup.password_file"
+            says: "8:5 apps.shop.lookup.username is missing: Basic takes a username and a password",
+            "8:5 apps.shop.lookup.password is missing: Basic takes a username and a password; or name its file with apps.shop.lookup.password_file"
         ),
         Mistake(
             "a key for a username and a password", basic("key: hunter2", "key_file: hunter2"),

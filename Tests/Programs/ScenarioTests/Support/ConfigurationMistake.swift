@@ -147,14 +147,14 @@ struct ConfigurationMistake: CustomTestStringConvertible, Sendable {
             "apps.ios.lifetime must be from 1m to 30d", fix: "as tokens of Braze live"),
         .init(
             "a missing setting",
-            .replace("    settings:\n      app_id: 0f0f0f0f-1111-2222-3333-444444444444\n", ""), at: "remint.yaml:25:5",
+            .replace("    settings:\n      app_id: 0f0f0f0f-1111-2222-3333-444444444444\n", ""), at: "remint.yaml:24:3",
             "apps.web.settings.app_id is missing", fix: "the OneSignal App ID (a UUID)"),
         .doubt(
             "a name in place of a UUID", .replace("0f0f0f0f-1111-2222-3333-444444444444", "my-app"),
             at: "remint.yaml:30:15", "apps.web.settings.app_id is no UUID", fix: "copy it from the vendor's dashboard"),
         .init(
             "a look-up without its endpoint", .replace("      endpoint: https://rest.fra-01.braze.eu\n", ""),
-            at: "remint.yaml:21:7", "apps.ios.lookup.endpoint is missing", fix: "write its https URL"),
+            at: "remint.yaml:20:5", "apps.ios.lookup.endpoint is missing", fix: "write its https URL"),
         .init(
             "tiers that do not grow", .replace("[10s, 1m]", "[1m, 10s]"), at: "remint.yaml:33:17",
             "worker.retries.tiers must grow from tier to tier", fix: "order them, and write each once"),
@@ -224,7 +224,7 @@ struct ConfigurationMistake: CustomTestStringConvertible, Sendable {
             "a gateway without sessions",
             .replace(
                 "  session:\n    issuer: https://login.example.com\n    audience: shop\n    jwks: jwks.json\n", ""),
-            at: "remint.yaml:37:3", "pickup has neither session nor api_keys", fix: "add session or api_keys"),
+            at: "remint.yaml:36:1", "pickup has neither session nor api_keys", fix: "add session or api_keys"),
         .init(
             "a JWK Set over http", .replace("jwks: jwks.json", "jwks: http://login.example.com/jwks.json"),
             at: "remint.yaml:42:11", "pickup.session.jwks", fix: "must be an https URL, or a file"),

@@ -84,7 +84,7 @@ struct CredentialsReader {
         let key = WrittenLookup.username
         let (node, path) = (section.value(of: key), section.path(of: key))
         guard node != nil else {
-            diagnostics.missing(path, section.node, "\(path) is missing: \(taken)")
+            section.missing(key.name, "\(path) is missing: \(taken)")
             return nil
         }
         guard let text = written.username else { return nil }
@@ -110,7 +110,7 @@ struct CredentialsReader {
         }
         guard isFile || isInline else {
             diagnostics.error(
-                section.node,
+                section.place,
                 "\(path) is missing: \(taken); or name its file with \(section.path(of: keys.file))")
             return nil
         }

@@ -69,8 +69,8 @@ struct LookupReader {
             return nil
         }
         guard let endpoint = written.endpoint ?? terms.endpoint.flatMap({ try? EndpointURL(parsing: $0) }) else {
-            diagnostics.missing(
-                section.path(of: WrittenLookup.endpointKey), section.node,
+            section.missing(
+                WrittenLookup.endpointKey.name,
                 "\(section.path(of: WrittenLookup.endpointKey)) is missing: each account of \(adapter.vendor) has its own; write its https URL"
             )
             return nil

@@ -40,13 +40,13 @@ struct AdapterTest: ParsableCommand {
                 areGood = false
                 continue
             }
-            let run = FileTestRun(vendor, file: file)
-            let failures = run.failures()
-            (diagnostics + failures).printInOrder()
+            let outcome = FileTestRun(vendor, file: file).outcome()
+            let failures = outcome.failures
+            (diagnostics + outcome.warnings + failures).printInOrder()
             Terminal.print(
                 failures.isEmpty
-                    ? "\(file): ok: \(run.count.of("test"))"
-                    : "\(file): \(failures.count.of("failure")) of \(run.count.of("test"))")
+                    ? "\(file): ok: \(outcome.count.of("test"))"
+                    : "\(file): \(failures.count.of("failure")) in \(outcome.count.of("test"))")
             areGood = areGood && failures.isEmpty
         }
         if !areGood { throw ExitCode.failure }

@@ -1,6 +1,8 @@
+import AdapterKit
 import ArgumentParser
 import DeclaredAdapters
 import Foundation
+import JOSE
 
 /// `remint adapter new`.
 struct AdapterNew: ParsableCommand {
@@ -13,14 +15,20 @@ struct AdapterNew: ParsableCommand {
             """,
             examples: """
                 remint adapter new our-vendor
-                remint adapter new acme-chat
+                remint adapter new acme-chat --algorithm ES256
                 """))
 
     @Argument(help: ArgumentHelp("The vendor's name in small letters, digits and hyphens.", valueName: "name"))
     var name: String
 
+    @Option(
+        help: ArgumentHelp(
+            "The algorithm of the tokens. Default: HS256. A key pair for the tests is made and written into the file.",
+            valueName: "ES256"))
+    var algorithm: Algorithm?
+
     func run() throws {
-        guard let skeleton = FileSkeleton(name: name) else {
+        guard let skeleton = try FileSkeleton(name: name, algorithm: algorithm ?? .hs256) else {
             throw ValidationError(
                 "\(name) is no vendor's name; write small letters, digits and hyphens, such as our-vendor")
         }

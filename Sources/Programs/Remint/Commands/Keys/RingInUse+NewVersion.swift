@@ -30,12 +30,14 @@ extension RingInUse {
                 "remint: warning: the secret is shorter than its digest, \(key.algorithm.digestBytes.of("byte")) (RFC 7518, section 3.2)"
             )
         }
-        options.json ? try printJSON(version, key) : try tell(version, key)
+        options.json ? try printJSON(version, key) : try tell(version, key, isImported: action == "import")
     }
 
-    private func tell(_ version: ListedVersion, _ key: SigningKey) throws {
+    private func tell(_ version: ListedVersion, _ key: SigningKey, isImported: Bool) throws {
+        let use = version.state == .active ? " and signs from now on" : ""
         Terminal.print(
-            "\(ring.name): the version \(version.id) (\(version.algorithm.rawValue)) is \(version.state.rawValue)")
+            "\(ring.name): the version \(version.id) (\(version.algorithm.rawValue)) is \(version.state.rawValue)\(use)"
+        )
         if let pem = try key.verificationKey.publicKeyPEM() {
             Terminal.print("\n" + pem)
         } else {
@@ -43,11 +45,26 @@ extension RingInUse {
                 "its secret is in \(directory.path)/\(version.file), as the vendor's dashboard writes it")
         }
         guard let handover else { return }
-        printSteps("At \(apps[0].adapter.vendor), before it may sign:", handover.beforePromotion)
+        let vendor = apps[0].adapter.vendor
+        if isImported, key.algorithm.keyType != .secret {
+            Terminal.print("Compare this public key with the one that \(vendor) has.")
+        }
+        printSteps(title(version.state, at: vendor, isImported: isImported), handover.beforePromotion)
         if version.state == .prepared {
             Terminal.print(
                 "Then: \(RemintCommand("keys promote", version.id)), or a whole campaign: \(RemintCommand("rotate prepare", "--key-version", version.id))"
             )
+        }
+    }
+
+    /// Returns the title of the steps at `vendor`. A ring's first version signs at once, and the vendor may have an imported
+    /// key already.
+    private func title(_ state: KeyVersion.State, at vendor: String, isImported: Bool) -> String {
+        switch (state == .active, isImported) {
+        case (true, false): "Until these steps at \(vendor) are done, \(vendor) refuses its tokens:"
+        case (true, true): "At \(vendor), unless it is done already:"
+        case (false, false): "At \(vendor), before it may sign:"
+        case (false, true): "At \(vendor), before it may sign, unless it is done already:"
         }
     }
 
