@@ -37,7 +37,9 @@ demo: setup ## Build, then show the worker at work on an embedded broker.
 	.build/debug/remint demo
 
 # In four runs: Kafka's tests, the worker's and the lie detector's start so many clients and servers that they want the machine to
-# themselves.
+# themselves. Of each run, twelve cases at once: two thousand that start together have only each other to wait for, and the time limits
+# of clients and servers run all the while.
+test: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
 test: setup setup-tests ## Build and run every test.
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests
 	$(TOOLS_PATH) $(SWIFT) test --skip-build --skip 'KafkaTests|WorkerTests|LieDetectorTests'
