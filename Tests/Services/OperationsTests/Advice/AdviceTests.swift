@@ -7,11 +7,12 @@ import WorkerConfiguration
 /// A refusal's advice is a command that works in that state: from every state of ring and campaign, and for every step,
 /// an operator who follows the refusals gets on.
 ///
-/// Of the 29,000 walks every seventh is taken, from another one on in each run. `REMINT_TEST_ADVICE=all` takes all of them.
+/// Of the 30,240 walks every seventh is taken, from another one on in each run. `REMINT_TEST_SEED` chooses that one, and
+/// `REMINT_TEST_ADVICE=all` takes all walks.
 @Suite struct AdviceTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let stride = environment["REMINT_TEST_ADVICE"] == "all" ? 1 : 7
-    private static let first = Int.random(in: 0..<stride)
+    private static let seed = environment["REMINT_TEST_SEED"].flatMap { UInt($0) } ?? .random(in: 0..<1_000_000)
 
     private static let steps: [AdvisedCommand] = [
         .prepare(nil), .promote, .reissue, .resume, .abort, .retire, .revoke(nil, promoting: nil), .keysPromote("b"),
@@ -44,7 +45,7 @@ import WorkerConfiguration
         _ phase: Rotation.Phase?, _ kind: Rotation.Kind
     ) async throws {
         let configuration = try CampaignSequenceTests.configuration()
-        var (count, walks, longest) = (Self.first, 0, 0)
+        var (count, walks, longest) = (Int(Self.seed % UInt(Self.stride)), 0, 0)
         for states in Self.rings where phase != nil || kind == .rotation {
             for (isPaused, takesLast) in [(false, false), (false, true), (true, false)] {
                 guard !isPaused || phase.map({ !$0.isOver }) == true else { continue }
@@ -55,7 +56,8 @@ import WorkerConfiguration
                     let walk = try AdviceWalk(start, configuration, takesLast: takesLast)
                     defer { walk.remove() }
                     do { try await walk.accomplish(step) } catch {
-                        Issue.record("\(start): \(step): \(error)\n\(walk.trace.joined(separator: "\n"))")
+                        let trace = walk.trace.joined(separator: "\n")
+                        Issue.record("REMINT_TEST_SEED=\(Self.seed): \(start): \(step): \(error)\n\(trace)")
                         return
                     }
                     walks += 1
