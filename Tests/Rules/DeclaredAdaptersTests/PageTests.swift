@@ -30,6 +30,15 @@ import YAMLReading
         let types = Set(FileKeys.Setting.types).union(VouchedMember.Kind.allCases.map(\.rawValue))
         #expect(Set(FileWords.types.map { $0.name }) == types)
         #expect(FileWords.checks.map { $0.check } == VerdictRules.Check.allCases)
+        #expect(FileWords.forms.map { $0.name } == TextForm.allCases.map(\.rawValue))
+        #expect(Set(FileWords.codeTypes.map { $0.name }) == Set(CodeType.allCases.map(\.rawValue)))
+        #expect(Set(FileWords.units.map { $0.name }) == Set(ReportTime.Unit.allCases.map(\.rawValue)))
+        #expect(Set(FileWords.strangerSigns.map { $0.name }) == Set(StrangerSign.allCases.map(\.rawValue)))
+        #expect(Set(FileWords.evidence.map { $0.name }) == Set(Evidence.allCases.map(\.rawValue)))
+        #expect(Set(FileWords.encodings.map { $0.name }) == Set(SecretEncoding.allCases.map(\.rawValue)))
+        #expect(
+            Set(FileWords.remedies.map { String($0.name.trimmingPrefix("{ ").prefix { $0 != ":" }) })
+                == Set(FileKeys.Remedy.allWords))
     }
 
     @Test func `the page has a row for each remedy and each evidence`() throws {
