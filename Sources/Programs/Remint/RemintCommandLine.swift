@@ -18,8 +18,8 @@ struct RemintCommandLine: AsyncParsableCommand {
             CommandGroup(
                 name: "Setup",
                 subcommands: [
-                    DemoCommand.self, ConfigCommand.self, CheckCommand.self, TestCommand.self, TopicsCommand.self,
-                    AdapterCommand.self, PickupKeyCommand.self,
+                    InitCommand.self, DemoCommand.self, ConfigCommand.self, CheckCommand.self, TestCommand.self,
+                    TopicsCommand.self, AdapterCommand.self, PickupKeyCommand.self,
                 ]),
             CommandGroup(
                 name: "Keys",
