@@ -7,8 +7,9 @@ extension DeviceScenarios {
     @Suite(.timeLimit(.minutes(10))) struct DemoTests {
         private static let total = /(\d+) reports: \d+ tokens minted, .*, 0 not as expected/
 
-        @Test func `the demo shows five vendors in a table of less than 100 columns, and the totals`() async throws {
-            let demo = try await Program.run(Repository.remint, ["demo"])
+        @Test func `the demo shows five vendors and the totals, and its configuration has no finding but the vendors' facts`() async throws {
+            let folder = try TemporaryFolder()
+            let demo = try await Program.run(Repository.remint, ["demo", "--dir", "shop"], directory: folder.url)
             try #require(demo.status == 0, "\(demo.errorText)")
             let lines = demo.outputText.split(separator: "\n").map(String.init)
             #expect(lines.count == 9, "\(demo.outputText)")
@@ -18,6 +19,15 @@ extension DeviceScenarios {
             #expect(vendors == ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"])
             #expect(lines[7].contains("more vendors; every report: remint demo --all"))
             #expect(lines[8].contains(Self.total), "\(lines[8])")
+            let check = try await Program.run(
+                Repository.remint, ["check", "--config", "shop/remint.yaml"], directory: folder.url)
+            #expect(check.status == 0)
+            let findings = check.errorText.split(separator: "\n")
+            #expect(findings.count == 1, "\(check.errorText)")
+            #expect(
+                findings.first?.hasSuffix(
+                    " facts about vendors are missing, the first one here; see each with: remint check --all") == true,
+                "\(check.errorText)")
         }
 
         @Test func `the demo shows each report with --all`() async throws {
