@@ -7,7 +7,8 @@ extension DeviceScenarios {
     @Suite(.timeLimit(.minutes(10))) struct DemoTests {
         private static let total = /(\d+) reports: \d+ tokens minted, .*, 0 not as expected/
 
-        @Test func `the demo shows five vendors and the totals, and its configuration has no finding but the vendors' facts`() async throws {
+        @Test func `the demo shows five vendors, and its configuration has no finding but missing facts`() async throws
+        {
             let folder = try TemporaryFolder()
             let demo = try await Program.run(Repository.remint, ["demo", "--dir", "shop"], directory: folder.url)
             try #require(demo.status == 0, "\(demo.errorText)")

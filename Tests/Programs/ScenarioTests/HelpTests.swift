@@ -49,7 +49,7 @@ extension KeyScenarios {
             (["xylophone"], "Unknown command 'xylophone'\n", "remint <subcommand>"),
             (["dead-letters", "lst"], "Did you mean 'list'?", "remint dead-letters <subcommand>"),
             (["apps", "pasue"], "Did you mean 'pause'?", "remint apps <subcommand>"),
-            (["check", "--confg", "x"], "Unknown option '--confg'. Did you mean '--config'?", "remint check [--config"),
+            (["check", "--confg", "x"], "Unknown option '--confg'. Did you mean '--config'?", "remint check ["),
             (["apps", "--confg", "x"], "Unknown option '--confg'. Did you mean '--config'?", "remint apps list"),
             (["reissue", "--config=x", "--ledgr"], "Did you mean '--ledger'?", "remint reissue "),
             (["rotate", "prepare", "--version", "3", "-c", "x"], "'--key-version'", "remint rotate prepare [--config"),
