@@ -75,6 +75,16 @@ struct ConfigurationOptions: ParsableArguments {
         return app
     }
 
+    /// Warns of an app that the configuration does not have. Records of such apps exist, so this is no error.
+    func warnOfUnknown(app: String?, in configuration: Configuration) {
+        let known = configuration.apps.map(\.name)
+        guard let app, !known.contains(where: { $0.hasSameBytes(as: app) }) else { return }
+        let near = Spelling.nearest(to: app, among: known).map { ". Did you mean \($0)?" }
+        Terminal.error(
+            "remint: warning: no app is called \(app.printable(limit: 40)) in \(config)\(near ?? "; known: \(known.joined(separator: ", "))")"
+        )
+    }
+
     /// Returns the name of the configured key ring `name`.
     ///
     /// - Throws: `ValidationError` that names the known ones.
