@@ -17,7 +17,8 @@ extension KeyScenarios {
         private static let texts: Set = [
             "acls", "adapter", "algorithm", "app", "brokers", "by", "challenge", "code", "config", "delimiter",
             "delivery",
-            "device", "dir", "encoding", "filter", "format", "group", "id", "import", "input", "jwk", "keep", "key", "key-id",
+            "device", "dir", "encoding", "filter", "format", "group", "id", "import", "input", "jwk", "keep", "key",
+            "key-id",
             "key-version", "kid", "letter", "log-level", "origin", "passphrase-file", "pem", "promote", "reason",
             "recipient", "remint",
             "report", "secret", "set", "since", "socket", "stage", "state", "until", "user", "user-column", "vendor",
