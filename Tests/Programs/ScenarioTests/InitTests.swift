@@ -126,7 +126,7 @@ extension OperatorScenarios {
             let address = "127.0.0.1:\(try Gateway.freePort())"
             let made = try await lab.shell("remint init --vendor braze --generate --gateway --brokers embedded")
             try #require(made.status == 0, "\(made.errorText)")
-            try lab.replace("127.0.0.1:8080", with: address, in: "remint.yaml")
+            try lab.replace("127.0.0.1:8080", with: "\(address)\n  drain: 0s", in: "remint.yaml")
             let printed = commands(of: made)
             try #require(printed.count == 3, "\(made.outputText)")
             let process = try lab.start(printed[1])
@@ -137,6 +137,17 @@ extension OperatorScenarios {
             process.terminate()
             await process.waitForEnd()
             #expect(process.status == 0, "\(process.errorText)")
+        }
+
+        @Test func `a worker with a gateway needs the gateway's section`() async throws {
+            let lab = try Lab()
+            let made = try await lab.shell("remint init --vendor braze --generate")
+            try #require(made.status == 0, "\(made.errorText)")
+            let run = try await lab.shell("remint run --with-pickup --config remint.yaml")
+            #expect(run.status == 1)
+            #expect(
+                run.errorText.contains("--with-pickup needs the section pickup in remint.yaml"), "\(run.errorText)")
+            #expect(!run.errorText.contains("the worker starts"))
         }
 
         @Test func `a command without --config reads the file of REMINT_CONFIG`() async throws {
