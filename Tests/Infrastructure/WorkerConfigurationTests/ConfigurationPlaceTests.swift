@@ -22,12 +22,12 @@ struct ConfigurationPlaceTests {
         #expect(try place(nil, variable: "b.yaml", isInstalled: false) == "b.yaml")
     }
 
-    @Test func `an error names every place without a configuration`() throws {
-        let error = try #require(throws: ConfigurationPlace.Missing.self) {
+    @Test func `an error names every place without a configuration`() {
+        let error = #expect(throws: ConfigurationPlace.Missing.self) {
             try place(nil, variable: nil, isInstalled: false)
         }
         for word in ["--config", "REMINT_CONFIG", "/etc/remint/remint.yaml", "remint init"] {
-            #expect("\(error)".contains(word), "\(error)")
+            #expect(error?.description.contains(word) == true)
         }
     }
 }

@@ -22,7 +22,7 @@ struct EmbeddedPort: Sendable {
         }
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelInitializer { client in join(client, to: target) }
+            .childChannelInitializer { client in Self.join(client, to: target) }
         do {
             let server = try await bootstrap.bind(host: host, port: Int(port)).get()
             return EmbeddedPort(server: server, address: "\(host):\(server.localAddress?.port ?? Int(port))")
