@@ -14,7 +14,7 @@ public struct DiagnosticLines: Sendable {
 
     /// The lines about `diagnostics`.
     ///
-    /// - Parameter remedy: the words that tell a person how to see every finding of a kind.
+    /// - Parameter remedy: the words that show how to see every finding of a kind.
     public init(_ diagnostics: [Diagnostic], remedy: String) {
         let counts = diagnostics.reduce(into: [Group: Int]()) { counts, diagnostic in
             if let group = Self.group(of: diagnostic) { counts[group, default: 0] += 1 }
