@@ -209,7 +209,7 @@ let package = Package(
                 "Operations", "Preflight", "Wiring", "Serving", "Pipeline", "AdapterKit", "Kafka", "BrokerTokens",
                 "HTTPTransport", "Signing", "VendorLookup", "Keyring", "JOSE", "Formats", "WorkerConfiguration", "OTLP",
                 "Spans",
-                "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, httpTypes, nio, tls,
+                "Telemetry", logging, lifecycle, hummingbird, hummingbirdCore, httpTypes, nio, sockets, tls,
             ],
             // The pages of the admin server, in the program itself.
             resources: [

@@ -28,18 +28,30 @@ public struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
         case notice
     }
 
+    /// A kind of finding that a configuration may have in many places, for one line about all of them.
+    public struct Kind: Sendable, Hashable {
+        /// The words behind the number of findings.
+        let words: String
+
+        /// The kind with `words` behind the number of its findings, such as `files are old`.
+        public init(_ words: String) { self.words = words }
+    }
+
     /// The place in the file.
     public let place: FileLocation
     /// The severity.
     public let severity: Severity
     /// The mistake and its correction.
     public let message: String
+    /// The kind; nil for a finding that is always printed by itself.
+    public let kind: Kind?
 
     /// `message` about `place`.
-    public init(_ severity: Severity, at place: FileLocation, _ message: String) {
+    public init(_ severity: Severity, at place: FileLocation, _ message: String, kind: Kind? = nil) {
         self.place = place
         self.severity = severity
         self.message = message
+        self.kind = kind
     }
 
     /// The diagnostic as `FILE:LINE:COLUMN: SEVERITY: MESSAGE`.

@@ -95,9 +95,11 @@ package struct DemoWorkspace {
         if vendors != nil { text += "  retries: { tiers: [1s, 5s, 10s] }\n" }
         text += "log:\n  level: info\n  format: text\nkeys:\n"
         for app in apps { text += "  \(app.name): { path: keys/\(app.name) }\n" }
+        text += "# The recorded reports come without an edge that names their users. Yours does: identity: vouched\n"
         text += "apps:\n"
         for app in apps {
             text += "  \(app.name):\n    adapter: \(app.registration.name)\n    key: \(app.name)\n"
+            text += "    identity: reported\n"
             text += "    settings: \(String(decoding: app.example.settings, as: UTF8.self))\n"
             if let lookup = vendors?.yaml(of: app) { text += "    lookup: \(lookup)\n" }
         }

@@ -18,8 +18,8 @@ struct RemintCommandLine: AsyncParsableCommand {
             CommandGroup(
                 name: "Setup",
                 subcommands: [
-                    DemoCommand.self, ConfigCommand.self, CheckCommand.self, TestCommand.self, TopicsCommand.self,
-                    AdapterCommand.self, PickupKeyCommand.self,
+                    InitCommand.self, DemoCommand.self, ConfigCommand.self, CheckCommand.self, TestCommand.self,
+                    TopicsCommand.self, AdapterCommand.self, PickupKeyCommand.self,
                 ]),
             CommandGroup(
                 name: "Keys",
@@ -29,7 +29,9 @@ struct RemintCommandLine: AsyncParsableCommand {
                 subcommands: [StatusCommand.self, AppsCommand.self, LanesCommand.self, DeadLettersCommand.self]),
             CommandGroup(
                 name: "Inspection",
-                subcommands: [EmitCommand.self, InspectCommand.self, CodesCommand.self, MetricsCommand.self]),
+                subcommands: [
+                    TailCommand.self, EmitCommand.self, InspectCommand.self, CodesCommand.self, MetricsCommand.self,
+                ]),
         ])
 
     /// Runs the program. Exit codes: 0 done, 1 wrong request or failed check, 2 usage, 75 try again later.

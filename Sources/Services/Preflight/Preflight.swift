@@ -51,12 +51,18 @@ public struct Preflight: Sendable {
             + (configuration?.keys ?? []).flatMap(Self.repeatedKids)
             + (configuration?.keys ?? []).flatMap(Self.revivedVersions)
             + ends(at: now)
-            + apps.filter { $0.identity == .reported }.map { app in
-                Diagnostic(
-                    .notice, at: app.keyPlace,
-                    "apps.\(app.name) believes a report about who its user is; let the edge vouch, and write identity: vouched"
-                )
-            }
+            + apps.filter { $0.identity == .reported && !$0.hasWrittenIdentity }.map(Self.reportedIdentity)
+    }
+
+    private static let reportedIdentities = Diagnostic.Kind(
+        "apps believe a report about who its user is; let the edge vouch, and write identity: vouched")
+
+    /// Returns the notice about an app whose configuration leaves the source of the user out.
+    private static func reportedIdentity(of app: Configuration.App) -> Diagnostic {
+        Diagnostic(
+            .notice, at: app.keyPlace,
+            "apps.\(app.name) believes a report about who its user is; let the edge vouch, and write identity: vouched, or accept this and write identity: reported",
+            kind: reportedIdentities)
     }
 
     /// Reads and checks `file`.

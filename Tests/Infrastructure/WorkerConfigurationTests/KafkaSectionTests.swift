@@ -99,6 +99,17 @@ struct KafkaSectionTests {
         #expect(try file.configuration().kafka.properties.first?.value == "s")
     }
 
+    @Test func `the embedded broker may have a port of its own`() throws {
+        let kafka = try SampleText.replacing("127.0.0.1:9092", "embedded:19092").configuration().kafka
+        #expect(kafka.isEmbedded && kafka.embeddedPort == 19092)
+        for text in ["embedded:0", "embedded:65536", "embedded:x", "'embedded:'"] {
+            Mistake(
+                text, SampleText.replacing("127.0.0.1:9092", text),
+                says: "2:22 kafka.bootstrap_servers: the address has no port from 1 to 65535"
+            ).check()
+        }
+    }
+
     @Test func `the embedded broker cannot keep exactly_once`() {
         var file = SampleText.replacing("127.0.0.1:9092", "embedded")
         file.text += "delivery: exactly_once\n"

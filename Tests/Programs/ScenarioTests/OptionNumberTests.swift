@@ -9,7 +9,7 @@ extension KeyScenarios {
         private static let numbers: Set = [
             "allow-uid", "answer-within", "answered", "apps", "backlog", "canary", "clock-tolerance", "count",
             "devices",
-            "events", "expiring-within", "for", "interval", "jitter", "limit", "max-redrives", "max-rejections",
+            "events", "expiring-within", "for", "from", "interval", "jitter", "limit", "max-redrives", "max-rejections",
             "memory",
             "newer-than", "older-than", "partitions", "rate", "replication", "retire-after", "returning", "rounds",
             "rsa-bits", "seconds", "subjects", "timeout", "watch", "wave", "wave-rest",
@@ -17,10 +17,11 @@ extension KeyScenarios {
         private static let texts: Set = [
             "acls", "adapter", "algorithm", "app", "brokers", "by", "challenge", "code", "config", "delimiter",
             "delivery",
-            "device", "dir", "encoding", "filter", "format", "group", "id", "input", "jwk", "keep", "key", "key-id",
+            "device", "dir", "encoding", "filter", "format", "group", "id", "import", "input", "jwk", "keep", "key",
+            "key-id",
             "key-version", "kid", "letter", "log-level", "origin", "passphrase-file", "pem", "promote", "reason",
             "recipient", "remint",
-            "report", "secret", "since", "socket", "stage", "state", "until", "user", "user-column", "vendor",
+            "report", "secret", "set", "since", "socket", "stage", "state", "until", "user", "user-column", "vendor",
             "vouched", "worker",
         ]
         private static let wrong = ["nan", "-1", "-5s", "1e400", "99999999999999999999999", "99999999999999999d", ""]

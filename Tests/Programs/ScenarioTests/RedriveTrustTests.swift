@@ -37,7 +37,8 @@ extension OperatorScenarios {
             try await shop.broker.createTopic("a.failures", partitions: shop.partitions)
             try await shop.broker.createTopic("remint.dead-letters.parked", partitions: shop.partitions)
             try shop.configure("    key: braze-ios\n", "    key: braze-ios\n    topics: [a.failures]\n")
-            try shop.configure("    key: onesignal-shop\n", "    key: onesignal-shop\n    identity: vouched\n")
+            try shop.configure(
+                "    key: onesignal-shop\n    identity: reported\n", "    key: onesignal-shop\n    identity: vouched\n")
             let worker = try await shop.startWorker()
             let admin = try await AdminAPI(of: worker)
             try await shop.produce(Self.events)

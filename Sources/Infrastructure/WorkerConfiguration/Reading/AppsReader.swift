@@ -66,7 +66,8 @@ struct AppsReader {
                 lifetime: seconds, identity: terms.identity, proof: terms.proof, topics: terms.topics,
                 spread: terms.spread, missingUser: terms.missingUser,
                 publishWindow: terms.publishWindow.components.seconds, seal: seal, publication: terms.publication,
-                missingFacts: missingFacts(registration, app), settings: registration.settings, lookup: lookup),
+                missingFacts: missingFacts(registration, app), settings: registration.settings, lookup: lookup,
+                hasWrittenIdentity: app.value(of: WrittenApp.identity) != nil),
             written: written, section: lookupSection)
     }
 
@@ -83,10 +84,13 @@ struct AppsReader {
         }
     }
 
+    private static let missingFact = Diagnostic.Kind("facts about vendors are missing")
+
     private func missingFacts(_ registration: AdapterRegistry.Registration, _ app: Section) -> [Diagnostic] {
         let place = app.diagnostics.place(of: app.value(of: Configuration.App.adapterKey))
         return registration.missingFacts.map {
-            Diagnostic(.warning, at: place, "a fact of \(registration.vendor) is missing: \($0)")
+            Diagnostic(
+                .warning, at: place, "a fact of \(registration.vendor) is missing: \($0)", kind: Self.missingFact)
         }
     }
 

@@ -9,7 +9,7 @@ struct KafkaReader {
     func read(_ section: Section, into kafka: inout Configuration.Kafka) {
         let servers = servers(section)
         var brokers: BrokerList?
-        if let servers, servers.value != "embedded" {
+        if let servers, !Keys.isEmbedded(servers.value) {
             do throws(BrokerList.Problem) {
                 let list = try BrokerList(servers.value)
                 kafka.bootstrapServers = list.text

@@ -36,6 +36,8 @@ extension Configuration {
         public var settings: [SettingKey] = []
         /// The question to the vendor before a token is minted; nil for none.
         public var lookup: Lookup?
+        /// Whether the file has the key `identity`, so that the source of the user is a decision.
+        package var hasWrittenIdentity = false
         /// The fingerprint of everything that the app was read from, including the files that it names.
         public var fingerprint = Fingerprint()
     }

@@ -1,7 +1,7 @@
 extension Configuration {
     /// The Kafka cluster: brokers, group, client properties and OAuth tokens.
     public struct Kafka: Sendable, WithDefaults {
-        /// The brokers; `embedded` for librdkafka's own mock cluster in this process.
+        /// The brokers; `embedded` or `embedded:PORT` for librdkafka's own mock cluster in this process.
         public var bootstrapServers = "127.0.0.1:9092"
         /// The consumer group of the live lane, and the beginning of the others' names.
         public var group = "remint"
@@ -18,7 +18,21 @@ extension Configuration {
         public init() {}
 
         /// Whether the broker runs in this process.
-        public var isEmbedded: Bool { bootstrapServers == "embedded" }
+        public var isEmbedded: Bool { Self.isEmbedded(bootstrapServers) }
+        /// The port of the embedded broker; nil for one that the system chooses, and for brokers in other processes.
+        public var embeddedPort: UInt16? { Self.embeddedPort(in: bootstrapServers) }
+
+        /// Returns whether `text` names the embedded broker: `embedded` or `embedded:PORT`.
+        package static func isEmbedded(_ text: String) -> Bool { text == "embedded" || embeddedPort(in: text) != nil }
+
+        /// Returns the port in `embedded:PORT`; nil for any other string.
+        package static func embeddedPort(in text: String) -> UInt16? {
+            let name = "embedded:"
+            guard text.hasPrefix(name), text.dropFirst(name.count).allSatisfy({ "0"..."9" ~= $0 }),
+                let port = UInt16(text.dropFirst(name.count)), port > 0
+            else { return nil }
+            return port
+        }
     }
 
     /// A librdkafka property. However it is printed, its value is not: it may be a password.
@@ -49,7 +63,7 @@ extension Configuration.Kafka {
     static let serversKey = DeclaredKey.text(
         "bootstrap_servers", example: "${REMINT_BROKERS:-\(Configuration.Kafka().bootstrapServers)}",
         isRequired: true,
-        "host:port, the port always written, several separated by commas; \"embedded\" starts librdkafka's mock cluster in this process and logs its address."
+        "host:port, the port always written, several separated by commas; \"embedded\" starts librdkafka's mock cluster in this process and logs its address; \"embedded:PORT\" does so at a port of this machine."
     )
 
     static let group: Setting<Self> = .text(

@@ -33,13 +33,7 @@ extension WrittenApp {
             How long a new version of the key must have been prepared before it may sign (remint rotate promote): until the vendor and \
             every other verifier has it.
             """),
-        .choice(
-            "identity", \.identity, change: .reloads,
-            """
-            The source of the token's user. reported: the report, if the event vouches for nobody; vouched: an event must name the user \
-            that your edge has authenticated ("vouched" beside the report), else it is dead-lettered.
-            """),
-        proof, Setting(topicsKey, \.topics),
+        identity, proof, Setting(topicsKey, \.topics),
         .share(
             "spread", \.spread, in: 0...0.5, change: .reloads,
             """
@@ -57,6 +51,13 @@ extension WrittenApp {
     static let lifetimeKey = DeclaredKey.duration(
         "lifetime", in: lifetimeRange, example: "12h", change: .reloads,
         "How long tokens live. Default and bounds are the vendor's: Braze 12h (1m to 30d).")
+
+    static let identity: Setting<Self> = .choice(
+        "identity", \.identity, change: .reloads,
+        """
+        The source of the token's user. reported: the report, if the event vouches for nobody; vouched: an event must name the user \
+        that your edge has authenticated ("vouched" beside the report), else it is dead-lettered.
+        """)
 
     static let proof: Setting<Self> = .choice(
         "proof", \.proof, change: .reloads,

@@ -3,8 +3,11 @@ import Logging
 import WorkerConfiguration
 
 extension Configuration {
-    /// - Throws: `ValidationError` where the broker lives in another process and is not named, or `brokers` is no list of addresses.
+    /// Returns the brokers to ask: those of `brokers`, or the configured ones.
+    ///
+    /// - Throws: `ValidationError` where the broker lives in another process at an unknown port, or `brokers` is no list of addresses.
     func brokers(instead brokers: String?) throws -> String {
+        if brokers == nil, let port = kafka.embeddedPort { return "127.0.0.1:\(port)" }
         guard brokers != nil || !kafka.isEmbedded else {
             throw ValidationError(
                 "the embedded broker lives in another process; name its address, which that process logs, with --brokers"

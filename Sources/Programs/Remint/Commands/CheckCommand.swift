@@ -26,7 +26,8 @@ struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
                 """))
 
     @OptionGroup var options: ConfigurationOptions
-    @Flag(help: "Print the diagnostics as JSON.") var json = false
+    @Flag(help: "Print each finding, also where there are many of one kind.") var all = false
+    @Flag(help: "Print the diagnostics as JSON, each of them.") var json = false
     @Flag(help: "Ask brokers, vendors' endpoints, signers and issuers as well.") var connect = false
     @Option(help: "How long each of them may take to answer, such as 15s or 500ms.") var timeout = "15s"
 
@@ -45,7 +46,7 @@ struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
         let diagnostics = preflight.diagnostics + gateway + notices + gatewayNotices
         let openedApps = isReady ? preflight.configuration.map(PickupService.openedApps) ?? [] : []
         if !json {
-            for diagnostic in diagnostics { Terminal.error("\(diagnostic)") }
+            for line in lines(of: diagnostics) { Terminal.error(line) }
             if isReady, let summary = preflight.summary { Terminal.print("\(options.config): ok: \(summary)") }
             for line in openedApps { Terminal.print("\(options.config): \(line)") }
         }
@@ -61,6 +62,13 @@ struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
         let isOK = isReady && answers?.allSatisfy(\.isOK) != false
         if json { Terminal.print(report(diagnostics, openedApps, answers, isOK: isOK)) }
         if !isOK { throw ExitCode.failure }
+    }
+
+    /// Returns the lines about `diagnostics`: with `--all` one for each, otherwise one for many of a kind.
+    private func lines(of diagnostics: [Diagnostic]) -> [String] {
+        all
+            ? diagnostics.map(\.description)
+            : DiagnosticLines(diagnostics, remedy: "see each with: remint check --all").lines
     }
 
     /// The limit of open files, where a worker could not run with it.

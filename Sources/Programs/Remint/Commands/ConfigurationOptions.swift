@@ -10,8 +10,25 @@ import WorkerConfiguration
 
 /// `--config`, and the steps that every command does with it.
 struct ConfigurationOptions: ParsableArguments {
-    @Option(name: .shortAndLong, help: ArgumentHelp("The configuration.", valueName: "file"))
-    var config: String
+    @Option(
+        name: [.customShort("c"), .customLong("config")],
+        help: ArgumentHelp(
+            "The configuration. Default: $\(ConfigurationPlace.variable), or \(ConfigurationPlace.installed).",
+            valueName: "file"))
+    var named: String?
+
+    /// The configuration's file.
+    var config: String { (try? place())?.path ?? ConfigurationPlace.installed }
+
+    func validate() throws {
+        do throws(ConfigurationPlace.Missing) { _ = try place() } catch { throw ValidationError("\(error)") }
+    }
+
+    private func place() throws(ConfigurationPlace.Missing) -> ConfigurationPlace {
+        try ConfigurationPlace(
+            named: named, environment: { ProcessInfo.processInfo.environment[$0] },
+            exists: { FileManager.default.fileExists(atPath: $0) })
+    }
 
     /// Reads the configuration and the keys, and reports their errors on standard error.
     ///
@@ -56,6 +73,16 @@ struct ConfigurationOptions: ParsableArguments {
             )
         }
         return app
+    }
+
+    /// Warns of an app that the configuration does not have. Records of such apps exist, so this is no error.
+    func warnOfUnknown(app: String?, in configuration: Configuration) {
+        let known = configuration.apps.map(\.name)
+        guard let app, !known.contains(where: { $0.hasSameBytes(as: app) }) else { return }
+        let near = Spelling.nearest(to: app, among: known).map { ". Did you mean \($0)?" }
+        Terminal.error(
+            "remint: warning: no app is called \(app.printable(limit: 40)) in \(config)\(near ?? "; known: \(known.joined(separator: ", "))")"
+        )
     }
 
     /// Returns the name of the configured key ring `name`.

@@ -14,13 +14,15 @@ struct DemoCommand: AsyncParsableCommand {
         discussion: .help(
             """
             Sends a report of every vendor and SDK through the broker and the worker, and asks the vendor's verifier about each
-            token. Exit code 1 where anything is not as the recorded reports expect.
+            token. Prints a row for each of the first five vendors, and the totals of all; --all prints a row for each report. Exit code 1 \
+            where anything is not as the recorded reports expect.
             """,
             examples: """
                 remint demo
-                remint demo --dir shop
+                remint demo --dir shop --all
                 """))
 
+    @Flag(help: "Print a row for each report of every vendor.") var all = false
     @Flag(help: "Print the results as JSON, tokens included.") var json = false
     @Option(
         help: ArgumentHelp(
@@ -58,7 +60,12 @@ struct DemoCommand: AsyncParsableCommand {
             await vendors?.stop()
             throw error
         }
-        json ? printJSON(results) : printTable(results)
+        if json {
+            printJSON(results)
+        } else {
+            all ? printTable(results) : printVendors(results)
+            printTotals(results)
+        }
         if let vendors, !json { printRequests(vendors) }
         await vendors?.stop()
         if let dir { Terminal.error("configuration, keys and public keys are in \(dir)") }
@@ -76,6 +83,29 @@ struct DemoCommand: AsyncParsableCommand {
                 result.problem ?? result.verdict?.text ?? "-")
         }
         for line in table.lines { Terminal.print(line) }
+    }
+
+    /// The number of vendors with a row of their own.
+    private static let shownVendors = 5
+
+    private func printVendors(_ results: [DemoResult]) {
+        let vendors = DemoVendorResults.all(results)
+        var table = TextTable("VENDOR", "REPORTS", "TOKENS", "ACCEPTED", "SKIPPED", "DEAD LETTERS", "ONE TOKEN")
+        for vendor in vendors.prefix(Self.shownVendors) {
+            table.add(
+                vendor.vendor, String(vendor.results.count), String(vendor.minted), String(vendor.accepted),
+                String(vendor.skipped), String(vendor.deadLetters), vendor.example ?? "-")
+        }
+        for line in table.lines { Terminal.print(line) }
+        let more = vendors.count - Self.shownVendors
+        if more > 0 { Terminal.print("and \(more.of("more vendor")); every report: remint demo --all") }
+        for result in results {
+            guard let problem = result.problem else { continue }
+            Terminal.print("not as expected: \(result.event.app.name), \(result.event.recording): \(problem)")
+        }
+    }
+
+    private func printTotals(_ results: [DemoResult]) {
         let minted = results.count { $0.outcome == .minted }
         let accepted = results.count { $0.verdict == .accepted }
         let skipped = results.count { $0.outcome.name == "skipped" }

@@ -2,6 +2,7 @@ import AdapterKit
 import ArgumentParser
 import Foundation
 import Logging
+import Pickup
 import Preflight
 import ServiceLifecycle
 import Telemetry
@@ -22,14 +23,16 @@ struct RunCommand: AsyncParsableCommand {
             finishes and commits its batch and leaves the groups, within worker.shutdown_deadline. On SIGUSR1 the
             worker finishes what it has consumed and consumes nothing new, but stays in its groups; a second SIGUSR1 ends that. On
             SIGHUP, and when the configuration or a file that it names changes, it applies the new values; it logs the changes that need a
-            restart, and keeps the old configuration if the new one is wrong.
+            restart, and keeps the old configuration if the new one is wrong. With --with-pickup the process is a gateway, too: for a small fleet \
+            and first steps, as the keys are then in the process that devices call.
             """,
             examples: """
                 remint run --config remint.yaml
-                remint run --config /etc/remint/remint.yaml
+                remint run --config /etc/remint/remint.yaml --with-pickup
                 """))
 
     @OptionGroup var options: ConfigurationOptions
+    @Flag(help: "Run the gateway of the section pickup in the same process.") var withPickup = false
 
     func run() async throws {
         Heap.keepSmall()
@@ -39,34 +42,87 @@ struct RunCommand: AsyncParsableCommand {
         let hangups = await UnixSignalsSequence(trapping: .sighup)
         let preflight = try options.load()
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
+        let pickup = withPickup ? try gatewaySection(of: configuration) : nil
         let level = LogLevel(configuration.log)
         let logger = Logger.remint(configuration.log, at: level)
         logger.notice("the worker starts", metadata: Build.details(configuration.workerLimits))
         protection.report(to: logger)
+        if let pickup { logger.notice("the gateway starts", metadata: Build.details(pickup.limits)) }
+        let gateway = withPickup ? makeGateway(configuration, preflight, logger, level) : nil
         let worker = try WorkerService(
             preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system,
-            origin: ConfigurationOrigin(file: options.config, registry: .remint, source: .system), logLevel: level,
-            build: Build.info)
+            origin: origin, logLevel: level, build: Build.info, isReady: { gateway?.start(brokers: $0) })
         if let tracer = worker.tracer { InstrumentationSystem.bootstrap(tracer) }
-        let service = DeadlineService(
-            worker: worker, limit: configuration.worker.shutdownDeadline, logger: logger)
-        let group = ServiceGroup(
-            configuration: .init(
-                services: [.init(service: service)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         let quiet = Task {
             for await _ in await UnixSignalsSequence(trapping: .sigusr1) { worker.status.toggleQuiet() }
         }
-        let reload = Task { for await _ in hangups { worker.reload() } }
+        let reload = Task {
+            for await _ in hangups {
+                worker.reload()
+                gateway?.reload()
+            }
+        }
         defer {
             quiet.cancel()
             reload.cancel()
         }
         do {
-            try await group.run()
+            try await group(worker, gateway, configuration, logger).run()
         } catch {
             logger.critical("the worker cannot go on", error: error)
             throw ExitCode(75)
         }
+    }
+
+    private var origin: ConfigurationOrigin {
+        ConfigurationOrigin(file: options.config, registry: .remint, source: .system)
+    }
+
+    /// Returns the services of the process. The gateway stops first, so that the worker answers its waiting callers.
+    private func group(
+        _ worker: WorkerService, _ gateway: GatewayBesideWorker?, _ configuration: Configuration, _ logger: Logger
+    ) -> ServiceGroup {
+        let limit = configuration.worker.shutdownDeadline
+        let service = DeadlineService(worker: worker, limit: limit, logger: logger)
+        var services = [ServiceGroupConfiguration.ServiceConfiguration(service: service)]
+        if let gateway { services.append(ServiceGroupConfiguration.ServiceConfiguration(service: gateway)) }
+        var group = ServiceGroupConfiguration(
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        if gateway != nil {
+            group.maximumGracefulShutdownDuration = (configuration.pickup?.drain ?? .zero) + limit + limit
+        }
+        return ServiceGroup(configuration: group)
+    }
+
+    // MARK: The gateway
+
+    /// Returns the section of the gateway, whose files can be used.
+    ///
+    /// - Throws: `ExitCode` 1 for a configuration without a gateway, and where it could not start.
+    private func gatewaySection(of configuration: Configuration) throws -> Configuration.Pickup {
+        guard let pickup = configuration.pickup else {
+            Terminal.error(
+                "remint: --with-pickup needs the section pickup in \(options.config); remint config sample shows one")
+            throw ExitCode.failure
+        }
+        let problems = PickupService.diagnostics(for: configuration)
+        for problem in problems { Terminal.error("\(problem)") }
+        guard problems.isEmpty else { throw ExitCode.failure }
+        return pickup
+    }
+
+    private func makeGateway(
+        _ configuration: Configuration, _ preflight: Preflight, _ logger: Logger, _ level: LogLevel
+    ) -> GatewayBesideWorker {
+        let (file, files) = (origin, preflight.files)
+        let gateway = GatewayBesideWorker { brokers in
+            try PickupService(
+                configuration, brokers: brokers, logger: logger, now: UnixTime.system, origin: (file, files: files),
+                logLevel: level, build: Build.info)
+        }
+        // The address of an embedded broker is known once the worker consumes.
+        if !configuration.kafka.isEmbedded { gateway.start(brokers: configuration.kafka.bootstrapServers) }
+        return gateway
     }
 }
 

@@ -110,17 +110,7 @@ struct DeadLetterOptions: ParsableArguments {
     /// Loads the configuration, and returns it with the brokers to ask.
     func load() throws -> (configuration: Configuration, brokers: String, logger: Logger) {
         guard let configuration = try options.load().configuration else { throw ExitCode.failure }
-        warnOfUnknownApp(in: configuration)
+        options.warnOfUnknown(app: app, in: configuration)
         return (configuration, try configuration.brokers(instead: brokers), Logger.quiet(configuration.log))
-    }
-
-    /// Warns of an app that the configuration does not have. Letters of such apps exist, so this is no error.
-    private func warnOfUnknownApp(in configuration: Configuration) {
-        let known = configuration.apps.map(\.name)
-        guard let app, !known.contains(where: { $0.hasSameBytes(as: app) }) else { return }
-        let near = Spelling.nearest(to: app, among: known).map { ". Did you mean \($0)?" }
-        Terminal.error(
-            "remint: warning: no app is called \(app.printable(limit: 40)) in \(options.config)\(near ?? "; known: \(known.joined(separator: ", "))")"
-        )
     }
 }

@@ -21,13 +21,7 @@ struct KeysGenerate: ParsableCommand, KeyRingCommand {
     func run() throws {
         let ring = try ring.load()
         let algorithm = try ring.algorithm(option: version.algorithm)
-        if ring.handover?.origin == .vendor {
-            Terminal.error(
-                "remint: warning: \(ring.apps[0].adapter.vendor) makes its keys itself; see: \(RemintCommand("keys import", "--help"))"
-            )
-        }
-        let key = try KeyGeneration.key(
-            algorithm, encoding: ring.encoding(asked: version.encoding), rsaBits: rsa.bits, id: version.id)
+        let key = try ring.newKey(algorithm, version, rsaBits: rsa.bits)
         try ring.add(key, id: version.id, version, action: "generate")
     }
 }

@@ -1,0 +1,40 @@
+import JOSE
+import Keyring
+
+/// An existing key in a file of any accepted form: a PEM, a JWK or a shared secret.
+struct ImportedKey {
+    private enum Form { case pem, jwk, secret }
+
+    let path: String
+    /// The file of the passphrase of an encrypted PEM; nil for none.
+    let passphraseFile: String?
+    /// The encoding of a shared secret; nil where neither an option nor the vendor states it.
+    let encoding: SecretEncoding?
+
+    /// Reads the key, for tokens of `algorithm`.
+    ///
+    /// - Throws: `KeyRingError` for a file that cannot be read, `ImportRefused` for any other key.
+    func read(_ algorithm: Algorithm) throws -> SigningKey {
+        let contents = try KeyFile.read(path)
+        let passphrase = try passphraseFile.map { try KeyFile.read($0).trimmingLineEnd() }
+        do throws(JOSEError) {
+            switch Self.form(of: contents, algorithm) {
+            case .pem: return try SigningKey(importing: contents, passphrase: passphrase, algorithm: algorithm)
+            case .jwk: return try JWK.signingKey(from: contents, algorithm: algorithm)
+            case .secret:
+                guard let encoding else {
+                    throw JOSEError(
+                        .invalidEncoding, "a secret needs its --encoding: utf8, hex, base64 or base64url")
+                }
+                return try SigningKey(secret: try encoding.decode(contents), algorithm: algorithm)
+            }
+        } catch { throw ImportRefused(path: path, reason: error.message) }
+    }
+
+    /// Returns the form of a key for `algorithm` by its first bytes.
+    private static func form(of contents: SecretBytes, _ algorithm: Algorithm) -> Form {
+        let isJWK = contents.withBytes { $0.first { $0 > 0x20 } == UInt8(ascii: "{") }
+        if isJWK { return .jwk }
+        return algorithm.keyType == .secret ? .secret : .pem
+    }
+}

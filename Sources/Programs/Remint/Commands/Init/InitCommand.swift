@@ -1,0 +1,115 @@
+import Access
+import AdapterKit
+import ArgumentParser
+import Foundation
+import JOSE
+import Keyring
+import Operations
+import Vendors
+import WorkerConfiguration
+
+/// `remint init`: a first configuration with its key ring.
+struct InitCommand: ParsableCommand, AdvisingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init", abstract: "Makes a first configuration and its key ring, and prints the next commands.",
+        discussion: .help(
+            """
+            Writes remint.yaml, some 15 lines, and the key ring keys/APP beside it. It replaces no file. On a terminal it asks \
+            for the values that no option names. Without a terminal, --vendor and one of --generate and --import are needed. The app \
+            then has the vendor's name, the broker runs in the worker (\(SetupAnswers.embeddedBroker)), and the edge is your own.
+            """,
+            examples: """
+                remint init --vendor braze --generate --dir shop
+                remint init --vendor braze --import braze.pem --brokers kafka:9093
+                """))
+
+    @Option(help: "The vendor, by the name of its adapter, such as braze.") var vendor: String?
+    @Option(help: "The app's name. Default: the vendor's.") var app: String?
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("A setting of the vendor's adapter; may be given several times.", valueName: "name=value"))
+    var settings: [String] = []
+    @Flag(help: "Make a new key.") var generate = false
+    @Option(
+        name: .customLong("import"),
+        help: ArgumentHelp("The file of an existing key: a PEM, a JWK or a shared secret.", valueName: "file"))
+    var imported: String?
+    @Option(help: ArgumentHelp("The passphrase of an encrypted PEM.", valueName: "file")) var passphraseFile: String?
+    @Option(help: "The brokers as host:port, or embedded:PORT for a broker in the worker.") var brokers: String?
+    @Flag(help: "Call brokers on other machines without TLS.") var plaintext = false
+    @Flag(help: "Devices call Remint's gateway.") var gateway = false
+    @Flag(help: "Devices call an edge of your own.") var ownEdge = false
+    @Option(help: ArgumentHelp("The folder of the configuration. Default: this one.", valueName: "folder"))
+    var dir = "."
+    @OptionGroup var version: NewVersionOptions
+    @OptionGroup var rsa: RSABitsOption
+
+    private var files: SetupFiles { SetupFiles(folder: dir) }
+    var invocation: RemintCommand.Invocation { RemintCommand.Invocation(config: files.configuration) }
+
+    func validate() throws {
+        guard !generate || imported == nil else { throw ValidationError("give either --generate or --import") }
+        guard passphraseFile == nil || imported != nil else {
+            throw ValidationError("--passphrase-file belongs to --import")
+        }
+        guard !gateway || !ownEdge else { throw ValidationError("give either --gateway or --own-edge") }
+        guard settings.isEmpty || vendor != nil else { throw ValidationError("--set needs --vendor") }
+        guard imported?.isEmpty != true else { throw ValidationError("--import is empty; name the key's file") }
+        guard !dir.isEmpty else { throw ValidationError("--dir is empty; name a folder") }
+    }
+
+    func run() throws {
+        let answers = try answered()
+        let backend = answers.hasGateway == true ? try APIKey.generate(random: SecretBytes.random(count:)) : nil
+        guard let starter = answers.configuration(isPlaintext: plaintext, backend: backend?.hash) else {
+            throw ExitCode.failure
+        }
+        let ring = try ring(of: starter)
+        try files.requireNone(beside: ring.directory)
+        let key = try key(for: ring, answers)
+        try files.write(starter, backend: backend?.text)
+        do {
+            let id = version.id ?? (version.kid == nil ? key.keyID : nil)
+            try ring.add(key, id: id, version, action: answers.key == .generated ? "generate" : "import")
+        } catch {
+            files.remove()
+            throw error
+        }
+        printSteps(starter, ring)
+    }
+
+    /// Returns the ring of `starter`, which is read like a file.
+    private func ring(of starter: StarterConfiguration) throws -> RingInUse {
+        let (path, text) = (files.configuration, starter.text)
+        var source = ConfigurationSource.system
+        source.file = { $0 == path ? text : ConfigurationSource.system.file($0) }
+        let (configuration, diagnostics) = ConfigurationReader(registry: .remint, source: source).read(path)
+        guard let configuration, let key = configuration.keys.first, let folder = key.path else {
+            for diagnostic in diagnostics where diagnostic.severity == .error { Terminal.error(diagnostic.message) }
+            Terminal.error("remint: nothing was written; correct the options, such as --set NAME=VALUE")
+            throw ExitCode.failure
+        }
+        return RingInUse(
+            configuration: configuration, ring: key, directory: KeyRingDirectory(path: folder), now: UnixTime.system)
+    }
+
+    private func key(for ring: RingInUse, _ answers: SetupAnswers) throws -> SigningKey {
+        let algorithm = try ring.algorithm(option: version.algorithm)
+        guard case .file(let path) = answers.key else {
+            return try ring.newKey(algorithm, version, rsaBits: rsa.bits)
+        }
+        return try ImportedKey(
+            path: path, passphraseFile: passphraseFile, encoding: ring.encoding(asked: version.encoding)
+        ).read(algorithm)
+    }
+
+    /// Prints the next commands; on standard error where the result is JSON.
+    private func printSteps(_ starter: StarterConfiguration, _ ring: RingInUse) {
+        guard let adapter = ring.apps.first?.adapter else { return }
+        let first = FirstSteps(starter, adapter: adapter, keyFile: files.backendKey)
+        var lines = ["", "\(files.configuration) and the key ring \(ring.directory.path) are written. Next:"]
+        for step in first.steps { lines += ["  # \(step.purpose)", "  \(step.command)"] }
+        if let command = FirstSteps.watching(starter) { lines.append("The token is in the output of: \(command)") }
+        for line in lines { version.json ? Terminal.error(line) : Terminal.print(line) }
+    }
+}

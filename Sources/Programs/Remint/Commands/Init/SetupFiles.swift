@@ -1,0 +1,52 @@
+import Foundation
+import JOSE
+import Keyring
+import Operations
+
+/// The files that `remint init` writes into a folder.
+struct SetupFiles {
+    let folder: String
+
+    /// The configuration.
+    var configuration: String { path("remint.yaml") }
+    /// The gateway's API key, for a backend and for curl.
+    var backendKey: String { path("backend.key") }
+
+    /// Requires that no file would be replaced.
+    ///
+    /// - Throws: `SetupRefused`.
+    func requireNone(beside ring: KeyRingDirectory) throws(SetupRefused) {
+        for path in [configuration, backendKey, ring.listing] where KeyFile.exists(path) {
+            throw SetupRefused(description: "\(path) exists already; name another folder: remint init --dir FOLDER")
+        }
+    }
+
+    /// Writes the configuration and the API key `backend`, and makes the folder.
+    ///
+    /// - Throws: `KeyRingError`; no file is left then.
+    func write(_ starter: StarterConfiguration, backend: SecretBytes?) throws(KeyRingError) {
+        try KeyRingDirectory(path: folder).makeFolder()
+        do throws(KeyRingError) {
+            try DurableWrite(path: configuration, mode: 0o644).write(SecretBytes(copying: starter.text.utf8))
+            if let backend { try KeyFile.write(backend, to: backendKey) }
+        } catch {
+            remove()
+            throw error
+        }
+    }
+
+    /// Removes the written files.
+    func remove() {
+        for path in [configuration, backendKey] { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    private func path(_ name: String) -> String {
+        guard folder != "." else { return name }
+        return folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+    }
+}
+
+/// The reason that `remint init` writes nothing.
+struct SetupRefused: Error, CustomStringConvertible {
+    let description: String
+}

@@ -1,0 +1,103 @@
+package import AdapterKit
+import Formats
+import WorkerConfiguration
+
+/// A first configuration: an app with its key ring, the brokers and, where it is asked for, the gateway.
+package struct StarterConfiguration: Sendable {
+    /// The address of the gateway.
+    package static let gatewayAddress = "127.0.0.1:8080"
+
+    /// The name of the adapter.
+    package let adapter: String
+    /// The vendor's own spelling.
+    package let vendor: String
+    /// The app's name, which is also the name of its key ring.
+    package let app: String
+    /// The values of the adapter's settings.
+    package let settings: [(key: SettingKey, value: String)]
+    /// The brokers, as the configuration names them.
+    package let brokers: String
+    /// Whether brokers on other machines are called without TLS.
+    package let isPlaintext: Bool
+    /// The hash of the gateway's API key; nil for a configuration without a gateway.
+    package let backend: String?
+
+    /// Whether the broker runs in the worker.
+    package var isEmbedded: Bool { Configuration.Kafka.isEmbedded(brokers) }
+
+    /// The configuration's text.
+    package var text: String {
+        (head + kafka + ring + application + gateway).map { $0 + "\n" }.joined()
+    }
+
+    private var head: [String] {
+        ["# A first configuration, for the app \(app) and its vendor, \(vendor). Every key: remint config sample"]
+    }
+
+    private var kafka: [String] {
+        let lines = ["kafka:", "  bootstrap_servers: \(brokers)"]
+        if isEmbedded { return [lines[0], lines[1] + "    # a broker in the worker, for a trial; later host:port"] }
+        if isLocal { return lines }
+        return lines + [
+            isPlaintext
+                ? "  insecure: true    # plain text; better: properties: { security.protocol: ssl }"
+                : "  properties: { security.protocol: ssl }    # or sasl_ssl, with sasl.username and sasl.password_file"
+        ]
+    }
+
+    /// Whether all brokers are on this machine, which needs no TLS.
+    private var isLocal: Bool { (try? BrokerList(brokers))?.addresses.allSatisfy(\.isLocal) ?? false }
+
+    private var ring: [String] { ["keys:", "  \(name): { path: keys/\(app) }"] }
+
+    private var application: [String] {
+        let lines = [
+            "apps:", "  \(name):", "    adapter: \(Self.plain(adapter))", "    key: \(name)",
+            "    identity: vouched    # your edge names the user that it has authenticated; a device cannot",
+        ]
+        guard !settings.isEmpty else { return lines }
+        return lines + ["    settings:"] + settings.map { "      \($0.key.name): \(Self.yaml($0.value, $0.key.kind))" }
+    }
+
+    private var gateway: [String] {
+        guard let backend else { return [] }
+        return [
+            "pickup:    # the gateway: devices and backends get their tokens here",
+            "  listen: \(Self.gatewayAddress)", "  api_keys: { backend: { hash: \(backend) } }",
+            "  # For devices, name the issuer of your login's sessions, and the app that they open:",
+            "  # session: { issuer: https://login.example.com, jwks: https://login.example.com/.well-known/jwks.json }",
+            "  # apps: { \(name): { issuer: https://login.example.com } }",
+        ]
+    }
+
+    // MARK: Words
+
+    private var name: String { Self.plain(app) }
+
+    /// Returns `word` as YAML reads it as a string: names such as `on` and `1.0` get quotes.
+    private static func plain(_ word: String) -> String {
+        let words: Set = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
+        let isPlain = word.wholeMatch(of: /[a-z][a-z0-9-]*/) != nil && !words.contains(word)
+        return isPlain ? word : quoted(word)
+    }
+
+    private static func yaml(_ value: String, _ kind: SettingKey.Kind) -> String {
+        switch kind {
+        case .boolean, .integer: value
+        case .texts:
+            "[\(value.split(separator: ",").map { quoted(trimmed($0)) }.joined(separator: ", "))]"
+        case .text, .choice: quoted(value)
+        }
+    }
+
+    private static func trimmed(_ part: Substring) -> String {
+        String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+
+    /// Returns `text` in quotes: a string of JSON is one of YAML.
+    private static func quoted(_ text: String) -> String {
+        var json = JSONWriter()
+        json.string(text)
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import ProgramTestSupport
+import Testing
+
+extension OperatorScenarios {
+    /// `remint init`, and the commands that it prints.
+    @Suite(.timeLimit(.minutes(10))) struct InitTests {
+        /// A folder for first configurations, whose shell finds the program.
+        private final class Lab {
+            let folder: TemporaryFolder
+
+            init() throws {
+                folder = try TemporaryFolder()
+                try FileManager.default.createSymbolicLink(
+                    atPath: folder.url.appending(path: "remint").path, withDestinationPath: Repository.remint)
+            }
+
+            func shell(_ line: String) async throws -> Program {
+                let program = try start(line)
+                await program.waitForEnd()
+                return program
+            }
+
+            /// Starts a command that continues while the test does.
+            func start(_ line: String) throws -> Program {
+                try Program("/bin/sh", ["-c", "PATH=\"$PWD:$PATH\"; exec \(line)"], directory: folder.url)
+            }
+
+            func has(_ path: String) -> Bool {
+                FileManager.default.fileExists(atPath: folder.url.appending(path: path).path)
+            }
+
+            func replace(_ passage: String, with other: String, in path: String) throws {
+                let file = folder.url.appending(path: path)
+                let text = try String(contentsOf: file, encoding: .utf8)
+                try #require(text.contains(passage))
+                try Data(text.replacing(passage, with: other).utf8).write(to: file)
+            }
+        }
+
+        /// The printed commands, without their purposes.
+        private func commands(of program: Program) -> [String] {
+            program.outputText.split(separator: "\n").filter { $0.hasPrefix("  remint ") || $0.hasPrefix("  curl ") }
+                .map { String($0.dropFirst(2)) }
+        }
+
+        @Test func `init makes a ring and a configuration without a finding, and replaces neither`() async throws {
+            let lab = try Lab()
+            let made = try await lab.shell("remint init --vendor braze --generate --dir shop")
+            try #require(made.status == 0, "\(made.errorText)")
+            #expect(made.outputText.contains("-----BEGIN PUBLIC KEY-----"))
+            #expect(!made.outputText.contains("PRIVATE"))
+            let check = try await lab.shell("remint check --config shop/remint.yaml")
+            #expect(check.status == 0 && check.errorText.isEmpty, "\(check.errorText)")
+            #expect(check.outputText.hasPrefix("shop/remint.yaml: ok: 1 app, 1 key ring"), "\(check.outputText)")
+            let again = try await lab.shell("remint init --vendor braze --generate --dir shop")
+            #expect(again.status == 1)
+            #expect(again.errorText.contains("shop/remint.yaml exists already"), "\(again.errorText)")
+        }
+
+        @Test func `init imports an existing key, and leaves nothing behind after one that it refuses`() async throws {
+            let lab = try Lab()
+            let key = try await lab.shell("openssl genrsa -out key 2048")
+            try #require(key.status == 0, "\(key.errorText)")
+            let other = try await lab.shell("openssl genpkey -algorithm ED25519 -out other")
+            try #require(other.status == 0, "\(other.errorText)")
+            for name in ["key", "other"] {
+                try FileManager.default.setAttributes(
+                    [.posixPermissions: 0o600], ofItemAtPath: lab.folder.url.appending(path: name).path)
+            }
+            let refused = try await lab.shell("remint init --vendor braze --app shop --import other")
+            #expect(refused.status == 1)
+            #expect(refused.errorText.contains("other: RS256 needs a key of type RSA"), "\(refused.errorText)")
+            #expect(!lab.has("remint.yaml") && !lab.has("keys"))
+            let made = try await lab.shell("remint init --vendor braze --app shop --import key --gateway")
+            #expect(made.status == 0, "\(made.errorText)")
+            let list = try await lab.shell("remint keys list --config remint.yaml")
+            #expect(list.outputText.contains("active") && list.outputText.contains("RS256"), "\(list.outputText)")
+            let mode = try FileManager.default.attributesOfItem(
+                atPath: lab.folder.url.appending(path: "backend.key").path)[.posixPermissions]
+            #expect(mode as? Int == 0o600)
+        }
+
+        @Test(arguments: [
+            ("", "--vendor NAME is missing"), ("--vendor brase", "did you mean braze?"),
+            ("--vendor braze", "--generate or --import FILE is missing"),
+            ("--vendor onesignal --generate", "--set app_id=VALUE is missing"),
+            ("--vendor braze --generate --import key", "give either --generate or --import"),
+            ("--vendor braze --generate --gateway --own-edge", "give either --gateway or --own-edge"),
+            ("--vendor braze --generate --brokers kafka", "has no port"),
+        ])
+        func `without a terminal, init names the missing or wrong option`(
+            _ options: String, _ words: String
+        ) async throws {
+            let lab = try Lab()
+            let program = try await lab.shell("remint init \(options)")
+            #expect(program.status == 2)
+            #expect(program.errorText.contains(words), "\(program.errorText)")
+            #expect(program.errorText.contains("\nUsage: remint init "), "\(program.errorText)")
+            #expect(!lab.has("remint.yaml"))
+        }
+
+        @Test func `the commands that init prints lead to a token`() async throws {
+            let lab = try Lab()
+            let brokers = "embedded:\(try Gateway.freePort())"
+            let made = try await lab.shell(
+                "remint init --vendor braze --generate --brokers \(brokers) --dir 'my shop'")
+            try #require(made.status == 0, "\(made.errorText)")
+            let printed = commands(of: made)
+            try #require(printed.count == 3, "\(made.outputText)")
+            let check = try await lab.shell(printed[0])
+            #expect(check.status == 0, "\(check.errorText)")
+            let worker = try lab.start(printed[1])
+            try #require(await worker.wrote("the worker consumes"), "\(worker.errorText)")
+            let sent = try await lab.shell(printed[2])
+            #expect(sent.status == 0, "\(sent.errorText)")
+            let tail = try #require(made.outputText.split(separator: "output of: ").last).split(separator: "\n")
+            let shown = try await lab.shell(String(try #require(tail.first)))
+            #expect(shown.status == 0 && shown.outputText.contains("u-42"), "\(shown.outputText)\(shown.errorText)")
+            worker.terminate()
+            await worker.waitForEnd()
+        }
+
+        @Test func `the commands that init prints for a gateway lead to a token over HTTP`() async throws {
+            let lab = try Lab()
+            let address = "127.0.0.1:\(try Gateway.freePort())"
+            let made = try await lab.shell("remint init --vendor braze --generate --gateway --brokers embedded")
+            try #require(made.status == 0, "\(made.errorText)")
+            try lab.replace("127.0.0.1:8080", with: "\(address)\n  drain: 0s", in: "remint.yaml")
+            let printed = commands(of: made)
+            try #require(printed.count == 3, "\(made.outputText)")
+            let process = try lab.start(printed[1])
+            try #require(await process.wrote("the gateway listens"), "\(process.errorText)")
+            let answer = try await lab.shell(printed[2].replacing("127.0.0.1:8080", with: address))
+            #expect(answer.status == 0, "\(answer.errorText)")
+            #expect(answer.outputText.contains("\"token\""), "\(answer.outputText)\(process.errorText)")
+            process.terminate()
+            await process.waitForEnd()
+            #expect(process.status == 0, "\(process.errorText)")
+        }
+
+        @Test func `a worker with a gateway needs the gateway's section`() async throws {
+            let lab = try Lab()
+            let made = try await lab.shell("remint init --vendor braze --generate")
+            try #require(made.status == 0, "\(made.errorText)")
+            let run = try await lab.shell("remint run --with-pickup --config remint.yaml")
+            #expect(run.status == 1)
+            #expect(
+                run.errorText.contains("--with-pickup needs the section pickup in remint.yaml"), "\(run.errorText)")
+            #expect(!run.errorText.contains("the worker starts"))
+        }
+
+        @Test func `a command without --config reads the file of REMINT_CONFIG`() async throws {
+            let lab = try Lab()
+            let made = try await lab.shell("remint init --vendor braze --generate")
+            try #require(made.status == 0, "\(made.errorText)")
+            let check = try await lab.shell("env REMINT_CONFIG=remint.yaml remint check")
+            #expect(check.status == 0 && check.outputText.hasPrefix("remint.yaml: ok"), "\(check.errorText)")
+            let missing = try await lab.shell("env REMINT_CONFIG=nowhere.yaml remint check")
+            #expect(missing.status == 1 && missing.errorText.contains("nowhere.yaml:1:1: error: no such file"))
+            guard !FileManager.default.fileExists(atPath: "/etc/remint/remint.yaml") else { return }
+            let none = try await lab.shell("env -u REMINT_CONFIG remint check")
+            #expect(none.status == 2)
+            #expect(none.errorText.contains("REMINT_CONFIG is not set, and /etc/remint/remint.yaml does not exist"))
+        }
+    }
+}
