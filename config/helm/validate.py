@@ -13,7 +13,7 @@ import tempfile
 
 import helm_python
 
-from validation import behavior, health, manifests, refused, values
+from validation import behavior, health, manifests, refused, rings, values
 from validation.cases import CASES
 from validation.chart import VERSIONS, Chart
 
@@ -62,7 +62,7 @@ def packaged():
         helm_python.expand(folder, archive)
         chart = Chart(pathlib.Path(folder) / "remint")
         files = {file["name"] for file in chart.chart.files}
-        if "files/remint.rules.yaml" not in files or any(name.startswith("valid") for name in files):
+        if "files/remint.rules.yaml" not in files or any(name.startswith(("valid", "ring")) for name in files):
             yield f"the archive has the files {sorted(files)}"
         if chart.manifests(CASES["everything"], VERSIONS[-1]) != Chart().manifests(CASES["everything"], VERSIONS[-1]):
             yield "the archive renders other manifests than the folder"
@@ -80,6 +80,7 @@ def main():
     for check in behavior.CHECKS:
         report.add(f"behavior: {check.__name__}", check(chart))
     report.add("the test of health", health.flaws(chart))
+    report.add("the script for key rings", rings.flaws(chart))
     report.add(f"{len(refused.REFUSED)} refused values", refused.flaws(chart))
     report.add("values.yaml and its schema", values.flaws())
     report.add("the archive", packaged())

@@ -35,6 +35,13 @@ labels:
 {{ $image.repository }}{{ if $image.digest }}@{{ $image.digest }}{{ else }}:{{ $image.tag | default .Chart.AppVersion }}{{ end }}
 {{- end }}
 
+{{/* The workers with their defaults. Gets the root context. */}}
+{{- define "remint.workers" -}}
+{{- $workers := dict -}}
+{{- range $name, $worker := .Values.workers }}{{ $_ := set $workers $name (mergeOverwrite (deepCopy $.Values.workerDefaults) (deepCopy $worker)) }}{{ end -}}
+{{ toYaml $workers }}
+{{- end }}
+
 {{/* The address that a server listens on. Gets root and port. */}}
 {{- define "remint.listen" -}}
 {{ eq .root.Values.ipFamily "IPv6" | ternary "[::]" "0.0.0.0" }}:{{ .port }}

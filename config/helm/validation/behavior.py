@@ -199,4 +199,17 @@ def budgets(chart):
         yield from expect(evicts == (version != "1.25"), f"{version}: unhealthyPodEvictionPolicy is {evicts}")
 
 
-CHECKS = [restarts, grace, networks, admin, signers, notes, alerts, budgets]
+def defaults(chart):
+    """Yields values of workerDefaults that a worker does not get, or that win over the worker's own."""
+    manifests = chart.manifests(KNOBS["defaults of workers"], NEWEST)
+    sets = {name: workload(manifests, name) for name in ("worker-main", "worker-other")}
+    replicas = {name: found["spec"].get("replicas") for name, found in sets.items()}
+    yield from expect(replicas == {"worker-main": None, "worker-other": 1}, f"the replicas are {replicas}")
+    signers = {name: "signer" in json.dumps(pods(found)[1]) for name, found in sets.items()}
+    yield from expect(signers == {"worker-main": True, "worker-other": False}, f"the signers are {signers}")
+    common = {"config": {"kafka": {"insecure": True}}, "workers": {"main": {"config": {"kafka": {"insecure": False}}}}}
+    text = named(chart.manifests(common, NEWEST), "ConfigMap", f"{RELEASE}-worker-main")["data"]["remint.yaml"]
+    yield from expect(yaml.safe_load(text)["kafka"]["insecure"] is False, "a worker's false does not win over config")
+
+
+CHECKS = [restarts, grace, networks, admin, signers, notes, alerts, budgets, defaults]

@@ -134,6 +134,14 @@ KNOBS = {
         secrets={"vendors": "remint-vendors"}, files={"acme.yaml": "a: 1\n"},
     ),
     "scaling": worker(scaling=SCALING),
+    "defaults of workers": {
+        "workerDefaults": {
+            "replicas": 4, "files": {"acme.yaml": ""}, "secrets": {"vendors": "vendors"}, "resources": RESOURCES,
+            "podDisruptionBudget": BUDGET, "preStopSeconds": 1, "terminationGracePeriodSeconds": 50, "scaling": SCALING,
+            "signer": {"enabled": True, "resources": RESOURCES},
+        },
+        "workers": {"other": merged(OTHER, {"replicas": 1, "signer": {"enabled": False}, "scaling": {"enabled": False}})},
+    },
     "gateway": gateway(
         replicas=3, resources=RESOURCES, podDisruptionBudget=BUDGET, preStopSeconds=5, secrets={"seal": "remint-seal"},
         files={"acme.yaml": "a: 1\n"}, terminationGracePeriodSeconds=120,
@@ -162,7 +170,7 @@ KNOBS = {
 }
 ALTERNATIVES = {
     "tag", "existing account", "namespace's account", "admin open", "admin TLS", "monitors without token", "monitors with TLS",
-    "no network policy", "topics without policy", "no gateway", "no workers", "no budgets",
+    "no network policy", "topics without policy", "no gateway", "no workers", "no budgets", "defaults of workers",
 }
 CASES = {
     "defaults": {},

@@ -32,6 +32,11 @@ def has(values, path):
     return True
 
 
+def default(path):
+    """Returns the path of a worker's value in workerDefaults."""
+    return ("workerDefaults",) + path[2:] if path[:2] == ("workers", "*") else path
+
+
 def shared(path, names):
     """Returns the path of the chart's own value that a worker's or the gateway's replaces; None for another path."""
     rest = path[2:] if path[:2] == ("workers", "*") else path[1:] if path[:1] == ("gateway",) else ()
@@ -52,12 +57,23 @@ def flaws():
     for path in all_paths:
         dotted = ".".join(path)
         isBlob = any(name in blobs for name in path[:-1]) or path[-1] == "config" and path[:2] == ("workers", "*")
-        if not isBlob and not shared(path, pod) and not has(values, path):
+        if not isBlob and not shared(path, pod) and not has(values, path) and not has(values, default(path)):
             yield f"values.yaml does not have {dotted}"
-        if not any(has(case, path) for case in CASES.values()) and not isBlob and not has(values, path[:1] + ("main",) + path[2:]):
+        if not any(has(case, path) for case in CASES.values()) and not isBlob and not has(values, path):
             if not shared(path, pod):
                 yield f"no case sets {dotted}"
     yield from undocumented(text)
+    yield from misnamed(values)
+
+
+def misnamed(values):
+    """Yields values that KUBERNETES.md names and the chart does not have."""
+    page = (FOLDER.parent / "KUBERNETES.md").read_text()
+    roots = set(values) - {"config"}
+    for text in sorted(set(re.findall(r"`([A-Za-z]+(?:\.[A-Za-z]+)*)(?::[^`]*)?`", page))):
+        path = tuple(text.split("."))
+        if path[0] in roots and not has(values, path):
+            yield f"KUBERNETES.md names the value {text}, which does not exist"
 
 
 def undocumented(text):
