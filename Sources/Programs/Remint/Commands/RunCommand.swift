@@ -48,16 +48,29 @@ struct RunCommand: AsyncParsableCommand {
             origin: ConfigurationOrigin(file: options.config, registry: .remint, source: .system), logLevel: level,
             build: Build.info)
         if let tracer = worker.tracer { InstrumentationSystem.bootstrap(tracer) }
+        let supervision = Supervisor(ProcessInfo.processInfo.environment).map { supervisor in
+            Supervision(
+                supervisor, isStarted: { [status = worker.status] in !status.name.isEmpty },
+                isAlive: { [status = worker.status] in status.isAlive },
+                condition: { [status = worker.status] in status.summary })
+        }
+        let reports = Task { await supervision?.run() }
         let service = DeadlineService(
-            worker: worker, limit: configuration.worker.shutdownDeadline, logger: logger)
+            worker: worker, limit: configuration.worker.shutdownDeadline, logger: logger, supervision: supervision)
         let group = ServiceGroup(
             configuration: .init(
                 services: [.init(service: service)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         let quiet = Task {
             for await _ in await UnixSignalsSequence(trapping: .sigusr1) { worker.status.toggleQuiet() }
         }
-        let reload = Task { for await _ in hangups { worker.reload() } }
+        let reload = Task {
+            for await _ in hangups {
+                let finished = supervision?.reloading()
+                worker.reload { finished?() }
+            }
+        }
         defer {
+            reports.cancel()
             quiet.cancel()
             reload.cancel()
         }
@@ -76,6 +89,7 @@ private struct DeadlineService: Service, CustomStringConvertible, CustomReflecta
     let worker: WorkerService
     let limit: Duration
     let logger: Logger
+    let supervision: Supervision?
 
     var description: String { worker.description }
     var customMirror: Mirror { Mirror(self, children: []) }
@@ -83,7 +97,8 @@ private struct DeadlineService: Service, CustomStringConvertible, CustomReflecta
     func run() async throws {
         try await withGracefulShutdownHandler {
             try await worker.run()
-        } onGracefulShutdown: { [limit, logger] in
+        } onGracefulShutdown: { [limit, logger, supervision] in
+            supervision?.stopping()
             DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Int(limit.components.seconds))) {
                 logger.error("the worker did not stop within worker.shutdown_deadline; ending the process")
                 exit(75)
