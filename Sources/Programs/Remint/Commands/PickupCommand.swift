@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import Foundation
 import Logging
 import Pickup
 import ServiceLifecycle
@@ -41,6 +42,7 @@ struct PickupCommand: AsyncParsableCommand {
         if let pickup = configuration.pickup {
             logger.notice("the gateway starts", metadata: Build.details(pickup.limits))
         }
+        let supervision = Supervisor(ProcessInfo.processInfo.environment).map { Supervision($0) }
         let service: PickupService
         do {
             service = try PickupService(
@@ -48,23 +50,50 @@ struct PickupCommand: AsyncParsableCommand {
                 now: UnixTime.system,
                 origin: (
                     ConfigurationOrigin(file: options.config, registry: .remint, source: .system), files: files
-                ), logLevel: level, build: Build.info)
+                ), logLevel: level, build: Build.info, isReady: { _ in supervision?.started() })
         } catch {
             Terminal.error("remint: \(error)")
             throw ExitCode.failure
         }
         if let tracer = service.tracer { InstrumentationSystem.bootstrap(tracer) }
-        let reload = Task { [service] in for await _ in hangups { service.reload() } }
-        defer { reload.cancel() }
+        let reports = Task { await supervision?.run() }
+        let reload = Task { [service] in
+            for await _ in hangups {
+                let finished = supervision?.reloading()
+                service.reload { finished?() }
+            }
+        }
+        defer {
+            reports.cancel()
+            reload.cancel()
+        }
         do {
             var group = ServiceGroupConfiguration(
-                services: [.init(service: service)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+                services: [.init(service: SupervisedGateway(gateway: service, supervision: supervision))],
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
             group.maximumGracefulShutdownDuration =
                 configuration.worker.shutdownDeadline + (configuration.pickup?.drain ?? .zero)
             try await ServiceGroup(configuration: group).run()
         } catch {
             logger.critical("the gateway cannot go on", error: error)
             throw ExitCode(75)
+        }
+    }
+}
+
+/// The gateway, and the report to the service manager that it is stopping.
+private struct SupervisedGateway: Service, CustomStringConvertible, CustomReflectable {
+    let gateway: PickupService
+    let supervision: Supervision?
+
+    var description: String { gateway.description }
+    var customMirror: Mirror { Mirror(self, children: []) }
+
+    func run() async throws {
+        try await withGracefulShutdownHandler {
+            try await gateway.run()
+        } onGracefulShutdown: { [supervision] in
+            supervision?.stopping()
         }
     }
 }

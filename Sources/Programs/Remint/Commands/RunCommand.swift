@@ -53,21 +53,27 @@ struct RunCommand: AsyncParsableCommand {
             preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system,
             origin: origin, logLevel: level, build: Build.info, isReady: { gateway?.start(brokers: $0) })
         if let tracer = worker.tracer { InstrumentationSystem.bootstrap(tracer) }
+        let supervision = supervision(of: worker.status)
+        let reports = Task { await supervision?.run() }
         let quiet = Task {
             for await _ in await UnixSignalsSequence(trapping: .sigusr1) { worker.status.toggleQuiet() }
         }
         let reload = Task {
             for await _ in hangups {
-                worker.reload()
+                let finished = supervision?.reloading()
+                worker.reload { finished?() }
                 gateway?.reload()
             }
         }
         defer {
+            reports.cancel()
             quiet.cancel()
             reload.cancel()
         }
         do {
-            try await group(worker, gateway, configuration, logger).run()
+            let service = DeadlineService(
+                worker: worker, limit: configuration.worker.shutdownDeadline, logger: logger, supervision: supervision)
+            try await group(service, gateway, configuration).run()
         } catch {
             logger.critical("the worker cannot go on", error: error)
             throw ExitCode(75)
@@ -78,18 +84,25 @@ struct RunCommand: AsyncParsableCommand {
         ConfigurationOrigin(file: options.config, registry: .remint, source: .system)
     }
 
+    /// Returns the reports of the worker to the service manager that started the process; nil if none did.
+    private func supervision(of status: WorkerStatus) -> Supervision? {
+        Supervisor(ProcessInfo.processInfo.environment).map { supervisor in
+            Supervision(
+                supervisor, isStarted: { !status.name.isEmpty }, isAlive: { status.isAlive },
+                condition: { status.summary })
+        }
+    }
+
     /// Returns the services of the process. The gateway stops first, so that the worker answers its waiting callers.
     private func group(
-        _ worker: WorkerService, _ gateway: GatewayBesideWorker?, _ configuration: Configuration, _ logger: Logger
+        _ service: DeadlineService, _ gateway: GatewayBesideWorker?, _ configuration: Configuration
     ) -> ServiceGroup {
-        let limit = configuration.worker.shutdownDeadline
-        let service = DeadlineService(worker: worker, limit: limit, logger: logger)
         var services = [ServiceGroupConfiguration.ServiceConfiguration(service: service)]
         if let gateway { services.append(ServiceGroupConfiguration.ServiceConfiguration(service: gateway)) }
         var group = ServiceGroupConfiguration(
-            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: service.logger)
         if gateway != nil {
-            group.maximumGracefulShutdownDuration = (configuration.pickup?.drain ?? .zero) + limit + limit
+            group.maximumGracefulShutdownDuration = (configuration.pickup?.drain ?? .zero) + service.limit + service.limit
         }
         return ServiceGroup(configuration: group)
     }
@@ -132,6 +145,7 @@ private struct DeadlineService: Service, CustomStringConvertible, CustomReflecta
     let worker: WorkerService
     let limit: Duration
     let logger: Logger
+    let supervision: Supervision?
 
     var description: String { worker.description }
     var customMirror: Mirror { Mirror(self, children: []) }
@@ -139,7 +153,8 @@ private struct DeadlineService: Service, CustomStringConvertible, CustomReflecta
     func run() async throws {
         try await withGracefulShutdownHandler {
             try await worker.run()
-        } onGracefulShutdown: { [limit, logger] in
+        } onGracefulShutdown: { [limit, logger, supervision] in
+            supervision?.stopping()
             DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Int(limit.components.seconds))) {
                 logger.error("the worker did not stop within worker.shutdown_deadline; ending the process")
                 exit(75)

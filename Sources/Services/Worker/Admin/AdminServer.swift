@@ -16,9 +16,6 @@ import WorkerConfiguration
 /// It listens at `admin.listen`, accepts requests from no page but its own, and requires a token where
 /// `admin.token_file` names one. It shows no secret, and makes one change only: it lets a suspended app try again.
 struct AdminServer: Sendable {
-    /// The time without a heartbeat after which the loop is stuck.
-    private static let stuckAfter = Duration.seconds(60)
-
     /// The idle timeout of a connection.
     private static let idle = TimeAmount.seconds(60)
     /// The limit of a request's headers, in bytes. No monitor sends more.
@@ -96,7 +93,7 @@ struct AdminServer: Sendable {
 
     private var live: Response {
         let age = status.sinceHeartbeat
-        let isAlive = age < Self.stuckAfter
+        let isAlive = age < WorkerStatus.stuckAfter
         return Self.json(isAlive ? .ok : .serviceUnavailable) { json in
             json.member("status", isAlive ? "alive" : "stuck")
             json.member("seconds_since_heartbeat", Int64(age.components.seconds))

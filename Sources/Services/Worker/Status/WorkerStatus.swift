@@ -98,6 +98,18 @@ public final class WorkerStatus: Sendable {
     /// Whether nothing keeps the worker from working.
     public var isReady: Bool { problems.isEmpty }
 
+    /// The readiness in one line, for people.
+    public var summary: String {
+        let problems = problems.sorted { $0.key < $1.key }.map { "\($0.key.rawValue): \($0.value)" }
+        return problems.isEmpty ? "ready" : "not ready: \(problems.joined(separator: "; "))"
+    }
+
+    /// The time without a heartbeat after which the loop counts as stuck.
+    static let stuckAfter = Duration.seconds(60)
+
+    /// Whether the loop works: it has had a heartbeat within the last minute.
+    public var isAlive: Bool { sinceHeartbeat < Self.stuckAfter }
+
     /// The time since the loop's last heartbeat.
     public var sinceHeartbeat: Duration { state.withLock { .now - $0.heartbeat } }
 
