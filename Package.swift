@@ -228,7 +228,10 @@ let package = Package(
                 nio, http, tls, deque, httpTypes, httpParts, httpCodec,
             ], exclude: ["README.md"],
             // In the program itself, so that an installed gateway needs no folder beside it.
-            resources: [.embedInCode("Resources/openapi.json"), .embedInCode("Resources/remint.js")],
+            resources: [
+                .embedInCode("Resources/openapi.json"), .embedInCode("Resources/remint.js"),
+                .embedInCode("Resources/remint.mjs"), .embedInCode("Resources/remint.d.ts"),
+            ],
             swiftSettings: settings),
         module(
             "Operations",
