@@ -13,12 +13,15 @@ package protocol HTTPExchange: Sendable {
 }
 
 /// HTTP by `URLSession`, without caches, cookies or files.
-package struct URLSessionExchange: HTTPExchange {
+package final class URLSessionExchange: HTTPExchange {
     private let session: URLSession
 
     package init() {
-        session = URLSession(configuration: Self.configuration)
+        session = URLSession(configuration: Self.configuration, delegate: NoRedirects(), delegateQueue: nil)
     }
+
+    // A session keeps its delegate until then.
+    deinit { session.finishTasksAndInvalidate() }
 
     fileprivate static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
@@ -40,6 +43,16 @@ package struct URLSessionExchange: HTTPExchange {
     ) async throws -> (HTTPURLResponse, AsyncThrowingStream<Data, any Error>) {
         let connection = StreamConnection()
         return (try await connection.start(request, Self.configuration), connection.chunks)
+    }
+}
+
+/// Follows no redirect: another server must not get the session.
+private final class NoRedirects: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
     }
 }
 
@@ -94,5 +107,12 @@ private final class StreamConnection: NSObject, URLSessionDataDelegate, @uncheck
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         takeHead()?.resume(throwing: error ?? URLError(.badServerResponse))
         more.finish(throwing: error)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
     }
 }

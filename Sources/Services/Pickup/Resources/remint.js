@@ -110,7 +110,8 @@ globalThis.remint = (() => {
       }
       if (device) headers['Remint-Device'] = device
       if (signal.aborted) throw signal.reason
-      return fetch(base + path, { ...request, headers, signal, cache: 'no-store' })
+      // Another server must not get the session.
+      return fetch(base + path, { ...request, headers, signal, cache: 'no-store', redirect: 'error' })
     }
 
     // Calls until there is an answer. A call that takes 45 seconds has failed.
