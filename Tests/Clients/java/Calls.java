@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Many calls of many users: java remint.Calls GATEWAY APP SESSIONS. SESSIONS is a file with a JSON array. Writes JSON. */
 public final class Calls {
-    private static final int WIDTH = 40;
+    private static final int WIDTH = 200;
     private static final int STREAMS = 10;
 
     public static void main(String[] arguments) throws Exception {

@@ -154,7 +154,7 @@ public final class ClientChecks {
         check("no older token follows a newer one", ClientChecks::versions);
         check("a token is renewed in the background", ClientChecks::renewal);
         check("a stream goes on after the newest token", ClientChecks::streaming);
-        check("a text of an answer has no token", () -> !Answer.read(token(1, 9)).toString().contains("secret"));
+        check("an answer prints no token", () -> !Answer.read(token(1, 9)).toString().contains("secret"));
         check("text that is no JSON is null", ClientChecks::json);
         THREADS.shutdownNow();
         System.exit(failures == 0 ? 0 : 1);

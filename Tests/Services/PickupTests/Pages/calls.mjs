@@ -1,7 +1,7 @@
 // Many calls of many users through a client, for pages and for Node. Returns what became of them.
 //
 // Every second user reports, the others ask for a token; some users hold a stream. `sessions` has the users' sessions in order.
-export const run = async ({ connect, url, app, sessions, width = 40, streams = 10 }) => {
+export const run = async ({ connect, url, app, sessions, width = 200, streams = 10 }) => {
   const users = sessions.map((session, number) => ({ session, name: `u-${number}` }))
   const problems = [], versions = new Map(), older = []
   const client = (user, apply = () => {}) => connect({

@@ -2,7 +2,7 @@
 //
 // It writes "faulty ADDRESS" to standard error, and serves the files of the folders too, as one origin with the gateway.
 //   POST /faults/upstream/HOST:PORT   sends further calls there
-//   GET  /faults/after/COUNT          answers once so many calls of the gateway have come
+//   GET  /faults/after/COUNT          answers once COUNT calls of the gateway have come
 //   GET  /faults/report               what happened, as JSON
 // A call that comes before the time of its Retry-After is in `early`.
 import { createReadStream, existsSync } from 'node:fs'
