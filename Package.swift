@@ -236,7 +236,7 @@ let package = Package(
             // In the program itself, so that an installed gateway needs no folder beside it.
             resources: [
                 .embedInCode("Resources/openapi.json"), .embedInCode("Resources/remint.js"),
-                .embedInCode("Resources/remint.mjs"), .embedInCode("Resources/remint.d.ts"),
+                .embedInCode("Resources/remint.mjs"), .embedInCode("Resources/remint.d.mts"),
             ],
             swiftSettings: settings),
         module(

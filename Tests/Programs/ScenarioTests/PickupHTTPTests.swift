@@ -37,7 +37,7 @@ extension DeviceScenarios {
 
             // HEAD, wherever there is GET: same head, no body.
             for path in [
-                "/health/live", "/health/ready", "/openapi.json", "/remint.js", "/remint.mjs", "/remint.d.ts", token,
+                "/health/live", "/health/ready", "/openapi.json", "/remint.js", "/remint.mjs", "/remint.d.mts", token,
             ] {
                 let get = try await gateway.call(path, session: session)
                 let head = try await gateway.call(path, method: "HEAD", session: session)

@@ -1,5 +1,5 @@
 // A client of the gateway for pages, React Native and Node 18. This script defines globalThis.remint; remint.mjs exports the
-// same as a module, and remint.d.ts has the types.
+// same as a module, and remint.d.mts has the types.
 //
 // remint.connect({ url, app, session, apply, device, onProblem }) -> { report, token, stream, resume, close }
 //

@@ -7,7 +7,7 @@ enum PickupResources: String, Sendable {
     /// The same client as a module, which imports the script beside it.
     case module = "remint.mjs"
     /// The types of both, for TypeScript.
-    case types = "remint.d.ts"
+    case types = "remint.d.mts"
 
     /// The file, byte for byte.
     var bytes: [UInt8] {
@@ -15,7 +15,7 @@ enum PickupResources: String, Sendable {
         case .openAPI: PackageResources.openapi_json
         case .client: PackageResources.remint_js
         case .module: PackageResources.remint_mjs
-        case .types: PackageResources.remint_d_ts
+        case .types: PackageResources.remint_d_mts
         }
     }
 
