@@ -422,7 +422,8 @@ let package = Package(
             [
                 "remint-program", "remint-bench", "example-remint", "Operations", "WorkerConfiguration", "Kafka",
                 "Keyring", "JOSE", "AdapterKit",
-                "AdapterTestKit", "Vendors", "StubServer", "ProgramTestSupport", "CertificateTestSupport", logging,
+                "AdapterTestKit", "Vendors", "StubServer", "ProgramTestSupport", "CertificateTestSupport",
+                "RemintClient", logging,
             ] + adapterDependencies),
         tests(
             "BrokerTests",
