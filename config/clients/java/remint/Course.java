@@ -32,6 +32,10 @@ abstract class Course implements Runnable {
         notifyAll();
     }
 
+    final synchronized boolean isCanceled() {
+        return isCanceled;
+    }
+
     final synchronized void requireUncanceled() {
         if (isCanceled) throw new CancellationException();
     }

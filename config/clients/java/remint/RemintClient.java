@@ -260,7 +260,9 @@ public final class RemintClient implements AutoCloseable {
             } catch (CancellationException error) {
                 refused = closed();
             } catch (RuntimeException error) {
-                failed = error; // Such as a line break in the session. It is the caller's.
+                // Such as a line break in the session: it is the caller's. A connection that is closed meanwhile may throw too.
+                if (isCanceled()) refused = closed();
+                else failed = error;
             }
             forget(this);
             synchronized (this) {
@@ -407,6 +409,8 @@ public final class RemintClient implements AutoCloseable {
                 }
             } catch (CancellationException error) {
                 // The client is closed.
+            } catch (RuntimeException error) {
+                if (!isCanceled()) throw error; // The listener's.
             } catch (RemintException refusal) {
                 listener.refused(refusal);
             } finally {
