@@ -7,7 +7,7 @@ SWIFT ?= swift
 LIBRARIES := librdkafka-dev libssl-dev pkg-config
 TEST_TOOLS := kcat openssl curl wget nginx-light nodejs python3-venv
 # Python's modules that tests ask for a second opinion, and vendors' own libraries, in .build/tools.
-TEST_MODULES := opentelemetry-proto joserfc PyJWT cryptography jsonschema PyYAML botocore
+TEST_MODULES := opentelemetry-proto joserfc PyJWT cryptography jsonschema PyYAML botocore confluent-kafka
 VENDOR_MODULES := twilio livekit-api supabase-auth stream-chat pusher-push-notifications firebase-admin vonage-jwt freezegun
 # The tests' python3 is the one that has them.
 TOOLS_PATH = PATH="$(CURDIR)/.build/tools/bin:$$PATH"

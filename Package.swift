@@ -31,6 +31,8 @@ let declaredVendors = [
 /// The layers of `Sources`, from the lowest up. A module imports from its own layer and from lower ones. The tests of a module
 /// are in the folder of its layer in `Tests`.
 let layers: KeyValuePairs = [
+    // Code for apps: it imports nothing of ours, and nothing of ours imports it.
+    "Clients": ["RemintClient"],
     "Base": ["COpenSSL", "Formats", "JOSE", "Records", "Spans", "YAMLReading"],
     "Rules": ["Access", "AdapterKit", "DeclaredAdapters", "Keyring", "Pipeline"],
     "Infrastructure": [
@@ -124,7 +126,8 @@ let adapterDependencies = vendors.map { Target.Dependency.target(name: "\($0)Ada
 
 let package = Package(
     name: "remint",
-    platforms: [.macOS(.v15)],
+    // The iOS version is RemintClient's; the other modules run on servers.
+    platforms: [.macOS(.v15), .iOS(.v16)],
     products: [
         .executable(name: "remint", targets: ["remint-program"]),
         // Measurements, which the program itself has no part of.
@@ -136,6 +139,8 @@ let package = Package(
         .library(name: "AdapterKit", targets: ["AdapterKit"]),
         .library(name: "AdapterTestKit", targets: ["AdapterTestKit", "AdapterStubs"]),
         .library(name: "Remint", targets: ["Remint"]),
+        // For apps on devices: Foundation alone.
+        .library(name: "RemintClient", targets: ["RemintClient"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -158,6 +163,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CRdKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
 
+        module("RemintClient"),
         module("Formats", settings: borderSettings),
         module("JOSE", ["Formats", "COpenSSL"], settings: borderSettings),
         module("Records", ["Formats"]),
@@ -228,7 +234,10 @@ let package = Package(
                 nio, http, tls, deque, httpTypes, httpParts, httpCodec,
             ], exclude: ["README.md"],
             // In the program itself, so that an installed gateway needs no folder beside it.
-            resources: [.embedInCode("Resources/openapi.json"), .embedInCode("Resources/remint.js")],
+            resources: [
+                .embedInCode("Resources/openapi.json"), .embedInCode("Resources/remint.js"),
+                .embedInCode("Resources/remint.mjs"), .embedInCode("Resources/remint.d.mts"),
+            ],
             swiftSettings: settings),
         module(
             "Operations",
@@ -301,6 +310,7 @@ let package = Package(
         // What tests share that wait: for a line in a log, for a turn, for something to come true.
         .target(
             name: "AsyncTestSupport", dependencies: [logging], swiftSettings: settings),
+        tests("RemintClientTests", ["RemintClient"]),
         tests("JOSETests", ["JOSE", "Formats", "ProgramTestSupport"], resources: [.copy("Vectors")]),
         // What the adapters' tests share.
         .target(
@@ -412,7 +422,8 @@ let package = Package(
             [
                 "remint-program", "remint-bench", "example-remint", "Operations", "WorkerConfiguration", "Kafka",
                 "Keyring", "JOSE", "AdapterKit",
-                "AdapterTestKit", "Vendors", "StubServer", "ProgramTestSupport", "CertificateTestSupport", logging,
+                "AdapterTestKit", "Vendors", "StubServer", "ProgramTestSupport", "CertificateTestSupport",
+                "RemintClient", logging,
             ] + adapterDependencies),
         tests(
             "BrokerTests",

@@ -353,7 +353,7 @@ def request_source(fleet, seed):
             name = chance.choice(("after", "wait", "min_life", "challenge", "last_event_id"))
             call = (f"GET /v1/apps/{app}/token?wait=0&{name}={value} HTTP/1.1\r\n".encode() + head + vouched + b"\r\n")
         elif kind == 5:
-            path = chance.choice((b"/openapi.json", b"/remint.js", b"/health/ready", b"/health/live", b"/v1/apps//token", b"*"))
+            path = chance.choice((b"/openapi.json", b"/remint.js", b"/remint.mjs", b"/health/ready", b"/health/live", b"/v1/apps//token", b"*"))
             call = chance.choice((b"GET ", b"HEAD ", b"OPTIONS ", b"PUT ", b"TRACE ")) + path + b" HTTP/1.1\r\n" + head + b"\r\n"
         else:
             path = chance.choice((b"/metrics", b"/status", b"/health/ready", b"/apps/x/resume", b"/", b"/reload"))

@@ -7,6 +7,7 @@ extension Scenarios {
     @Suite struct ArchitectureTests {
         /// The modules of the system that a module imports, which are not in the manifest.
         private static let system: [String: Set<String>] = [
+            "RemintClient": ["Foundation", "FoundationNetworking"],
             "JOSE": ["Glibc", "Synchronization"],
             "AdapterTestKit": ["Foundation"],
             "StubServer": ["Glibc", "Synchronization"],

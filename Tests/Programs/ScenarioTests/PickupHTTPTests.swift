@@ -36,7 +36,9 @@ extension DeviceScenarios {
             let report = "POST /v1/apps/onesignal-shop/reports HTTP/1.1\r\nHost: a\r\n\(key)"
 
             // HEAD, wherever there is GET: same head, no body.
-            for path in ["/health/live", "/health/ready", "/openapi.json", "/remint.js", token] {
+            for path in [
+                "/health/live", "/health/ready", "/openapi.json", "/remint.js", "/remint.mjs", "/remint.d.mts", token,
+            ] {
                 let get = try await gateway.call(path, session: session)
                 let head = try await gateway.call(path, method: "HEAD", session: session)
                 #expect(head.status == get.status && head.text.isEmpty, "\(path)")

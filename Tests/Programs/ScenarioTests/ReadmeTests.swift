@@ -30,6 +30,8 @@ extension OperatorScenarios {
             "README.md", "Sources/README.md", "Sources/Rules/Pipeline/README.md", "Sources/Rules/Keyring/README.md",
             "Sources/Infrastructure/Signing/README.md", "Sources/Services/Pickup/README.md", "config/pushpin/README.md",
             "config/centrifugo/README.md", "Tests/README.md", "Tests/Benchmarks/README.md",
+            "Sources/Clients/README.md", "config/edges/README.md", "config/edges/node/README.md",
+            "config/edges/python/README.md", "config/edges/java/README.md", "config/clients/java/README.md",
             "adapters/README.md", "adapters/Example/README.md", "adapters/declared/README.md", "config/README.md",
             "config/OPERATION.md", "config/KUBERNETES.md",
             "config/LOGS.md", "config/THREATS.md", "config/FAULTS.md",

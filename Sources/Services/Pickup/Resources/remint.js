@@ -1,183 +1,332 @@
-// remint.connect({ url, app, session, apply, device, onProblem }) -> { report, token, stream, close }
-// session() gives the customer's session, apply(answer) hands answer.token to the SDK, onProblem(problem) hears why there is
-// none; the promise then gives undefined. close() at sign-out.
-// Every call waits for what Retry-After says, and tries for five minutes. A report that found no answer in that time is sent again
-// when the page comes back to the foreground or online.
-globalThis.remint = { connect: ({ url, app, session, apply, device, onProblem = () => {} }) => {
-  const base = `${url.replace(/\/+$/, '')}/v1/apps/${encodeURIComponent(app)}/`
-  const closing = new AbortController()
-  const { signal } = closing
-  const newest = new Map([['', { version: 0 }]]) // by nonce, if any
-  const reports = {}
-  const unanswered = new Set()
-  const pauses = new Set()
-  let streaming, heard = 0, retry = 2, drop = () => {}
+// A client of the gateway for pages, React Native and Node 18. This script defines globalThis.remint; remint.mjs exports the
+// same as a module, and remint.d.mts has the types.
+//
+// remint.connect({ url, app, session, apply, device, onProblem }) -> { report, token, stream, resume, close }
+//
+// session() returns the user's session; without it the browser's cookies are the session. apply(answer) hands answer.token to
+// the SDK. report() and token() wait for Retry-After and try until there is an answer, close() or their `signal`. If the gateway
+// refuses a call for good (400 to 499 except 408, 425 and 429), the promise rejects with a RemintError, and onProblem(error) gets
+// it too. onProblem also gets `no_answer` after five minutes without an answer; the call continues. Call close() at sign-out.
+// Tokens are in memory only.
+globalThis.remint = (() => {
+  const remedies = {
+    400: 'send the report as the SDK gave it', 401: 'session() must return a valid session of the signed-in user',
+    403: 'report for the signed-in user alone', 404: 'compare url and app with pickup.apps of the gateway',
+    closed: 'connect again', no_answer: 'the client tries on; is the gateway ready?',
+    no_session: 'session() must return the session; call close() at sign-out',
+  }
+
+  // A refusal, with its stable `code` (`remint codes` lists them). It contains no token and no session.
+  class RemintError extends Error {
+    constructor(app, { status = 0, code = 'refused', detail, retry_after }) {
+      const remedy = remedies[code] ?? remedies[status]
+      super([`${app}: ${status ? `${status} ` : ''}${code}`, detail, remedy].filter(Boolean).join(': '))
+      Object.assign(this, { name: 'RemintError', app, status, code, detail, retryAfter: retry_after })
+    }
+  }
 
   const now = () => Date.now() / 1000
 
-  // Ends after s seconds and up to half as much again. Timers of a hidden page are late: whoever comes back looks at the clock.
-  const pause = (s) => new Promise((go) => {
-    const due = now() + s * (1 + Math.random() / 2)
-    const end = () => {
-      clearTimeout(timer)
-      pauses.delete(look)
-      go()
-    }
-    const look = () => { if (signal.aborted || now() >= due) end() }
-    const timer = setTimeout(end, (due - now()) * 1000)
-    pauses.add(look)
-  })
-  // Seconds, or a date (RFC 9110, section 10.2.3).
-  const wait = (response, tries) => {
-    const after = response?.headers.get('Retry-After')
-    return +after || Math.max(0, (Date.parse(after) - Date.now()) / 1000) || Math.min(2 ** tries, 60) / 4
+  // The seconds of Retry-After, which is a number or a date (RFC 9110, section 10.2.3), at most an hour; undefined without it.
+  // A date counts by the server's clock, where the page may read it.
+  const retryAfter = (response) => {
+    const text = response?.headers.get('Retry-After')?.trim()
+    if (!text) return
+    const date = Date.parse(response.headers.get('Date'))
+    const seconds = /^\d+$/.test(text) ? +text : (Date.parse(text) - (date || Date.now())) / 1000
+    return seconds >= 0 ? Math.min(seconds, 3600) : undefined
   }
 
-  // The session is in a header alone: addresses get into logs. A call that hangs is one that failed.
-  const call = async (path, request, seconds) => {
+  // The seconds until the next try: full jitter, after the time of Retry-After.
+  const delay = (response, tries) => {
+    const after = retryAfter(response)
+    const spread = Math.min(30, 2 ** tries / 4)
+    return after === undefined ? Math.random() * spread : after + Math.random() * Math.min(spread, 1 + after / 2)
+  }
+
+  const isFinal = (status) => status > 399 && status < 500 && ![408, 425, 429].includes(status)
+
+  // A problem (RFC 9457) of the gateway; of another server the status alone.
+  const problem = async (response) => {
+    const { status } = response
+    const body = await response.json().catch(() => {})
+    return /^[a-z_]+$/.test(body?.code) ? { ...body, status } : { status }
+  }
+
+  // A shared controller's signal for each call: it ends with the client, with the call, or after `seconds`.
+  const limit = (signals, seconds) => {
     const ending = new AbortController()
     const end = () => ending.abort()
     const timer = seconds && setTimeout(end, seconds * 1000)
-    signal.addEventListener('abort', end, { signal: ending.signal })
-    try {
-      const headers = { ...request?.headers, Authorization: `Bearer ${await session()}` }
+    for (const signal of signals) {
+      if (signal.aborted) end()
+      signal.addEventListener('abort', end)
+    }
+    const release = () => {
+      clearTimeout(timer)
+      for (const signal of signals) signal.removeEventListener('abort', end)
+    }
+    return { signal: ending.signal, end, release }
+  }
+
+  const connect = ({ url, app, session, apply = () => {}, device, onProblem = () => {} }) => {
+    const base = `${url.replace(/\/+$/, '')}/v1/apps/${encodeURIComponent(app)}/`
+    const closing = new AbortController()
+    const newest = new Map([['', { version: 0, until: 0 }]]) // by challenge, if any
+    const shared = new Map() // calls that have not finished, with their callers
+    const pauses = new Set()
+    let reporting, streaming, watch, heard = 0, retry = 2, drop = () => {}
+
+    const refusal = (found) => new RemintError(app, found)
+    // An error of the app's own function is the app's: it is an unhandled rejection, and the client goes on.
+    const hand = (act, value) => { try { act(value) } catch (error) { Promise.reject(error) } }
+    const requireOpen = (signal) => {
+      if (closing.signal.aborted) throw refusal({ code: 'closed' })
+      if (signal?.aborted) throw signal.reason
+    }
+
+    // Waits. Timers of a hidden page are late, so resume() compares the clock. A pause without Retry-After ends there at once.
+    const pause = (s, signal, isFixed) => new Promise((go) => {
+      const due = now() + s
+      const end = () => {
+        clearTimeout(timer)
+        pauses.delete(look)
+        for (const one of [closing.signal, signal]) one?.removeEventListener('abort', end)
+        go()
+      }
+      const look = () => { if (!isFixed || now() >= due) end() }
+      const timer = setTimeout(end, s * 1000)
+      pauses.add(look)
+      for (const one of [closing.signal, signal]) one?.addEventListener('abort', end)
+    })
+
+    // The session is in a header alone: addresses get into logs.
+    const call = async (path, request, signal) => {
+      const headers = { ...request?.headers }
+      if (session) {
+        const value = await session()
+        if (!value) throw refusal({ code: 'no_session' })
+        headers.Authorization = `Bearer ${value}`
+      }
       if (device) headers['Remint-Device'] = device
       if (signal.aborted) throw signal.reason
-      const response = await fetch(base + path, { ...request, headers, signal: ending.signal, cache: 'no-store' })
-      return { response, end, body: seconds && await response.json().catch(() => {}) }
-    } finally {
-      clearTimeout(timer)
-      if (seconds) signal.removeEventListener('abort', end)
+      // Another server must not get the session.
+      return fetch(base + path, { ...request, headers, signal, cache: 'no-store', redirect: 'error' })
     }
-  }
 
-  // Never an older one after a newer; the same one again only for a report.
-  const take = (answer, before) => {
-    const known = newest.get(answer?.challenge ?? '')
-    if (signal.aborted || !answer || !known) return
-    if (answer.version < known.version) return known
-    answer.until = now() + answer.expires_in
-    newest.set(answer.challenge ?? '', answer)
-    if (before !== null && (answer.version > known.version || before === known)) apply(answer)
-    return answer
-  }
-
-  // null where nobody answered in time.
-  const ask = async (path, request) => {
-    const end = now() + 300
-    for (let tries = 1; ; tries++) {
-      let response, body
-      try {
-        ({ response, body } = await call(path, request, 45))
-      } catch {} // The next try decides.
-      const status = response?.status
-      if (signal.aborted) return
-      if (status === 200 && body) return body
-      if (status > 399 && status < 500 && status !== 429) return void onProblem(body ?? { status })
-      if (status === 202 && body) {
-        path = `token?${body.token_url.split('?')[1]}&wait=25`
-        request = null
-      }
-      if (status < 300) tries = 0
-      const s = wait(response, tries)
-      if (now() + s > end) break
-      await pause(s)
-      if (signal.aborted) return
-    }
-    onProblem({ code: 'no_answer' })
-    return null
-  }
-
-  const send = async (body, nonce = '') => {
-    const before = newest.get(nonce) ?? { version: 0 }
-    newest.set(nonce, before)
-    before.until = 0 // It was refused: token() asks.
-    unanswered.delete(body)
-    const headers = { 'Content-Type': 'application/json', Prefer: 'wait=10' }
-    const answer = await ask('reports', { method: 'POST', body, headers })
-    if (answer === null) unanswered.add(body)
-    return take(answer, before)
-  }
-  // One report of a failure at a time.
-  const report = (body) => reports[body] ??= send(body, JSON.parse(body).nonce).finally(() => delete reports[body])
-
-  const hear = { // server-sent events, by their names
-    async ready({ after }) {
-      const { version } = newest.get('')
-      if (version && version < after) take(await ask('token')) // It begins after a gap.
-    },
-    token: (answer) => take(answer),
-    problem: onProblem,
-  }
-
-  // Reads a stream to its end.
-  const read = async (body) => {
-    let text = ''
-    const reader = body.pipeThrough(new TextDecoderStream()).getReader()
-    for (;;) {
-      const { value, done } = await reader.read()
-      if (done) return
-      heard = now()
-      const events = (text + value).split(/\r?\n\r?\n/)
-      text = events.pop()
-      for (const event of events) {
-        const field = (name) => event.match(new RegExp(`^${name}: ?(.*)$`, 'm'))?.[1]
-        retry = +field('retry') / 1000 || retry
-        if (field('data')) hear[field('event')]?.(JSON.parse(field('data')))
+    // Calls until there is an answer. A call that takes 45 seconds has failed.
+    const ask = async (path, request, signal) => {
+      const first = [path, request]
+      const started = now()
+      let polls = 0, isNoted = false
+      for (let tries = 1; ; tries++) {
+        let response
+        const ending = limit([closing.signal, signal], 45)
+        try {
+          response = await call(path, request, ending.signal)
+          if (isFinal(response.status)) throw refusal(await problem(response))
+          const body = await response.json().catch(() => {})
+          if (response.status === 200 && typeof body?.token === 'string') return body // Else a network's page.
+          if (response.status === 202 && body?.token_url) {
+            [path, request, polls] = [`token?${body.token_url.split('?')[1]}&wait=25`, undefined, 0]
+          }
+          if (response.status === 204 && ++polls > 1) [path, request] = first
+          if (response.status < 300 && response.status !== 200) tries = 0
+        } catch (error) {
+          requireOpen(signal)
+          if (error instanceof RemintError) throw error
+        } finally {
+          ending.release()
+        }
+        if (!isNoted && now() - started > 300) {
+          isNoted = true
+          hand(onProblem, refusal({ code: 'no_answer' }))
+        }
+        await pause(delay(response, tries), signal, retryAfter(response) !== undefined)
+        requireOpen(signal)
       }
     }
-  }
 
-  // Applies each newer token, until close().
-  const follow = async () => {
-    for (let drops = 1; !signal.aborted; drops++) {
-      let s
+    // Callers of the same call share it. It is canceled once each of them has canceled.
+    const share = (key, start, signal) => {
+      let one = shared.get(key)
+      if (!one) {
+        const ending = new AbortController()
+        one = { ending, callers: 0 }
+        shared.set(key, one)
+        one.forget = () => {
+          if (shared.get(key) === one) shared.delete(key)
+          if (reporting === one) reporting = undefined
+        }
+        one.answer = start(ending.signal).finally(one.forget)
+        one.answer.catch((error) => { if (error instanceof RemintError && error.code !== 'closed') hand(onProblem, error) })
+      }
+      one.callers++
+      return join(one, signal)
+    }
+    const join = (one, signal) => {
+      const result = new Promise((resolve, reject) => {
+        const leave = () => {
+          reject(signal.reason)
+          if (--one.callers > 0) return
+          one.forget()
+          one.ending.abort(signal.reason)
+        }
+        if (signal?.aborted) return leave()
+        signal?.addEventListener('abort', leave)
+        one.answer.then(resolve, reject).finally(() => signal?.removeEventListener('abort', leave))
+      })
+      result.catch(() => {}) // A caller may leave the problem to onProblem.
+      return result
+    }
+
+    // Keeps an answer: never an older one after a newer. A report's answer is applied even if it is the known one.
+    const take = (answer, before) => {
+      requireOpen()
+      const challenge = answer.challenge ?? ''
+      const known = newest.get(challenge) ?? { version: 0 }
+      if (answer.version < known.version) return known
+      answer.until = now() + answer.expires_in
+      // Devices renew at different moments.
+      answer.early = answer.version > known.version ? Math.min(3600, answer.expires_in * (0.1 + Math.random() / 10)) : 0
+      newest.set(challenge, answer)
+      if (newest.size > 100) newest.delete([...newest.keys()].find((one) => one !== '' && one !== challenge))
+      if (before !== null && (answer.version > known.version || before === known)) hand(apply, answer)
+      return answer
+    }
+
+    const send = async (body, nonce, signal) => {
+      const before = newest.get(nonce) ?? { version: 0 }
+      newest.set(nonce, before)
+      before.until = 0 // The vendor refused this token.
+      const headers = { 'Content-Type': 'application/json', Prefer: 'wait=10' }
+      return take(await ask('reports', { method: 'POST', body, headers }, signal), before)
+    }
+
+    const report = (failure, { signal } = {}) => {
+      const body = JSON.stringify(failure)
+      const nonce = failure?.nonce ?? ''
+      const answer = share(`report ${body}`, (ending) => send(body, nonce, ending), signal)
+      const one = shared.get(`report ${body}`)
+      if (nonce === '' && one) reporting = one
+      return answer
+    }
+
+    const renew = (life, signal) =>
+      share(`token ${life}`, async (ending) => take(await ask(`token?min_life=${life}`, undefined, ending), null), signal)
+
+    const token = ({ minLife = 60, signal } = {}) => {
+      const known = newest.get('')
+      const left = known.until - now()
+      if (left > minLife) {
+        if (left < known.early) renew(Math.min(86400, Math.ceil(left) + 1)) // The known token serves meanwhile.
+        return Promise.resolve(known)
+      }
+      if (!reporting) return renew(minLife, signal)
+      // The report's answer is the next token.
+      reporting.callers++
+      const answer = join(reporting, signal).catch(() => {
+        requireOpen(signal)
+        return renew(minLife, signal)
+      })
+      answer.catch(() => {})
+      return answer
+    }
+
+    const hear = { // server-sent events, by their names
+      ready({ after }) {
+        const { version } = newest.get('')
+        if (!version || version >= after) return
+        share('gap', async (ending) => take(await ask('token', undefined, ending))) // The stream begins after a gap.
+      },
+      token: (answer) => take(answer),
+      problem: (found) => hand(onProblem, refusal(found)),
+    }
+
+    // Reads a stream until it is cut.
+    const read = async (body) => {
+      let text = ''
+      const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+      for (;;) {
+        const { value, done } = await reader.read()
+        if (done) return
+        heard = now()
+        const events = (text + value).split(/\r?\n\r?\n/)
+        text = events.pop()
+        for (const event of events) {
+          const field = (name) => event.match(new RegExp(`^${name}: ?(.*)$`, 'm'))?.[1]
+          retry = +field('retry') / 1000 || retry
+          if (field('data')) hear[field('event')]?.(JSON.parse(field('data')))
+        }
+      }
+    }
+
+    // Opens a stream and reads it; returns the response. `isRead` is true if it was a stream.
+    const open = async () => {
+      const ending = limit([closing.signal])
+      const opening = setTimeout(ending.end, 45_000)
+      drop = ending.end
+      let response, isRead = false
       try {
         const headers = { Accept: 'text/event-stream', 'Last-Event-ID': newest.get('').version }
-        const opened = await call('token/stream', { headers })
-        const { response } = opened
-        if (response.ok) {
-          drops = 0
-          heard = now()
-          drop = opened.end
-          await read(response.body)
-        } else if (response.status < 500 && response.status !== 429) {
-          return onProblem(await response.json().catch(() => ({ status: response.status })))
-        } else {
-          s = wait(response, drops)
-        }
-      } catch {} // It was cut off.
-      drop()
-      await pause(s ?? (drops ? wait(null, drops) : retry))
+        response = await call('token/stream', { headers }, ending.signal)
+        clearTimeout(opening)
+        if (isFinal(response.status)) throw refusal(await problem(response))
+        isRead = response.ok && /event-stream/.test(response.headers.get('Content-Type'))
+        heard = now()
+        if (isRead) await read(response.body)
+      } catch (error) {
+        requireOpen()
+        if (error instanceof RemintError) throw error
+      } finally {
+        clearTimeout(opening)
+        ending.end()
+        ending.release()
+      }
+      return { response, isRead }
     }
-  }
 
-  const wake = () => {
-    if (globalThis.document?.visibilityState === 'hidden') return
-    for (const look of [...pauses]) look()
-    if (now() - heard > 40) drop() // Not even a heartbeat: it is dead.
-    for (const body of [...unanswered]) report(body)
-  }
-  for (const [target, type] of [[globalThis, 'pageshow'], [globalThis, 'online'], [globalThis.document, 'visibilitychange']]) {
-    target?.addEventListener?.(type, wake, { signal })
-  }
-  const watch = setInterval(() => { if (streaming && now() - heard > 60) drop() }, 20000)
+    // Applies each newer token, until close() or a refusal. Each connection goes on after the newest known version.
+    const follow = async () => {
+      for (let drops = 1; ; drops++) {
+        requireOpen()
+        const { response, isRead } = await open()
+        if (isRead) drops = 0
+        const s = drops ? delay(response, drops) : retry * (0.5 + Math.random())
+        await pause(s, undefined, retryAfter(response) !== undefined)
+      }
+    }
 
-  return {
-    // Applies the token.
-    report: (failure) => report(JSON.stringify(failure)),
-    // For SDKs that pull: the caller applies it.
-    async token({ minLife = 60 } = {}) {
-      const known = newest.get('')
-      return known.until > now() + minLife ? known : take(await ask(`token?min_life=${minLife}`), null)
-    },
-    stream: () => streaming ??= follow().finally(() => { streaming = null }),
-    // For frameworks that are no browser, when the app is in the foreground again.
-    resume: wake,
-    close() {
-      clearInterval(watch)
+    const stream = () => {
+      if (streaming) return streaming
+      watch ??= setInterval(() => { if (now() - heard > 60) drop() }, 20_000) // Not even a heartbeat.
+      watch.unref?.()
+      streaming = follow().catch((error) => {
+        clearInterval(watch)
+        watch = streaming = undefined
+        if (error.code === 'closed') return
+        hand(onProblem, error)
+        throw error
+      })
+      streaming.catch(() => {})
+      return streaming
+    }
+
+    const resume = () => {
+      if (globalThis.document?.visibilityState === 'hidden') return
+      for (const look of [...pauses]) look()
+      if (now() - heard > 40) drop()
+    }
+    const wakes = [[globalThis, 'pageshow'], [globalThis, 'online'], [globalThis.document, 'visibilitychange']]
+    for (const [target, type] of wakes) target?.addEventListener?.(type, resume, { signal: closing.signal })
+
+    const close = () => {
       closing.abort()
-      wake()
-    },
+      newest.clear()
+      newest.set('', { version: 0, until: 0 })
+    }
+    return { report, token, stream, resume, close }
   }
-} }
+
+  return { connect, RemintError }
+})()

@@ -55,9 +55,9 @@ enum PickupAnswers {
             code, [.contentType: "application/json", .cacheControl: "no-store"], body: ByteBuffer(bytes: json.bytes))
     }
 
-    static func file(_ file: PickupResources, _ type: String) -> Answer {
+    static func file(_ file: PickupResources) -> Answer {
         Answer(
-            .ok, [.contentType: type, HTTPField.Name("X-Content-Type-Options") ?? .via: "nosniff"],
+            .ok, [.contentType: file.contentType, HTTPField.Name("X-Content-Type-Options") ?? .via: "nosniff"],
             body: ByteBuffer(bytes: file.bytes))
     }
 }

@@ -8,15 +8,15 @@ enum PickupCall: Equatable {
     case stream(app: String)
     case live
     case ready
-    case openAPI
-    case script
+    case file(PickupResources)
 
     /// Parses a path; nil for a path that is no call.
     init?(_ path: String) {
         let parts = path.split(separator: "/")
         switch parts.count {
-        case 1 where parts[0] == "openapi.json": self = .openAPI
-        case 1 where parts[0] == "remint.js": self = .script
+        case 1:
+            guard let file = PickupResources(rawValue: String(parts[0])) else { return nil }
+            self = .file(file)
         case 2 where parts[0] == "health" && parts[1] == "live": self = .live
         case 2 where parts[0] == "health" && parts[1] == "ready": self = .ready
         case 4, 5:
@@ -40,7 +40,7 @@ enum PickupCall: Equatable {
         case .token: "token"
         case .stream: "stream"
         case .live, .ready: "health"
-        case .openAPI, .script: "file"
+        case .file: "file"
         }
     }
 
@@ -51,7 +51,7 @@ enum PickupCall: Equatable {
     var isOfCaller: Bool {
         switch self {
         case .reports, .token, .stream: true
-        case .live, .ready, .openAPI, .script: false
+        case .live, .ready, .file: false
         }
     }
 

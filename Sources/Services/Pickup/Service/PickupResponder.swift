@@ -83,12 +83,9 @@ struct PickupResponder: Sendable {
         case .stream(let name): return .answered(try await stream(request, name, address, channel))
         case .live: return .answered(PickupAnswers.json(.ok) { $0.member("status", "alive") })
         case .ready: return .answered(PickupAnswers.ready(health))
-        case .openAPI:
+        case .file(let file):
             try access.arrivals.admit(.none, from: address)
-            return .answered(PickupAnswers.file(.openAPI, "application/json"))
-        case .script:
-            try access.arrivals.admit(.none, from: address)
-            return .answered(PickupAnswers.file(.client, "text/javascript; charset=utf-8"))
+            return .answered(PickupAnswers.file(file))
         case nil:
             try access.arrivals.admit(.none, from: address)
             access.arrivals.fail(from: address)

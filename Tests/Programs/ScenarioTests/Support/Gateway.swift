@@ -147,22 +147,7 @@ struct Gateway {
     }
 
     /// A port that nobody has: the gateway does not report which one the system gave it for its metrics.
-    static func freePort() throws -> Int {
-        let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        try #require(probe >= 0)
-        defer { close(probe) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let error = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(probe, $0, length) == 0 ? getsockname(probe, $0, &length) : -1
-            }
-        }
-        try #require(error == 0)
-        return Int(UInt16(bigEndian: address.sin_port))
-    }
+    static func freePort() throws -> Int { try FreePort.find() }
 
     /// Waits until `/health/ready` has an answer that `isWanted`.
     func health(until isWanted: (Answer) -> Bool) async throws -> Answer {

@@ -1,6 +1,6 @@
-// Clients of a gateway that refuses, stalls and breaks: node retries.mjs remint.js. Time passes 30 times as fast. Writes JSON.
+// Clients of a gateway that refuses, stalls and breaks: node retries.mjs remint.mjs. Time passes 30 times as fast. Writes JSON.
 import { createServer } from 'node:http'
-import { readFileSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
 
 const speed = 30
 const { setTimeout: realTimeout, setInterval: realInterval } = globalThis
@@ -13,10 +13,11 @@ globalThis.setInterval = (act, ms, ...rest) => realInterval(act, ms / speed, ...
 const page = new EventTarget()
 globalThis.addEventListener = page.addEventListener.bind(page)
 globalThis.document = Object.assign(new EventTarget(), { visibilityState: 'visible' })
-globalThis.eval(readFileSync(process.argv[2], 'utf8'))
+const remint = await import(pathToFileURL(process.argv[2]))
 
 const problem = (response, status, headers = {}) => {
-  response.writeHead(status, { 'content-type': 'application/problem+json', ...headers })
+  const date = new Date(Date.now()).toUTCString()
+  response.writeHead(status, { 'content-type': 'application/problem+json', date, ...headers })
   response.end(JSON.stringify({ status, code: 'injected' }))
 }
 const token = (user, version) => JSON.stringify({ token: `t-${user}`, version, expires_in: 3600 })
@@ -36,6 +37,8 @@ const server = createServer((request, response) => {
   const user = request.headers.authorization?.replace('Bearer session-', '')
   request.resume().on('end', () => {
     if (isDown) return response.destroy()
+    if (user?.startsWith('refused-')) return problem(response, Number(user.split('-')[1]))
+    if (user === 'stuck') return problem(response, 503, { 'retry-after': '2' })
     if (request.url.includes('/stream')) return stream(request, response)
     if (Date.now() < (due.get(user) ?? 0) - 1500) early.push(user)
     const number = calls.get(user) ?? 0
@@ -97,31 +100,66 @@ const open = users.map(connect)
 const answers = await Promise.all(open.map((client, number) => client.report({ code: 22, userId: users[number] })))
 const lost = users.filter((user, number) => !answers[number] || applied.get(user)?.length !== 1)
 
-// A gateway that is away for longer than anybody tries: the report is sent again in the foreground.
+// A gateway that is away for more than five minutes: the app hears of it, and the report goes on in the foreground.
+const until = async (isTrue) => { while (!isTrue()) await new Promise((go) => realTimeout(go, 5)) }
 isDown = true
 const late = connect('few-1')
-const before = await late.report({ code: 22, userId: 'few-1' })
-const gaveUp = problems.filter((problem) => problem.code === 'no_answer').map((problem) => problem.user)
+const lateAnswer = late.report({ code: 22, userId: 'few-1' })
+await until(() => problems.some((problem) => problem.code === 'no_answer'))
+const noAnswer = problems.filter((problem) => problem.code === 'no_answer').map((problem) => problem.user)
 isDown = false
-document.visibilityState = 'hidden'
-document.dispatchEvent(new Event('visibilitychange'))
-const hidden = calls.get('few-1') ?? 0
 document.visibilityState = 'visible'
 document.dispatchEvent(new Event('visibilitychange'))
-while (!applied.has('few-1')) await new Promise((go) => realTimeout(go, 5))
+await lateAnswer
+
+// Refusals for good are typed, and no call follows them.
+const refusals = []
+for (const status of [400, 401, 403, 404, 409, 422]) {
+  const client = connect(`refused-${status}`)
+  for (const act of [() => client.report({ code: 22 }), () => client.token(), () => client.stream()]) {
+    const error = await act().then(() => undefined, (error) => error)
+    refusals.push(error instanceof remint.RemintError && error.code === 'injected' && error.status === status)
+  }
+  client.close()
+}
+const refused = problems.filter((problem) => problem.code === 'injected').length
+
+// Callers at the same time share a call. A caller cancels alone; the last one cancels the call.
+const few = connect('few-3')
+const [one, two] = await Promise.all([few.token(), few.token()])
+await Promise.all([few.report({ code: 22 }), few.report({ code: 22 })])
+const coalesced = { calls: calls.get('few-3'), isOne: one === two }
+const stuck = connect('stuck')
+const canceling = new AbortController()
+const canceled = stuck.token({ signal: canceling.signal }).catch((error) => error.name)
+const other = stuck.token().catch((error) => error.code)
+canceling.abort()
+const cancels = [await canceled]
+stuck.close()
+cancels.push(await other, await stuck.token().catch((error) => error.code))
+
+// A token is renewed before it has expired, while the known one serves: a fifth of an hour before the end at the earliest.
+const renewing = connect('few-4')
+await renewing.token()
+const realTime = Date.now
+Date.now = () => realTime() + 3300_000
+const served = await renewing.token()
+await until(() => calls.get('few-4') === 2)
+Date.now = realTime
+const renewed = { calls: calls.get('few-4'), version: served.version }
 
 // A stream through a refusal and a cut.
 const streaming = connect('few-2')
 streaming.stream()
-while (!applied.get('few-2')?.includes(13)) await new Promise((go) => realTimeout(go, 5))
-for (const client of [...open, late, streaming]) client.close()
+await until(() => applied.get('few-2')?.includes(13))
+for (const client of [...open, late, few, renewing, streaming]) client.close()
 server.closeAllConnections()
 server.close()
 
 console.log(JSON.stringify({
-  lost, early, gaveUp, hidden, before: before ?? null, streamed: applied.get('few-2'), lastEvents,
+  lost, early, noAnswer, refusals, refused, coalesced, cancels, renewed, streamed: applied.get('few-2'), lastEvents,
   faults: [...calls.values()].reduce((sum, count) => sum + count - 1, 0),
   sessions: urls.filter((url) => url.includes('session-') || url.includes('access_token')).length,
-  others: problems.filter((problem) => problem.code !== 'no_answer').length,
+  others: problems.filter((problem) => !['no_answer', 'injected'].includes(problem.code)).length,
 }))
 process.exit(0)

@@ -1,0 +1,62 @@
+/// Splits a stream of server-sent events (HTML, section 9.2) into its events.
+package struct EventParser {
+    /// An event with its name and its data.
+    package struct Event: Equatable {
+        package let name: String
+        package let data: String
+
+        package init(name: String, data: String) {
+            self.name = name
+            self.data = data
+        }
+    }
+
+    /// Thrown when a line is longer than any event of the gateway.
+    package struct LineTooLong: Error {}
+
+    private static let limit = 1 << 20
+
+    /// The seconds after which the server asks its clients to reconnect; nil until it has sent them.
+    package private(set) var retry: Double?
+    private var line: [UInt8] = []
+    private var name = ""
+    private var data: [String] = []
+
+    package init() {}
+
+    /// Reads the next bytes and returns the events that they complete.
+    ///
+    /// - Throws: `LineTooLong` at a line of more than a megabyte.
+    package mutating func read(_ bytes: some Sequence<UInt8>) throws(LineTooLong) -> [Event] {
+        var events: [Event] = []
+        for byte in bytes {
+            guard byte == 0x0A else {
+                line.append(byte)
+                if line.count > Self.limit { throw LineTooLong() }
+                continue
+            }
+            if line.last == 0x0D { line.removeLast() }
+            if let event = finishLine() { events.append(event) }
+            line.removeAll(keepingCapacity: true)
+        }
+        return events
+    }
+
+    /// Reads the field of a complete line; an empty line completes an event.
+    private mutating func finishLine() -> Event? {
+        guard !line.isEmpty else {
+            defer { (name, data) = ("", []) }
+            return data.isEmpty ? nil : Event(name: name, data: data.joined(separator: "\n"))
+        }
+        let parts = line.split(separator: 0x3A, maxSplits: 1, omittingEmptySubsequences: false)
+        var value = String(decoding: parts.count > 1 ? parts[1] : [], as: UTF8.self)
+        if value.hasPrefix(" ") { value.removeFirst() }
+        switch String(decoding: parts[0], as: UTF8.self) {
+        case "event": name = value
+        case "data": data.append(value)
+        case "retry": retry = Double(value).map { $0 / 1000 } ?? retry
+        default: break
+        }
+        return nil
+    }
+}

@@ -1,0 +1,63 @@
+/// The newest token of the user, and of each challenge. An older token never replaces a newer one.
+package struct KnownTokens {
+    private struct Known {
+        let answer: Answer
+        /// The end of the token's life, by the client's clock.
+        var until: Double
+        /// The remaining life from which on the client renews the token, in seconds.
+        let early: Double
+    }
+
+    /// A live token.
+    package struct Live {
+        package let answer: Answer
+        /// The remaining life in seconds.
+        package let life: Double
+        /// Whether the client has to renew the token while it still serves.
+        package let isDue: Bool
+    }
+
+    /// The number of challenges whose tokens the client remembers.
+    private static let limit = 100
+    private var tokens: [String: Known] = [:]
+    /// The challenges, the oldest first.
+    private var challenges: [String] = []
+
+    package init() {}
+
+    /// The version of the user's newest token; 0 without one.
+    package var version: Int64 { tokens[""]?.answer.version ?? 0 }
+
+    /// Returns the user's token, if more than `minLife` seconds of its life are left and no report named it.
+    package func live(at now: Double, minLife: Double) -> Live? {
+        guard let known = tokens[""], known.until - now > minLife else { return nil }
+        let life = known.until - now
+        return Live(answer: known.answer, life: life, isDue: life < known.early)
+    }
+
+    /// Notes that the vendor refused the present token.
+    package mutating func refuse(challenge: String?) {
+        tokens[challenge ?? ""]?.until = -.infinity
+    }
+
+    /// Keeps `answer` and returns the newest answer.
+    ///
+    /// - Parameter random: a number from 0 up to 1. It spreads the renewals of devices: over the last tenth to fifth of a
+    ///   token's life, at most an hour.
+    package mutating func keep(_ answer: Answer, at now: Double, random: Double) -> Answer {
+        let challenge = answer.challenge ?? ""
+        let known = tokens[challenge]?.answer
+        if let known, known.version > answer.version { return known }
+        let life = Double(answer.expiresIn)
+        let isNew = answer.version > (known?.version ?? -1)
+        tokens[challenge] = Known(
+            answer: answer, until: now + life, early: isNew ? min(3600, life * (0.1 + random / 10)) : 0)
+        if known == nil, challenge != "" { remember(challenge) }
+        return answer
+    }
+
+    private mutating func remember(_ challenge: String) {
+        challenges.append(challenge)
+        if challenges.count > Self.limit { tokens[challenges.removeFirst()] = nil }
+    }
+}
