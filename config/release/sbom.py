@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Writes the bill of materials of a program or of its image, as CycloneDX 1.6.
+
+    sbom.py --dist .build/dist --build .build --out remint_1.2.0_amd64.cdx.json --epoch SECONDS --commit COMMIT [--image LIST]
+
+It lists the Swift packages of Package.resolved, the C libraries that they and the Swift runtime contain, and the Debian packages of every
+shared library that the loader finds. `--image` has the files of the image's packages, which config/release/image.py wrote. Before it
+ends it reads the file again, and compares it with `ldd` and Package.resolved.
+"""
+import argparse
+import hashlib
+import json
+import pathlib
+import re
+import sys
+import urllib.parse
+import uuid
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import oci  # noqa: E402
+import packages  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Copies of C libraries inside of Swift packages: the package, the library, its terms, the file with its version, and the version's form.
+CONTAINED = [
+    ("swift-nio-ssl", "BoringSSL", "OpenSSL AND ISC", "Package.swift", r"BoringSSL Commit: ([0-9a-f]+)"),
+    ("swift-crypto", "BoringSSL", "OpenSSL AND ISC", "Package.swift", r"BoringSSL Commit: ([0-9a-f]+)"),
+    ("swift-nio", "llhttp", "MIT", "Sources/CNIOLLHTTP/include/c_nio_llhttp.h",
+     r"LLHTTP_VERSION_MAJOR (\d+)\s+#define LLHTTP_VERSION_MINOR (\d+)\s+#define LLHTTP_VERSION_PATCH (\d+)"),
+    ("yams", "libyaml", "MIT", "Sources/CYaml/src/yaml_private.h", r'YAML_VERSION_STRING "([^"]+)"'),
+]
+
+
+def component(name, version, purl, terms=None, **more):
+    found = {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl, **more}
+    if terms:
+        found["licenses"] = [{"expression": terms}]
+    return found
+
+
+def properties(**values):
+    """Properties in CycloneDX's form; a list becomes several of one name."""
+    return [{"name": f"remint:{name}", "value": value} for name, many in values.items() if many
+            for value in ([many] if isinstance(many, str) else many)]
+
+
+def terms_of(folder):
+    """The SPDX expression of a checkout's license, if it is one of those that Swift packages use."""
+    text = "".join(path.read_text(errors="replace") for path in sorted(folder.glob("LICENSE*")))
+    if "Apache License" in text:
+        return "Apache-2.0" + (" WITH Swift-exception" if "Runtime Library Exception" in text else "")
+    return "MIT" if "Permission is hereby granted, free of charge" in text else None
+
+
+def swift_packages(build):
+    """The packages of Package.resolved, each with the C libraries inside it."""
+    objects = build / "release/remint.product/Objects.LinkFileList"
+    modules = set(re.findall(r"/([^/\s]+)\.build/", objects.read_text())) if objects.exists() else None
+    resolved = json.loads((ROOT / "Package.resolved").read_text())
+    for pin in sorted(resolved["pins"], key=lambda pin: pin["identity"]):
+        location = re.sub(r"\.git$", "", pin["location"])
+        version = pin["state"].get("version") or pin["state"]["revision"]
+        folder = next((path for path in (build / "checkouts").glob("*") if path.name.lower() == pathlib.Path(location).name.lower()), None)
+        if not folder:
+            sys.exit(f"{build}/checkouts has no {pin['identity']}; run `swift package resolve`")
+        purl = f"pkg:swift/{re.sub(r'^[a-z+]+://', '', location)}@{version}"
+        more = {"externalReferences": [{"type": "vcs", "url": pin["location"]}]}
+        if modules is not None and not any(path.name in modules for path in (folder / "Sources").glob("*")):
+            # A package that another one names, and from which the program has nothing.
+            more["scope"] = "excluded"
+        yield component(pin["identity"], version, purl, terms_of(folder),
+                        properties=properties(revision=pin["state"]["revision"]), **more)
+        for package, name, terms, path, pattern in CONTAINED:
+            if package == pin["identity"].lower():
+                text = (folder / path).read_text(errors="replace") if (folder / path).exists() else ""
+                found = re.search(pattern, text)
+                inner = ".".join(found.groups()) if found else "unknown"
+                yield component(name, inner, f"pkg:generic/{name.lower()}@{inner}?in={pin['identity']}", terms,
+                                properties=properties(inside=purl), **({"scope": more["scope"]} if "scope" in more else {}))
+
+
+def runtime(build, libraries):
+    """The Swift runtime, if the program contains it, and the part of ICU in it."""
+    if any(name.startswith("libswiftCore") for name in libraries):
+        return
+    version = re.search(r"Swift version (\S+)", packages.run("swift", "--version").decode())
+    if not version:
+        sys.exit("`swift --version` names no version; put the toolchain of the build into the PATH")
+    purl = f"pkg:generic/swift@{version.group(1)}"
+    yield component("swift", version.group(1), purl, "Apache-2.0 WITH Swift-exception",
+                    description="Swift's standard library, Foundation and Dispatch, linked statically")
+    data = build / "icudata.s"
+    icu = re.search(r"icudt(\d+)_dat", data.read_text()) if data.exists() else None
+    icu = icu.group(1) if icu else "unknown"
+    yield component("icu", icu, f"pkg:generic/icu@{icu}", "Unicode-3.0", properties=properties(inside=purl))
+
+
+def debian(name, version, architecture, source, libraries):
+    release = dict(re.findall(r'(?m)^(\w+)="?([^"\n]*)"?$', pathlib.Path("/etc/os-release").read_text()))
+    purl = (f"pkg:deb/{release['ID']}/{name}@{urllib.parse.quote(version, safe='~')}"
+            f"?arch={architecture}&distro={release['ID']}-{release['VERSION_ID']}")
+    return component(name, version, purl, properties=properties(library=libraries, source=source))
+
+
+def debian_packages(owners, image):
+    if image is None:
+        for name, libraries in sorted(owners.items()):
+            found = packages.installed(name)
+            yield debian(name, found["Version"], found["Architecture"], found["Source"], libraries)
+        return
+    for path in image.read_text().split():
+        found, _ = packages.fields(path)
+        yield {**debian(found["Package"], found["Version"], found["Architecture"], found.get("Source", found["Package"]),
+                        owners.get(found["Package"], [])),
+               "hashes": [{"alg": "SHA-256", "content": hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()}]}
+
+
+def check(path, program):
+    """Compares the file with the loader's answer and the manifest."""
+    found = json.loads(pathlib.Path(path).read_text())["components"]
+    named = {prop["value"] for part in found for prop in part.get("properties", []) if prop["name"] == "remint:library"}
+    versions = {(part["name"], part["version"]) for part in found}
+    pins = json.loads((ROOT / "Package.resolved").read_text())["pins"]
+    missing = sorted(set(packages.linked(program)) - named)
+    missing += [pin["identity"] for pin in pins
+                if (pin["identity"], pin["state"].get("version") or pin["state"]["revision"]) not in versions]
+    if missing:
+        sys.exit(f"{path} lacks {', '.join(missing)}; fix config/release/sbom.py")
+    return len(found), len(named), len(pins)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dist", required=True, type=pathlib.Path)
+    parser.add_argument("--build", required=True, type=pathlib.Path)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--epoch", required=True, type=int)
+    parser.add_argument("--commit", required=True)
+    parser.add_argument("--image", type=pathlib.Path)
+    options = parser.parse_args()
+    program = options.dist / "remint"
+    about = json.loads((options.dist / "build.json").read_text())
+    owners = packages.owners(program)
+    libraries = [name for names in owners.values() for name in names]
+    parts = [*swift_packages(options.build), *runtime(options.build, libraries), *debian_packages(owners, options.image)]
+    kind = "application" if options.image is None else "container"
+    root = {
+        **component("remint", about["version"], f"pkg:generic/remint@{about['version']}", "Apache-2.0",
+                    properties=properties(commit=options.commit)), "type": kind,
+        "hashes": [{"alg": "SHA-256", "content": hashlib.sha256(program.read_bytes()).hexdigest()}],
+    }
+    bom = {
+        "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
+        "metadata": {"timestamp": oci.time_text(options.epoch), "component": root,
+                     "tools": {"components": [{"type": "application", "name": "config/release/sbom.py"}]}},
+        "components": parts,
+        "dependencies": [{"ref": root["bom-ref"], "dependsOn": sorted(part["bom-ref"] for part in parts)}],
+    }
+    bom["serialNumber"] = f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_OID, oci.digest_of(oci.encoded(bom)))}"
+    pathlib.Path(options.out).write_text(json.dumps(bom, indent=1, sort_keys=True) + "\n")
+    count, shared, pins = check(options.out, program)
+    print(f"{options.out}: {count} components, {shared} shared libraries, {pins} Swift packages")
+
+
+if __name__ == "__main__":
+    main()
