@@ -33,7 +33,7 @@ USER = 65532
 FRAME = [
     *(Entry(name, target=f"usr/{name}") for name in ("bin", "lib", "lib64", "sbin")),
     Entry("usr/bin", 0o755), Entry("usr/lib64", 0o755), Entry("usr/sbin", 0o755),
-    Entry("tmp", 0o1777), Entry("etc/remint", 0o755), Entry("var/lib/remint", 0o700, owner=USER),
+    Entry("tmp", 0o1777), Entry("etc/remint", 0o755),
     Entry("proc", 0o555), Entry("sys", 0o555), Entry("dev", 0o755), Entry("run", 0o755),
     Entry("etc/passwd", data=f"root:x:0:0:root:/:/sbin/nologin\nremint:x:{USER}:{USER}:remint:/:/sbin/nologin\n".encode()),
     Entry("etc/group", data=f"root:x:0:\nremint:x:{USER}:\n".encode()),
@@ -100,7 +100,11 @@ def main():
         binary = pathlib.Path(folder, "remint")
         binary.write_bytes(next(entry.data for entry in program if entry.name == "usr/bin/remint"))
         binary.chmod(0o755)
-        files = packages.fetched([*packages.owners(binary), *OTHERS], options.packages)
+        owners, foreign = packages.owners(binary)
+        if foreign:
+            sys.exit(f"the program needs {', '.join(foreign)}, which no Debian package contains. "
+                     "Build it with `make dist`: it contains Swift's libraries.")
+        files = packages.fetched([*owners, *OTHERS], options.packages)
         files = with_terms(files, options.packages)
         below = base(files)
         if missing := libraries_missing(below, binary):

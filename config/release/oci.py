@@ -46,11 +46,10 @@ class Entry:
     mode: int = 0o644
     data: bytes | None = None
     target: str | None = None
-    owner: int = 0
 
     def info(self, epoch):
         info = tarfile.TarInfo(self.name)
-        info.mode, info.mtime, info.uid, info.gid = self.mode, epoch, self.owner, self.owner
+        info.mode, info.mtime = self.mode, epoch
         if self.target is not None:
             info.type, info.linkname, info.mode = tarfile.SYMTYPE, self.target, 0o777
         elif self.data is None:

@@ -45,15 +45,12 @@ def owner(path):
 
 
 def owners(program):
-    """The packages of the libraries: the names of libraries by package."""
+    """The packages of the libraries: the names of libraries by package, and the paths of libraries that no package contains."""
     packages, foreign = {}, []
     for name, path in sorted(linked(program).items()):
         package = owner(path)
         packages.setdefault(package, []).append(name) if package else foreign.append(path)
-    if foreign:
-        sys.exit(f"{program} needs {', '.join(foreign)}, which no Debian package contains. "
-                 "Build the program with `make dist`: it contains Swift's libraries.")
-    return packages
+    return packages, foreign
 
 
 def installed(package):

@@ -79,16 +79,17 @@ def swift_packages(build):
                                 properties=properties(inside=purl), **({"scope": more["scope"]} if "scope" in more else {}))
 
 
-def runtime(build, libraries):
-    """The Swift runtime, if the program contains it, and the part of ICU in it."""
-    if any(name.startswith("libswiftCore") for name in libraries):
-        return
+def runtime(build, foreign):
+    """The Swift runtime and ICU in it, whether the program contains them or is linked with the toolchain's."""
     version = re.search(r"Swift version (\S+)", packages.run("swift", "--version").decode())
     if not version:
         sys.exit("`swift --version` names no version; put the toolchain of the build into the PATH")
+    names = [pathlib.Path(path).name for path in foreign]
+    if unknown := [path for path in foreign if "/swift/" not in path]:
+        sys.exit(f"no Debian package contains {', '.join(unknown)}; link the program with packaged libraries")
     purl = f"pkg:generic/swift@{version.group(1)}"
-    yield component("swift", version.group(1), purl, "Apache-2.0 WITH Swift-exception",
-                    description="Swift's standard library, Foundation and Dispatch, linked statically")
+    yield component("swift", version.group(1), purl, "Apache-2.0 WITH Swift-exception", properties=properties(library=names),
+                    description="Swift's standard library, Foundation and Dispatch" + ("" if names else ", linked statically"))
     data = build / "icudata.s"
     icu = re.search(r"icudt(\d+)_dat", data.read_text()) if data.exists() else None
     icu = icu.group(1) if icu else "unknown"
@@ -140,9 +141,8 @@ def main():
     options = parser.parse_args()
     program = options.dist / "remint"
     about = json.loads((options.dist / "build.json").read_text())
-    owners = packages.owners(program)
-    libraries = [name for names in owners.values() for name in names]
-    parts = [*swift_packages(options.build), *runtime(options.build, libraries), *debian_packages(owners, options.image)]
+    owners, foreign = packages.owners(program)
+    parts = [*swift_packages(options.build), *runtime(options.build, foreign), *debian_packages(owners, options.image)]
     kind = "application" if options.image is None else "container"
     root = {
         **component("remint", about["version"], f"pkg:generic/remint@{about['version']}", "Apache-2.0",
