@@ -29,7 +29,7 @@ INSTALL_MODULES = { test -x .build/tools/bin/pip || python3 -m venv --system-sit
 	.build/tools/bin/pip install --quiet --disable-pip-version-check
 SOURCES := Package.swift Sources Tests adapters
 
-.PHONY: help setup setup-tests setup-packages build example demo test test-broker instructions bench bench-peers screenshots dist deb release-artifacts packages check lint format release clean
+.PHONY: help setup setup-tests setup-packages build example demo test test-broker test-upgrade instructions bench bench-peers screenshots dist deb release-artifacts packages check lint format release clean
 
 help: ## List what there is.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 19
@@ -52,6 +52,14 @@ test-broker: setup setup-tests release ## Run the tests that want a real cluster
 	@test -n "$$REMINT_TEST_BROKERS" || { echo 'name the cluster: REMINT_TEST_BROKERS=host:port make test-broker' >&2; exit 2; }
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests
 	REMINT_TEST_PROGRAM=.build/release/remint $(SWIFT) test --skip-build --filter BrokerTests
+
+# Any older build of `remint`, with its folders of resources beside it, is an older program.
+test-upgrade: release ## Upgrade a fleet under load and back: REMINT_TEST_OLD_PROGRAM=file REMINT_TEST_BROKERS=host:port make test-upgrade
+	@test -n "$$REMINT_TEST_BROKERS" && test -x "$$REMINT_TEST_OLD_PROGRAM" || { \
+		echo 'name both: REMINT_TEST_OLD_PROGRAM=file REMINT_TEST_BROKERS=host:port make test-upgrade' >&2; exit 2; }
+	@$(INSTALL_MODULES) confluent-kafka
+	folder=$$(mktemp --directory) && $(TOOLS_PATH) Tests/Benchmarks/upgrade.py --folder $$folder/fleet --remint .build/release/remint \
+		--brokers "$$REMINT_TEST_BROKERS" && rm -r $$folder
 
 instructions: setup ## Count the instructions of a token and of an event against Tests/Benchmarks/instructions.
 	@.ci/setup valgrind openssl binutils
