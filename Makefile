@@ -95,7 +95,7 @@ deb: dist ## Make Debian packages of it, in .build.
 release-artifacts: deb ## Make the files of a release and start the image: tarball, packages, image, chart, SBOMs, checksums, signature.
 	@.ci/setup bubblewrap openssl python3-venv
 	@$(INSTALL_MODULES) PyYAML
-	@$(TOOLS_PATH) config/release/build .build $(ARTIFACTS)
+	@$(TOOLS_PATH) SWIFT="$(SWIFT)" config/release/build .build $(ARTIFACTS)
 	@config/release/try-image --runtime bwrap $(ARTIFACTS)/remint_*.oci.tar
 
 packages: setup setup-packages ## Test the units, rules, dashboard, chart, containers and packages with the tools they are for.

@@ -10,6 +10,7 @@ ends it reads the file again, and compares it with `ldd` and Package.resolved.
 import argparse
 import hashlib
 import json
+import os
 import pathlib
 import re
 import sys
@@ -81,7 +82,7 @@ def swift_packages(build):
 
 def runtime(build, foreign):
     """The Swift runtime and ICU in it, whether the program contains them or is linked with the toolchain's."""
-    version = re.search(r"Swift version (\S+)", packages.run("swift", "--version").decode())
+    version = re.search(r"Swift version (\S+)", packages.run(*os.environ.get("SWIFT", "swift").split(), "--version").decode())
     if not version:
         sys.exit("`swift --version` names no version; put the toolchain of the build into the PATH")
     names = [pathlib.Path(path).name for path in foreign]
