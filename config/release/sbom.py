@@ -22,14 +22,17 @@ import oci  # noqa: E402
 import packages  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Copies of C libraries inside of Swift packages: the package, the library, its terms, the file with its version, and the version's form.
-CONTAINED = [
-    ("swift-nio-ssl", "BoringSSL", "OpenSSL AND ISC", "Package.swift", r"BoringSSL Commit: ([0-9a-f]+)"),
-    ("swift-crypto", "BoringSSL", "OpenSSL AND ISC", "Package.swift", r"BoringSSL Commit: ([0-9a-f]+)"),
-    ("swift-nio", "llhttp", "MIT", "Sources/CNIOLLHTTP/include/c_nio_llhttp.h",
-     r"LLHTTP_VERSION_MAJOR (\d+)\s+#define LLHTTP_VERSION_MINOR (\d+)\s+#define LLHTTP_VERSION_PATCH (\d+)"),
-    ("yams", "libyaml", "MIT", "Sources/CYaml/src/yaml_private.h", r'YAML_VERSION_STRING "([^"]+)"'),
-]
+# Copies of C libraries inside of Swift packages: their module, the library, its terms, the file with its version, and the version's form.
+CONTAINED = {
+    "CNIOBoringSSL": ("BoringSSL", "OpenSSL AND ISC", "Package.swift", r"BoringSSL Commit: ([0-9a-f]+)"),
+    "CCryptoBoringSSL": ("BoringSSL", "OpenSSL AND ISC", "Package.swift", r"BoringSSL Commit: ([0-9a-f]+)"),
+    "CXKCP": ("XKCP", "CC0-1.0", "Sources/CXKCP/vendored-sources.txt", r"-g([0-9a-f]+)\)"),
+    "CNIOExtrasZlib": ("zlib", "Zlib", "Sources/CNIOExtrasZlib/include/nioextras-zlib.h", r'ZLIB_VERSION "([^"]+)"'),
+    "CNIOLLHTTP": ("llhttp", "MIT", "Sources/CNIOLLHTTP/include/c_nio_llhttp.h",
+                   r"LLHTTP_VERSION_MAJOR (\d+)\s+#define LLHTTP_VERSION_MINOR (\d+)\s+#define LLHTTP_VERSION_PATCH (\d+)"),
+    # Its sources name no version.
+    "CYaml": ("libyaml", "MIT", "Sources/CYaml/include/yaml.h", r'YAML_VERSION_STRING "([^"]+)"'),
+}
 
 
 def component(name, version, purl, terms=None, **more):
@@ -71,13 +74,21 @@ def swift_packages(build):
             more["scope"] = "excluded"
         yield component(pin["identity"], version, purl, terms_of(folder),
                         properties=properties(revision=pin["state"]["revision"]), **more)
-        for package, name, terms, path, pattern in CONTAINED:
-            if package == pin["identity"].lower():
-                text = (folder / path).read_text(errors="replace") if (folder / path).exists() else ""
-                found = re.search(pattern, text)
-                inner = ".".join(found.groups()) if found else "unknown"
-                yield component(name, inner, f"pkg:generic/{name.lower()}@{inner}?in={pin['identity']}", terms,
-                                properties=properties(inside=purl), **({"scope": more["scope"]} if "scope" in more else {}))
+        yield from contained(folder, pin["identity"], purl, {"scope": "excluded"} if "scope" in more else {})
+
+
+def contained(folder, identity, purl, scope):
+    """The copies of C libraries in a package. A module of three C files or more is one, which has to be listed here."""
+    for module in sorted((folder / "Sources").glob("*/")):
+        if sum(path.suffix in (".c", ".cc", ".cpp") for path in module.rglob("*")) < 3:
+            continue
+        if module.name not in CONTAINED:
+            sys.exit(f"{module} may be a copy of a C library; add it to CONTAINED in config/release/sbom.py")
+        name, terms, path, pattern = CONTAINED[module.name]
+        found = re.search(pattern, (folder / path).read_text(errors="replace")) if (folder / path).exists() else None
+        version = ".".join(found.groups()) if found else "unknown"
+        yield component(name, version, f"pkg:generic/{name.lower()}@{version}?in={identity}", terms,
+                        properties=properties(inside=purl), **scope)
 
 
 def runtime(build, foreign):
