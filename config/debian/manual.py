@@ -22,6 +22,10 @@ vendor accepts, and publishes it for the device to pick up.
 .PP
 Every command says what it takes with
 .BR \-\-help .
+.B remint \-\-version
+prints the version, and the build on a second line; with
+.BR \-\-json ,
+both as one JSON object.
 .SH COMMANDS
 """
 

@@ -7,7 +7,11 @@ struct RemintCommandLine: AsyncParsableCommand {
         commandName: "remint",
         abstract: "Mints replacement tokens for users whose SDK reported a failed authentication.",
         discussion: .help(
-            "Exit codes: 0 done; 1 wrong request or failed check; 2 wrong use; 75 try again later.",
+            """
+            Exit codes: 0 done; 1 wrong request or failed check; 2 wrong use; 75 try again later.
+
+            --version prints the version, and the build on a second line; with --json, both as one JSON object.
+            """,
             examples: """
                 remint demo
                 remint check --config remint.yaml --connect

@@ -70,6 +70,15 @@ import Testing
                 """#))
     }
 
+    @Test func `a build is one JSON object of its versions`() {
+        let build = BuildInfo(
+            version: "1.2.3", kind: "release", commit: "abc", swift: "6.3", librdkafka: "2.0.2", openssl: "3.0.17")
+        #expect(
+            build.json
+                == #"{"version":"1.2.3","kind":"release","commit":"abc","swift":"6.3","#
+                + #""librdkafka":"2.0.2","openssl":"3.0.17"}"#)
+    }
+
     @Test func `a histogram exists before its first observation`() throws {
         let registry = MetricsRegistry()
         let histogram = registry.histogram("h_seconds", "Help.", labels: ["app"], buckets: [1])

@@ -34,7 +34,8 @@ extension OperatorScenarios {
             "config/edges/python/README.md", "config/edges/java/README.md", "config/clients/java/README.md",
             "adapters/README.md", "adapters/Example/README.md", "adapters/declared/README.md", "config/README.md",
             "config/OPERATION.md", "config/KUBERNETES.md",
-            "config/LOGS.md", "config/THREATS.md", "config/FAULTS.md",
+            "config/LOGS.md", "config/THREATS.md", "config/FAULTS.md", "config/COMPATIBILITY.md", "config/RELEASE.md",
+            ".github/SECURITY.md", ".github/CONTRIBUTING.md",
         ]
 
         private func text(_ page: String) throws -> String {

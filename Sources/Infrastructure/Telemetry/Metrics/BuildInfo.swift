@@ -1,3 +1,5 @@
+import Formats
+
 /// The versions of a program and of the libraries that it runs with.
 public struct BuildInfo: Sendable, Equatable, CustomStringConvertible {
     /// The program's version.
@@ -29,6 +31,20 @@ public struct BuildInfo: Sendable, Equatable, CustomStringConvertible {
     /// The kind of build, the commit, and the versions of the libraries that matter to an operator.
     public var description: String {
         "\(kind), commit \(commit), Swift \(swift), librdkafka \(librdkafka), OpenSSL \(openssl)"
+    }
+
+    /// The versions as one JSON object, each member a string.
+    public var json: String {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("version", version)
+        writer.member("kind", kind)
+        writer.member("commit", commit)
+        writer.member("swift", swift)
+        writer.member("librdkafka", librdkafka)
+        writer.member("openssl", openssl)
+        writer.endObject()
+        return String(decoding: writer.bytes, as: UTF8.self)
     }
 
     /// Adds the metric of this build to `registry`. Its value is always 1; the versions are its labels.

@@ -9,7 +9,7 @@ import WorkerConfiguration
 
 /// The program's version and build, and the first line of its long-running commands.
 enum Build {
-    /// The version.
+    /// The version: the one place in which it is written. `config/release/version` copies it to the packages.
     static let version = "0.1.0"
 
     /// The versions of the program and of its libraries.
@@ -31,7 +31,12 @@ enum Build {
     }
 
     /// The answer to `--version`: the version alone on the first line, for scripts, and the build on the second one.
-    static var report: String { "\(version)\n\(description)" }
+    ///
+    /// With `--json` beside it, the same as one JSON object. The parser prints this text for `--version` wherever it is in the
+    /// line, and reads no other option then.
+    static var report: String {
+        CommandLine.arguments.contains("--json") ? info.json : "\(version)\n\(description)"
+    }
 
     /// The version of the compiler; a program can only ask it for comparisons.
     private static var compiler: String {

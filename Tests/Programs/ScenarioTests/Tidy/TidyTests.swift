@@ -21,7 +21,7 @@ extension Scenarios {
 
         /// The pages, the alerts and the sample configurations. Schema and OpenAPI page come from strings of the program.
         private static func readPages() throws -> [Prose] {
-            let files = ["Sources", "Tests", "adapters", "config"].flatMap { folder in
+            let files = ["Sources", "Tests", "adapters", "config", ".github"].flatMap { folder in
                 ["md", "yaml", "yml"].flatMap { Repository.files(under: folder, ending: $0) }
             }
             return try (files + [Repository.root.appending(path: "README.md")])
