@@ -31,10 +31,10 @@ struct TokenCorruption {
             TokenCorruption(.flippedSignature, token: flippingSignature(of: good)),
         ]
         if maker.recipe.claims.contains(where: { $0.name == "exp" }) {
+            // No longer than the vendor accepts, so that the end is all that is wrong with it.
+            let start = now.seconds - min(86_400, maker.recipe.lifetime.allowed.upperBound)
             all.append(
-                TokenCorruption(
-                    .expired,
-                    token: try maker.token(for: subject, from: now.seconds - 86_400, to: now.seconds)))
+                TokenCorruption(.expired, token: try maker.token(for: subject, from: start, to: now.seconds)))
             all.append(
                 TokenCorruption(
                     .expiryAsText,

@@ -1,6 +1,6 @@
 extension Report {
-    /// Returns the user that a report names under two spellings of one member, and on every level where a bridge wraps
-    /// its object.
+    /// Returns the user that a report names under one or two spellings of one member, and on every level where a bridge
+    /// wraps its object.
     ///
     /// All of them must agree. A report with one name for the checker and another one for the minter would get a token
     /// of another user. So a report that names two users is refused, and so is one with a name in one place and null in
@@ -8,17 +8,21 @@ extension Report {
     ///
     /// - Parameters:
     ///   - first: the member's usual name, which details use.
-    ///   - second: its other spelling.
+    ///   - second: its other spelling; nil if there is one spelling.
     ///   - levels: the same report as it is around or inside this one.
-    public func user(_ first: String, _ second: String, alsoIn levels: [Report] = []) -> ReportedUser {
-        var agreed = field(first).agreeing(with: field(second))
+    public func user(_ first: String, _ second: String? = nil, alsoIn levels: [Report] = []) -> ReportedUser {
+        var agreed = spellings(first, second)
         for level in levels {
-            let other = level.field(first).agreeing(with: level.field(second))
+            let other = level.spellings(first, second)
             guard let here = agreed, let there = other else { return .namesTwo }
             agreed = here.agreeing(with: there)
         }
         guard let agreed else { return .namesTwo }
         return ReportedUser(agreed, name: first, vouched: vouched)
+    }
+
+    private func spellings(_ first: String, _ second: String?) -> ReportField? {
+        field(first).agreeing(with: second.map(field) ?? .absent)
     }
 }
 

@@ -13,6 +13,7 @@ import Testing
         let fixtures = try AdapterFixtures(directory: Self.package.appending(path: "Sources/ExampleChat/Fixtures"))
         let readme = try String(contentsOf: Self.package.appending(path: "README.md"), encoding: .utf8)
         let suite = AdapterConformance(.init(ExampleChatAdapter.self), fixtures: fixtures, readme: readme)
-        #expect(try suite.violations() == [])
+        let violations = try suite.violations()
+        #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
     }
 }
