@@ -47,12 +47,15 @@ extension Scenarios.ArchitectureTests {
         }
     }
 
-    /// Redirects, deadlines, TLS and the length of answers are decided there, once.
+    /// Redirects, deadlines, TLS and the length of answers are decided there, once. The clients are code for apps, and use
+    /// their platform's HTTP.
     @Test func `nothing but HTTPTransport sends requests over HTTP`() throws {
         let forbidden = /\.execute\(|HTTPClient[.(]|HTTPClientRequest\b|import AsyncHTTPClient|URLSession/
         for folder in ["Sources", "adapters"] {
             for file in Repository.files(under: folder, ending: "swift")
-            where !file.path.contains("/Sources/Infrastructure/HTTPTransport/") && !file.path.contains("/Tests/") {
+            where !file.path.contains("/Sources/Infrastructure/HTTPTransport/") && !file.path.contains("/Tests/")
+                && !file.path.contains("/Sources/Clients/")
+            {
                 let text = try String(contentsOf: file, encoding: .utf8)
                 #expect(text.firstMatch(of: forbidden) == nil, "\(file.path): use HTTPTransport")
             }

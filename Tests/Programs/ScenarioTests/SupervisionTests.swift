@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Kafka
 import ProgramTestSupport
 import Testing
 

@@ -102,7 +102,8 @@ struct RunCommand: AsyncParsableCommand {
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: service.logger)
         if gateway != nil {
-            group.maximumGracefulShutdownDuration = (configuration.pickup?.drain ?? .zero) + service.limit + service.limit
+            let drain = configuration.pickup?.drain ?? .zero
+            group.maximumGracefulShutdownDuration = drain + service.limit + service.limit
         }
         return ServiceGroup(configuration: group)
     }

@@ -1,3 +1,6 @@
+import AdapterKit
+import Formats
+
 /// A selection of the records of a tail.
 package struct TailFilter: Sendable {
     /// Selects the records of this app.

@@ -5,7 +5,7 @@ import Testing
 
 /// A proxy in front of a gateway that answers some calls itself, after a seeded plan: `Pages/faulty.mjs`.
 struct FaultyProxy: Sendable {
-    /// What the proxy met.
+    /// The requests and faults of the proxy.
     struct Report: Decodable {
         /// The calls of the gateway that came.
         let calls: Int
@@ -51,7 +51,7 @@ struct FaultyProxy: Sendable {
     /// Sends further calls to another gateway.
     func setUpstream(_ address: String) async throws { _ = try await control("upstream/\(address)") }
 
-    /// What the proxy met so far.
+    /// The requests and faults so far.
     func report() async throws -> Report { try JSONDecoder().decode(Report.self, from: try await control("report")) }
 
     private func control(_ path: String) async throws -> Data {

@@ -2,6 +2,7 @@ import AdapterKit
 import JOSE
 import Keyring
 import Operations
+import WorkerConfiguration
 
 extension RingInUse {
     /// Returns a new key of `algorithm` for the ring, after a warning where its vendor makes the keys itself.
