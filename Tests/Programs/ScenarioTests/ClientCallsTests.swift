@@ -8,7 +8,7 @@ import StubServer
 import Synchronization
 import Testing
 
-extension DeviceScenarios {
+extension ClientScenarios {
     /// A thousand calls of each client through 429, 503, cuts, sign-in pages and restarts of the gateway.
     @Suite(.timeLimit(.minutes(20))) struct ClientCallsTests {
         private static let count =

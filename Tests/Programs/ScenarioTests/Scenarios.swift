@@ -1,7 +1,7 @@
 import Testing
 
-// Whole stories, in four rows beside each other: a story mostly waits, for a broker, a lifetime, a back-off. Within a row one goes
-// after the other, so that no more than four of them have programs running.
+// Whole stories, in rows beside each other: a story mostly waits, for a broker, a lifetime, a back-off. Within a row one goes
+// after the other, so that only a few of them have programs running.
 
 /// The worker's treatment of events, and its cost.
 @Suite(.serialized) enum Scenarios {}
@@ -17,3 +17,6 @@ import Testing
 
 /// Devices and vendors: what they report, pick up and answer.
 @Suite(.serialized) enum DeviceScenarios {}
+
+/// The clients of the gateway. They spend their time waiting for the gateway, so they run at the same time.
+@Suite enum ClientScenarios {}
