@@ -55,7 +55,32 @@ extension OperatorScenarios {
             #expect(check.outputText.hasPrefix("shop/remint.yaml: ok: 1 app, 1 key ring"), "\(check.outputText)")
             let again = try await lab.shell("remint init --vendor braze --generate --dir shop")
             #expect(again.status == 1)
-            #expect(again.errorText.contains("shop/remint.yaml exists already"), "\(again.errorText)")
+            #expect(again.errorText.contains("has an app or a key ring braze already"), "\(again.errorText)")
+        }
+
+        @Test func `init adds a second app to a configuration, and changes no other line`() async throws {
+            let lab = try Lab()
+            let first = try await lab.shell("remint init --vendor braze --app shop --generate --gateway")
+            try #require(first.status == 0, "\(first.errorText)")
+            let file = lab.folder.url.appending(path: "remint.yaml")
+            let before = try String(contentsOf: file, encoding: .utf8)
+            let id = "5eb5a37e-b458-11e3-ac11-000c2940e62c"
+            let options = "--vendor onesignal --app push --set app_id=\(id) --generate"
+            let refused = try await lab.shell("remint init \(options) --brokers kafka:9093")
+            #expect(refused.status == 2 && refused.errorText.contains("states the brokers"), "\(refused.errorText)")
+            let second = try await lab.shell("remint init \(options)")
+            try #require(second.status == 0, "\(second.errorText)")
+            #expect(second.outputText.contains("has the app push now"), "\(second.outputText)")
+            let after = try String(contentsOf: file, encoding: .utf8)
+            let kept = after.split(separator: "\n").filter { before.split(separator: "\n").contains($0) }
+            #expect(kept == before.split(separator: "\n"), "\(after)")
+            let check = try await lab.shell("remint check --config remint.yaml")
+            #expect(check.status == 0 && check.errorText.isEmpty, "\(check.errorText)")
+            #expect(check.outputText.hasPrefix("remint.yaml: ok: 2 apps, 2 key rings"), "\(check.outputText)")
+            try lab.replace("    adapter: braze", with: "    adapter: brase", in: "remint.yaml")
+            let wrong = try await lab.shell("remint init --vendor braze --app web --generate")
+            #expect(wrong.status == 1 && wrong.errorText.contains("did you mean braze?"), "\(wrong.errorText)")
+            #expect(!lab.has("keys/web"))
         }
 
         @Test func `init imports an existing key, and leaves nothing behind after one that it refuses`() async throws {

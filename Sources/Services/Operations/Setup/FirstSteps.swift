@@ -29,6 +29,17 @@ package struct FirstSteps {
         steps = [first, ("\(run)", "\(services); use a second terminal for the next command"), last]
     }
 
+    /// The steps for an app that was added to a configuration.
+    ///
+    /// - Parameters:
+    ///   - adapter: the adapter of the app.
+    ///   - keyFile: the file of the gateway's API key; nil without a gateway.
+    package init(adding configuration: StarterConfiguration, adapter: any Adapter, keyFile: String?) {
+        let last =
+            keyFile.map { Self.call(configuration, adapter, keyFile: $0) } ?? Self.request(configuration, adapter)
+        steps = [("\(RemintCommand("check"))", "finds every mistake"), last]
+    }
+
     /// The command that shows the first token; nil where the last step shows it.
     package static func watching(_ configuration: StarterConfiguration) -> String? {
         guard configuration.backend == nil else { return nil }

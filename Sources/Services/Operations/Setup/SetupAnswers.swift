@@ -32,6 +32,12 @@ package struct SetupAnswers: Sendable {
     /// No answers yet, about the vendors of `registry`.
     package init(registry: AdapterRegistry) { self.registry = registry }
 
+    /// Notes that the app is added to a configuration with these brokers, which has or has not a gateway already.
+    package mutating func add(toBrokers brokers: String) {
+        self.brokers = brokers
+        hasGateway = false
+    }
+
     /// The next question; nil if there is an answer to each.
     package var next: SetupQuestion? {
         guard let vendor else { return .vendor }

@@ -30,6 +30,15 @@ package struct StarterConfiguration: Sendable {
         (head + kafka + ring + application + gateway).map { $0 + "\n" }.joined()
     }
 
+    /// Returns the configuration `text` with the app and its key ring; nil if it has no section `keys` or `apps` with an
+    /// entry on a line of its own.
+    package func added(to text: String) -> String? {
+        var existing = ConfigurationText(text)
+        let hasRing = existing.add(Array(ring.dropFirst()), to: "keys")
+        let hasApp = existing.add(Array(application.dropFirst()), to: "apps")
+        return hasRing && hasApp ? existing.text : nil
+    }
+
     private var head: [String] {
         ["# A first configuration, for the app \(app) and its vendor, \(vendor). Every key: remint config sample"]
     }

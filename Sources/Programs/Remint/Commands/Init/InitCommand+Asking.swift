@@ -2,13 +2,16 @@ import AdapterKit
 import ArgumentParser
 import Operations
 import Vendors
+import WorkerConfiguration
 
 extension InitCommand {
     /// Returns the answers of the options, of the person at the terminal and, without a terminal, the standard ones.
     ///
+    /// - Parameter configuration: the configuration to which the app is added; nil for a new one.
     /// - Throws: `ValidationError` that names the missing option.
-    func answered() throws -> SetupAnswers {
+    func answered(adding configuration: Configuration?) throws -> SetupAnswers {
         var answers = SetupAnswers(registry: .remint)
+        if let configuration { answers.add(toBrokers: configuration.kafka.bootstrapServers) }
         do throws(SetupMistake) { try note(&answers) } catch { throw ValidationError("\(error)") }
         while let question = answers.next {
             if Terminal.isInteractive {

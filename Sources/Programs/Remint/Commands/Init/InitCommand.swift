@@ -14,13 +14,14 @@ struct InitCommand: ParsableCommand, AdvisingCommand {
         commandName: "init", abstract: "Makes a first configuration and its key ring, and prints the next commands.",
         discussion: .help(
             """
-            Writes remint.yaml, some 15 lines, and the key ring keys/APP beside it. It replaces no file. On a terminal it asks \
-            for the values that no option names. Without a terminal, --vendor and one of --generate and --import are needed. The app \
+            Writes remint.yaml, some 15 lines, and the key ring keys/APP beside it. It replaces no file. If the folder has a \
+            remint.yaml, it adds the app and its key ring to it. On a terminal it asks for the values that no option names. Without a terminal, --vendor and one of --generate and --import are needed. The app \
             then has the vendor's name, the broker runs in the worker (\(SetupAnswers.embeddedBroker)), and the edge is your own.
             """,
             examples: """
                 remint init --vendor braze --generate --dir shop
                 remint init --vendor braze --import braze.pem --brokers kafka:9093
+                remint init --vendor onesignal --set app_id=ID --import onesignal.p8
                 """))
 
     @Option(help: "The vendor, by the name of its adapter, such as braze.") var vendor: String?
@@ -44,7 +45,7 @@ struct InitCommand: ParsableCommand, AdvisingCommand {
     @OptionGroup var version: NewVersionOptions
     @OptionGroup var rsa: RSABitsOption
 
-    private var files: SetupFiles { SetupFiles(folder: dir) }
+    var files: SetupFiles { SetupFiles(folder: dir) }
     var invocation: RemintCommand.Invocation { RemintCommand.Invocation(config: files.configuration) }
 
     func validate() throws {
@@ -59,32 +60,46 @@ struct InitCommand: ParsableCommand, AdvisingCommand {
     }
 
     func run() throws {
-        let answers = try answered()
+        let existing = try existing()
+        let answers = try answered(adding: existing?.configuration)
+        if let existing { try add(answers, to: existing) } else { try make(answers) }
+    }
+
+    private func make(_ answers: SetupAnswers) throws {
         let backend = answers.hasGateway == true ? try APIKey.generate(random: SecretBytes.random(count:)) : nil
         guard let starter = answers.configuration(isPlaintext: plaintext, backend: backend?.hash) else {
             throw ExitCode.failure
         }
-        let ring = try ring(of: starter)
+        let ring = try ring(of: starter, in: starter.text)
         try files.requireNone(beside: ring.directory)
         let key = try key(for: ring, answers)
-        try files.write(starter, backend: backend?.text)
-        do {
-            let id = version.id ?? (version.kid == nil ? key.keyID : nil)
-            try ring.add(key, id: id, version, action: answers.key == .generated ? "generate" : "import")
-        } catch {
+        try files.write(starter.text, backend: backend?.text)
+        do { try add(key, to: ring, answers) } catch {
             files.remove()
             throw error
         }
-        printSteps(starter, ring)
+        let adapter = ring.apps.first?.adapter
+        let steps = adapter.map { FirstSteps(starter, adapter: $0, keyFile: files.backendKey).steps } ?? []
+        var lines = ["", "\(files.configuration) and the key ring \(ring.directory.path) are written. Next:"]
+        lines += Self.lines(of: steps)
+        if let command = FirstSteps.watching(starter) { lines.append("The token is in the output of: \(command)") }
+        printSteps(lines)
     }
 
-    /// Returns the ring of `starter`, which is read like a file.
-    private func ring(of starter: StarterConfiguration) throws -> RingInUse {
-        let (path, text) = (files.configuration, starter.text)
+    func add(_ key: SigningKey, to ring: RingInUse, _ answers: SetupAnswers) throws {
+        let id = version.id ?? (version.kid == nil ? key.keyID : nil)
+        try ring.add(key, id: id, version, action: answers.key == .generated ? "generate" : "import")
+    }
+
+    /// Returns the ring of `starter` in a configuration `text`, which is read like a file.
+    func ring(of starter: StarterConfiguration, in text: String) throws -> RingInUse {
+        let path = files.configuration
         var source = ConfigurationSource.system
         source.file = { $0 == path ? text : ConfigurationSource.system.file($0) }
         let (configuration, diagnostics) = ConfigurationReader(registry: .remint, source: source).read(path)
-        guard let configuration, let key = configuration.keys.first, let folder = key.path else {
+        guard let configuration, let key = configuration.keys.first(where: { $0.name == starter.app }),
+            let folder = key.path
+        else {
             for diagnostic in diagnostics where diagnostic.severity == .error { Terminal.error(diagnostic.message) }
             Terminal.error("remint: nothing was written; correct the options, such as --set NAME=VALUE")
             throw ExitCode.failure
@@ -93,7 +108,7 @@ struct InitCommand: ParsableCommand, AdvisingCommand {
             configuration: configuration, ring: key, directory: KeyRingDirectory(path: folder), now: UnixTime.system)
     }
 
-    private func key(for ring: RingInUse, _ answers: SetupAnswers) throws -> SigningKey {
+    func key(for ring: RingInUse, _ answers: SetupAnswers) throws -> SigningKey {
         let algorithm = try ring.algorithm(option: version.algorithm)
         guard case .file(let path) = answers.key else {
             return try ring.newKey(algorithm, version, rsaBits: rsa.bits)
@@ -103,13 +118,13 @@ struct InitCommand: ParsableCommand, AdvisingCommand {
         ).read(algorithm)
     }
 
+    /// Returns the lines of `steps`, each under its purpose.
+    static func lines(of steps: [(command: String, purpose: String)]) -> [String] {
+        steps.flatMap { ["  # \($0.purpose)", "  \($0.command)"] }
+    }
+
     /// Prints the next commands; on standard error where the result is JSON.
-    private func printSteps(_ starter: StarterConfiguration, _ ring: RingInUse) {
-        guard let adapter = ring.apps.first?.adapter else { return }
-        let first = FirstSteps(starter, adapter: adapter, keyFile: files.backendKey)
-        var lines = ["", "\(files.configuration) and the key ring \(ring.directory.path) are written. Next:"]
-        for step in first.steps { lines += ["  # \(step.purpose)", "  \(step.command)"] }
-        if let command = FirstSteps.watching(starter) { lines.append("The token is in the output of: \(command)") }
+    func printSteps(_ lines: [String]) {
         for line in lines { version.json ? Terminal.error(line) : Terminal.print(line) }
     }
 }

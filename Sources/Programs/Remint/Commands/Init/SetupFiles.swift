@@ -12,6 +12,9 @@ struct SetupFiles {
     /// The gateway's API key, for a backend and for curl.
     var backendKey: String { path("backend.key") }
 
+    /// Whether the folder has a configuration already.
+    var hasConfiguration: Bool { KeyFile.exists(configuration) }
+
     /// Requires that no file would be replaced.
     ///
     /// - Throws: `SetupRefused`.
@@ -24,15 +27,24 @@ struct SetupFiles {
     /// Writes the configuration and the API key `backend`, and makes the folder.
     ///
     /// - Throws: `KeyRingError`; no file is left then.
-    func write(_ starter: StarterConfiguration, backend: SecretBytes?) throws(KeyRingError) {
+    func write(_ text: String, backend: SecretBytes?) throws(KeyRingError) {
         try KeyRingDirectory(path: folder).makeFolder()
         do throws(KeyRingError) {
-            try DurableWrite(path: configuration, mode: 0o644).write(SecretBytes(copying: starter.text.utf8))
+            try DurableWrite(path: configuration, mode: 0o644).write(SecretBytes(copying: text.utf8))
             if let backend { try KeyFile.write(backend, to: backendKey) }
         } catch {
             remove()
             throw error
         }
+    }
+
+    /// Writes `text` in place of the configuration, whose mode stays.
+    ///
+    /// - Throws: `KeyRingError`; the configuration is unchanged then.
+    func replaceConfiguration(by text: String) throws(KeyRingError) {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: configuration)
+        let mode = (attributes?[.posixPermissions] as? NSNumber)?.uint32Value ?? 0o644
+        try DurableWrite(path: configuration, mode: mode).write(SecretBytes(copying: text.utf8))
     }
 
     /// Removes the written files.
