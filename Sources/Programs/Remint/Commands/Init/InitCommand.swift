@@ -19,7 +19,6 @@ struct InitCommand: ParsableCommand, AdvisingCommand {
             then has the vendor's name, the broker runs in the worker (\(SetupAnswers.embeddedBroker)), and the edge is your own.
             """,
             examples: """
-                remint init --vendor braze --generate --dir shop
                 remint init --vendor braze --import braze.pem --brokers kafka:9093
                 remint init --vendor onesignal --set app_id=ID --import onesignal.p8
                 """))
