@@ -22,6 +22,8 @@ package struct TopicTail {
 
     private let properties: ClientProperties
     private let starts: [PartitionOffset]
+    /// The time of the first record, where the brokers do not find its offset; nil if they do.
+    private let earliest: UnixTime?
     private let logger: Logger
 
     /// The tail of `topics` from `start` on.
@@ -35,7 +37,14 @@ package struct TopicTail {
         for topic in topics { partitions += try await kafka.partitions(of: topic, logger: logger) }
         properties = kafka.reader(group: "\(configuration.kafka.group)-reader")
         self.logger = logger
-        starts = try await Self.offsets(of: partitions, start, properties, logger)
+        // The embedded broker does not look up offsets by time, and has few records.
+        if configuration.kafka.isEmbedded, case .time(let time) = start {
+            earliest = time
+            starts = try await Self.offsets(of: partitions, .beginning, properties, logger)
+        } else {
+            earliest = nil
+            starts = try await Self.offsets(of: partitions, start, properties, logger)
+        }
     }
 
     private static func offsets(
@@ -68,7 +77,7 @@ package struct TopicTail {
     package func follow(_ each: (ConsumedRecord) throws -> Bool) async throws {
         let reading = try KafkaConsumer(properties, reading: starts, logger: logger)
         try await reading.whileOpen(closingWithin: Self.closing) { consumer in
-            while try Self.take(await consumer.events(limit: 1000, within: .seconds(1)), each) {
+            while try take(await consumer.events(limit: 1000, within: .seconds(1)), each) {
                 // A canceled task gets no event, and would ask again and again.
                 try Task.checkCancellation()
             }
@@ -76,12 +85,14 @@ package struct TopicTail {
     }
 
     /// Returns whether `each` wants more records than those of `events`.
-    private static func take(
+    private func take(
         _ events: [KafkaConsumer.Event], _ each: (ConsumedRecord) throws -> Bool
     ) throws -> Bool {
         for event in events {
             switch event {
-            case .record(let record): guard try each(record) else { return false }
+            case .record(let record):
+                if let earliest, let time = record.timestamp, time < earliest.milliseconds { continue }
+                guard try each(record) else { return false }
             case .error(let error): if error.isFatal { throw error }
             case .rebalance, .endOfPartition: break
             }

@@ -117,6 +117,18 @@ import WorkerTestSupport
         await broker.close()
     }
 
+    @Test func `a tail from a time shows the records since then, also on an embedded broker`() async throws {
+        let (broker, served) = try await Self.topics()
+        var configuration = served
+        configuration.kafka.bootstrapServers = "embedded"
+        try await Self.deliver([Self.token("u-1")], to: broker)
+        let tail = try await TopicTail(
+            of: ["tokens"], from: .time(Self.now), configuration, brokers: broker.bootstrapServers, logger: silent)
+        let found = try await Self.read(1, of: tail, configuration)
+        #expect(found.map(\.user) == ["u-1"])
+        await broker.close()
+    }
+
     @Test func `a record that is no token's is shown with its fault`() async throws {
         let (broker, configuration) = try await Self.topics()
         try await Self.deliver(
