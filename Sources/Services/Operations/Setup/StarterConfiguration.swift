@@ -72,7 +72,9 @@ package struct StarterConfiguration: Sendable {
         guard let backend else { return [] }
         return [
             "pickup:    # the gateway: devices and backends get their tokens here",
-            "  listen: \(Self.gatewayAddress)", "  api_keys: { backend: { hash: \(backend) } }",
+            "  listen: \(Self.gatewayAddress)",
+            "  trusted_proxies: [127.0.0.1]    # the proxy with your certificate, on this machine",
+            "  api_keys: { backend: { hash: \(backend) } }",
             "  # For devices, name the issuer of your login's sessions, and the app that they open:",
             "  # session: { issuer: https://login.example.com, jwks: https://login.example.com/.well-known/jwks.json }",
             "  # apps: { \(name): { issuer: https://login.example.com } }",
