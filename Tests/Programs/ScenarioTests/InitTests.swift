@@ -23,7 +23,9 @@ extension OperatorScenarios {
 
             /// Starts a command that continues while the test does.
             func start(_ line: String) throws -> Program {
-                try Program("/bin/sh", ["-c", "PATH=\"$PWD:$PATH\"; exec \(line)"], directory: folder.url)
+                // Several commands cannot replace the shell.
+                let command = line.contains(" | ") || line.contains(" && ") ? line : "exec \(line)"
+                return try Program("/bin/sh", ["-c", "PATH=\"$PWD:$PATH\"; \(command)"], directory: folder.url)
             }
 
             func has(_ path: String) -> Bool {
@@ -40,7 +42,7 @@ extension OperatorScenarios {
 
         /// The printed commands, without their purposes.
         private func commands(of program: Program) -> [String] {
-            program.outputText.split(separator: "\n").filter { $0.hasPrefix("  remint ") || $0.hasPrefix("  curl ") }
+            program.outputText.split(separator: "\n").filter { $0.hasPrefix("  remint ") || $0.contains(" curl ") }
                 .map { String($0.dropFirst(2)) }
         }
 
@@ -77,6 +79,16 @@ extension OperatorScenarios {
             let check = try await lab.shell("remint check --config remint.yaml")
             #expect(check.status == 0 && check.errorText.isEmpty, "\(check.errorText)")
             #expect(check.outputText.hasPrefix("remint.yaml: ok: 2 apps, 2 key rings"), "\(check.outputText)")
+            let taken = try await lab.shell("mkdir keys/mine && cp keys/push/*.pem keys/mine/own.pem")
+            try #require(taken.status == 0, "\(taken.errorText)")
+            let used = try await lab.shell("remint init --vendor braze --app mine --generate")
+            #expect(used.status == 1 && used.errorText.contains("keys/mine exists already"), "\(used.errorText)")
+            #expect(lab.has("keys/mine/own.pem"))
+            let linked = try await lab.shell("mkdir other && ln -s ../remint.yaml other/remint.yaml")
+            try #require(linked.status == 0, "\(linked.errorText)")
+            let link = try await lab.shell("remint init --vendor braze --app web --generate --dir other")
+            #expect(link.status == 1 && link.errorText.contains("is a symbolic link"), "\(link.errorText)")
+            #expect(!lab.has("other/keys"))
             try lab.replace("    adapter: braze", with: "    adapter: brase", in: "remint.yaml")
             let wrong = try await lab.shell("remint init --vendor braze --app web --generate")
             #expect(wrong.status == 1 && wrong.errorText.contains("did you mean braze?"), "\(wrong.errorText)")

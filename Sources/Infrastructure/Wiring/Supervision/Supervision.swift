@@ -53,8 +53,10 @@ package final class Supervision: Sendable {
         }
     }
 
-    /// Reports that the configuration is read again. The returned function reports that this is done.
+    /// Reports that the configuration is read again. The returned function reports that this is done. A service that has
+    /// not started reports neither: the end of a reload would read as its start.
     package func reloading() -> @Sendable () -> Void {
+        guard hasStarted.withLock({ $0 }) else { return {} }
         supervisor.send(.reloading(since: Supervisor.monotonicMicroseconds))
         return { [supervisor] in supervisor.send(.ready) }
     }

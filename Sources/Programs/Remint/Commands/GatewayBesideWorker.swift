@@ -25,7 +25,8 @@ final class GatewayBesideWorker: Service, CustomStringConvertible, CustomReflect
     /// Starts the gateway with the brokers at `brokers`. Later calls have no effect.
     func start(brokers: String) { address.yield(brokers) }
 
-    /// Requests a reload of the configuration; a gateway that waits for its brokers reads it at its start.
+    /// Requests a reload of the configuration. A gateway that waits for its brokers has the configuration of the process's
+    /// start, and follows the file once it runs.
     func reload() { gateway.withLock { $0 }?.reload() }
 
     /// Serves devices until the process is asked to stop.

@@ -77,7 +77,7 @@ package struct DurableWrite {
     /// content.
     ///
     /// - Throws: `KeyRingError` with the command that fixes it.
-    static func requireNoLink(_ path: String) throws(KeyRingError) {
+    package static func requireNoLink(_ path: String) throws(KeyRingError) {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return }
         throw KeyRingError(

@@ -63,10 +63,11 @@ package struct FirstSteps {
     ) -> (String, String) {
         let address = "http://\(StarterConfiguration.gatewayAddress)"
         guard isEnough(adapter) else { return ("curl \(address)/health/ready", "shows whether the gateway is ready") }
-        let key = "\"x-api-key: $(cat \(RemintCommand.quoted(keyFile)))\""
+        // The key does not become an argument of a process, which other accounts can read.
+        let key = "printf 'x-api-key: %s' \"$(cat \(RemintCommand.quoted(keyFile)))\""
         let vouched = "'remint-vouched: {\"user\":\"\(user)\"}'"
         return (
-            "curl -H \(key) -H \(vouched) \(address)/v1/apps/\(configuration.app)/token",
+            "\(key) | curl -H @- -H \(vouched) \(address)/v1/apps/\(configuration.app)/token",
             "gets a token of the user \(user)"
         )
     }

@@ -44,7 +44,9 @@ package struct StarterConfiguration: Sendable {
     }
 
     private var kafka: [String] {
-        let lines = ["kafka:", "  bootstrap_servers: \(brokers)"]
+        // An address such as [::1]:9092 would begin a list.
+        let isPlain = brokers.wholeMatch(of: /[a-z0-9][A-Za-z0-9.:,-]*/) != nil
+        let lines = ["kafka:", "  bootstrap_servers: \(isPlain ? brokers : Self.quoted(brokers))"]
         if isEmbedded { return [lines[0], lines[1] + "    # a broker in the worker, for a trial; later host:port"] }
         if isLocal { return lines }
         return lines + [

@@ -87,7 +87,7 @@ import WorkerConfiguration
         #expect(steps.prefix(2) == ["remint topics create \(config)", "remint run --with-pickup \(config)"])
         #expect(
             steps.last
-                == #"curl -H "x-api-key: $(cat 'a b/backend.key')" -H 'remint-vouched: {"user":"u-42"}' http://127.0.0.1:8080/v1/apps/braze/token"#
+                == #"printf 'x-api-key: %s' "$(cat 'a b/backend.key')" | curl -H @- -H 'remint-vouched: {"user":"u-42"}' http://127.0.0.1:8080/v1/apps/braze/token"#
         )
     }
 

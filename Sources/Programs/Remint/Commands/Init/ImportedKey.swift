@@ -13,12 +13,17 @@ struct ImportedKey {
 
     /// Reads the key, for tokens of `algorithm`.
     ///
-    /// - Throws: `KeyRingError` for a file that cannot be read, `ImportRefused` for any other key.
+    /// - Throws: `KeyRingError` for a file that cannot be read, `ImportRefused` for any other key, and for a passphrase of
+    ///   a key that is no PEM.
     func read(_ algorithm: Algorithm) throws -> SigningKey {
         let contents = try KeyFile.read(path)
+        let form = Self.form(of: contents, algorithm)
+        guard passphraseFile == nil || form == .pem else {
+            throw ImportRefused(path: path, reason: "it is no PEM; omit --passphrase-file")
+        }
         let passphrase = try passphraseFile.map { try KeyFile.read($0).trimmingLineEnd() }
         do throws(JOSEError) {
-            switch Self.form(of: contents, algorithm) {
+            switch form {
             case .pem: return try SigningKey(importing: contents, passphrase: passphrase, algorithm: algorithm)
             case .jwk: return try JWK.signingKey(from: contents, algorithm: algorithm)
             case .secret:

@@ -16,10 +16,11 @@ extension InitCommand {
     /// Returns the configuration of the folder; nil if it has none.
     ///
     /// - Throws: `ExitCode` 1 for a wrong configuration, after its mistakes. `ValidationError` for options that belong to
-    ///   a new one.
+    ///   a new one. `KeyRingError` for a symbolic link.
     func existing() throws -> Existing? {
         guard files.hasConfiguration else { return nil }
         let path = files.configuration
+        try DurableWrite.requireNoLink(path)
         guard brokers == nil, !plaintext, !gateway, !ownEdge else {
             throw ValidationError(
                 "\(path) states the brokers and the gateway; omit these options to add an app to it, "
@@ -46,13 +47,15 @@ extension InitCommand {
                     + "add the app by hand, then its key: remint keys import")
         }
         let ring = try ring(of: starter, in: text)
-        guard !KeyFile.exists(ring.directory.listing) else {
-            throw SetupRefused(description: "\(ring.directory.listing) exists already; name another app: --app NAME")
+        guard !KeyFile.exists(ring.directory.path) else {
+            throw SetupRefused(description: "\(ring.directory.path) exists already; name another app: --app NAME")
         }
         let key = try key(for: ring, answers)
-        try add(key, to: ring, answers)
-        do throws(KeyRingError) { try files.replaceConfiguration(by: text) } catch {
-            // Only this call has used the ring.
+        do {
+            try add(key, to: ring, answers)
+            try files.replaceConfiguration(existing.text, by: text)
+        } catch {
+            // The folder did not exist before this call.
             try? FileManager.default.removeItem(atPath: ring.directory.path)
             throw error
         }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import JOSE
 import Keyring
 import Operations
@@ -38,13 +39,22 @@ struct SetupFiles {
         }
     }
 
-    /// Writes `text` in place of the configuration, whose mode stays.
+    /// Writes `text` in place of the configuration `known`. Mode, owner and group stay.
     ///
-    /// - Throws: `KeyRingError`; the configuration is unchanged then.
-    func replaceConfiguration(by text: String) throws(KeyRingError) {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: configuration)
-        let mode = (attributes?[.posixPermissions] as? NSNumber)?.uint32Value ?? 0o644
-        try DurableWrite(path: configuration, mode: mode).write(SecretBytes(copying: text.utf8))
+    /// - Throws: `SetupRefused` if the configuration was changed meanwhile, or its owner cannot stay. `KeyRingError` if it cannot
+    ///   be written.
+    func replaceConfiguration(_ known: String, by text: String) throws {
+        var status = stat()
+        guard stat(configuration, &status) == 0, try String(contentsOfFile: configuration, encoding: .utf8) == known
+        else {
+            throw SetupRefused(description: "\(configuration) was changed meanwhile; run the command again")
+        }
+        try DurableWrite(path: configuration, mode: status.st_mode & 0o777).write(SecretBytes(copying: text.utf8))
+        guard chown(configuration, status.st_uid, status.st_gid) == 0 else {
+            try DurableWrite(path: configuration, mode: status.st_mode & 0o777).write(SecretBytes(copying: known.utf8))
+            throw SetupRefused(
+                description: "\(configuration) belongs to another account; run the command as its owner or as root")
+        }
     }
 
     /// Removes the written files.
