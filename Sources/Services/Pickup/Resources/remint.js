@@ -255,7 +255,8 @@ globalThis.remint = (() => {
         text = events.pop()
         for (const event of events) {
           const field = (name) => event.match(new RegExp(`^${name}: ?(.*)$`, 'm'))?.[1]
-          retry = +field('retry') / 1000 || retry
+          const ms = field('retry')
+          if (/^\d{1,7}$/.test(ms)) retry = Math.min(3600, Math.max(0.5, ms / 1000))
           if (field('data')) hear[field('event')]?.(JSON.parse(field('data')))
         }
       }

@@ -454,7 +454,9 @@ public final class RemintClient implements AutoCloseable {
         private void hear(Map<String, String> event) {
             requireUncanceled();
             String milliseconds = event.get("retry");
-            if (milliseconds != null && milliseconds.matches("[0-9]{1,7}")) retry = Integer.parseInt(milliseconds) / 1000.0;
+            if (milliseconds != null && milliseconds.matches("[0-9]{1,7}")) {
+                retry = Math.min(3600, Math.max(0.5, Integer.parseInt(milliseconds) / 1000.0));
+            }
             if (!"token".equals(event.get("event")) || event.get("data") == null) return;
             Answer answer = Answer.read(event.get("data"));
             if (answer == null) return;
