@@ -41,8 +41,8 @@ package final class URLSessionExchange: HTTPExchange {
     package func open(
         _ request: URLRequest
     ) async throws -> (HTTPURLResponse, AsyncThrowingStream<Data, any Error>) {
-        let connection = StreamConnection()
-        return (try await connection.start(request, Self.configuration), connection.chunks)
+        let (chunks, more) = AsyncThrowingStream.makeStream(of: Data.self, throwing: (any Error).self)
+        return (try await StreamConnection(more).start(request, Self.configuration), chunks)
     }
 }
 
@@ -58,14 +58,14 @@ private final class NoRedirects: NSObject, URLSessionTaskDelegate {
 
 /// One connection of a stream. `URLSession.bytes` does not exist on Linux, so a delegate forwards the chunks.
 private final class StreamConnection: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    let chunks: AsyncThrowingStream<Data, any Error>
+    // Not the chunks: the session keeps its delegate, and the stream ends once its reader has let go of it.
     private let more: AsyncThrowingStream<Data, any Error>.Continuation
     /// Guards `head`.
     private let lock = NSLock()
     private var head: CheckedContinuation<HTTPURLResponse, any Error>?
 
-    override init() {
-        (chunks, more) = AsyncThrowingStream.makeStream(of: Data.self)
+    init(_ more: AsyncThrowingStream<Data, any Error>.Continuation) {
+        self.more = more
     }
 
     /// Sends the request and returns the answer's head. The connection closes once nobody reads its chunks.
