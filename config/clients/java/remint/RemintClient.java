@@ -205,8 +205,9 @@ public final class RemintClient implements AutoCloseable {
         if (reporting == call) reporting = null;
     }
 
-    private synchronized Answer keep(Answer answer) {
-        return isClosed ? answer : known.keep(answer, ThreadLocalRandom.current().nextDouble());
+    private synchronized Answer keep(Answer answer) throws RemintException {
+        requireOpen();
+        return known.keep(answer, ThreadLocalRandom.current().nextDouble());
     }
 
     private static boolean isFinal(int status) {
@@ -279,6 +280,12 @@ public final class RemintClient implements AutoCloseable {
             try {
                 synchronized (this) {
                     while (!isOver) wait();
+                }
+                // The answer may be from before close(). The client's lock is never taken within a call's.
+                synchronized (RemintClient.this) {
+                    requireOpen();
+                }
+                synchronized (this) {
                     if (refusal != null) throw refusal;
                     if (failure != null) throw failure;
                     return answer;
@@ -412,6 +419,9 @@ public final class RemintClient implements AutoCloseable {
             } catch (RuntimeException error) {
                 if (!isCanceled()) throw error; // The listener's.
             } catch (RemintException refusal) {
+                synchronized (RemintClient.this) {
+                    if (isClosed) return;
+                }
                 listener.refused(refusal);
             } finally {
                 synchronized (RemintClient.this) {
@@ -451,7 +461,7 @@ public final class RemintClient implements AutoCloseable {
             }
         }
 
-        private void hear(Map<String, String> event) {
+        private void hear(Map<String, String> event) throws RemintException {
             requireUncanceled();
             String milliseconds = event.get("retry");
             if (milliseconds != null && milliseconds.matches("[0-9]{1,7}")) {
@@ -461,6 +471,7 @@ public final class RemintClient implements AutoCloseable {
             Answer answer = Answer.read(event.get("data"));
             if (answer == null) return;
             synchronized (RemintClient.this) {
+                if (isClosed) throw new CancellationException();
                 if (answer.version <= known.version()) return;
                 keep(answer);
             }
