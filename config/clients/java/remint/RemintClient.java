@@ -29,7 +29,10 @@ import java.util.concurrent.ThreadLocalRandom;
 public final class RemintClient implements AutoCloseable {
     /** The session of the signed-in user. */
     public interface Session {
-        /** Returns the present session; null if nobody is signed in. If it throws, the client tries again. */
+        /**
+         * Returns the present session, printable ASCII without spaces; null if nobody is signed in. If it throws, the client tries
+         * again.
+         */
         String get() throws Exception;
     }
 
@@ -223,6 +226,8 @@ public final class RemintClient implements AutoCloseable {
             throw new IOException("the session is unknown at the moment");
         }
         if (value == null) throw new RemintException(app, 0, "no_session", null);
+        // HttpURLConnection would throw an exception with the session in its text.
+        if (!value.matches("[!-~]+")) throw new RemintException(app, 0, "invalid_session", "not printable ASCII without spaces");
         HttpURLConnection connection = (HttpURLConnection) new URL(base + path).openConnection();
         connection.setConnectTimeout(10_000);
         connection.setReadTimeout(timeout);
@@ -261,7 +266,7 @@ public final class RemintClient implements AutoCloseable {
             } catch (CancellationException error) {
                 refused = closed();
             } catch (RuntimeException error) {
-                // Such as a line break in the session: it is the caller's. A connection that is closed meanwhile may throw too.
+                // It is the caller's. A connection that is closed meanwhile may throw too.
                 if (isCanceled()) refused = closed();
                 else failed = error;
             }
