@@ -54,9 +54,15 @@ package struct EventParser {
         switch String(decoding: parts[0], as: UTF8.self) {
         case "event": name = value
         case "data": data.append(value)
-        case "retry": retry = Double(value).map { $0 / 1000 } ?? retry
+        case "retry": retry = Self.retry(value) ?? retry
         default: break
         }
         return nil
+    }
+
+    /// Returns the seconds of a `retry` field, half a second to an hour; nil unless it is a number of at most 7 digits.
+    private static func retry(_ text: String) -> Double? {
+        guard 1...7 ~= text.utf8.count, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Double(text).map { min(max($0 / 1000, 0.5), 3600) }
     }
 }

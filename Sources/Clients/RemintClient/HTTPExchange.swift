@@ -41,8 +41,8 @@ package final class URLSessionExchange: HTTPExchange {
     package func open(
         _ request: URLRequest
     ) async throws -> (HTTPURLResponse, AsyncThrowingStream<Data, any Error>) {
-        let connection = StreamConnection()
-        return (try await connection.start(request, Self.configuration), connection.chunks)
+        let (chunks, more) = AsyncThrowingStream.makeStream(of: Data.self, throwing: (any Error).self)
+        return (try await StreamConnection(more).start(request, Self.configuration), chunks)
     }
 }
 
@@ -58,14 +58,16 @@ private final class NoRedirects: NSObject, URLSessionTaskDelegate {
 
 /// One connection of a stream. `URLSession.bytes` does not exist on Linux, so a delegate forwards the chunks.
 private final class StreamConnection: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    let chunks: AsyncThrowingStream<Data, any Error>
+    // Not the chunks: the session keeps its delegate, and the stream ends once its reader has let go of it.
     private let more: AsyncThrowingStream<Data, any Error>.Continuation
-    /// Guards `head`.
+    /// Guards `head` and `isOver`.
     private let lock = NSLock()
     private var head: CheckedContinuation<HTTPURLResponse, any Error>?
+    /// Whether the connection ended or was canceled, perhaps before anybody waited for the head.
+    private var isOver = false
 
-    override init() {
-        (chunks, more) = AsyncThrowingStream.makeStream(of: Data.self)
+    init(_ more: AsyncThrowingStream<Data, any Error>.Continuation) {
+        self.more = more
     }
 
     /// Sends the request and returns the answer's head. The connection closes once nobody reads its chunks.
@@ -76,12 +78,23 @@ private final class StreamConnection: NSObject, URLSessionDataDelegate, @uncheck
         defer { session.finishTasksAndInvalidate() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                lock.withLock { head = continuation }
+                let isLate = lock.withLock {
+                    if !isOver { head = continuation }
+                    return isOver
+                }
+                if isLate { continuation.resume(throwing: CancellationError()) }
                 task.resume()
             }
         } onCancel: {
             task.cancel()
+            end(CancellationError())
         }
+    }
+
+    /// Ends the wait for the head, also one that begins later.
+    private func end(_ error: any Error) {
+        lock.withLock { isOver = true }
+        takeHead()?.resume(throwing: error)
     }
 
     private func takeHead() -> CheckedContinuation<HTTPURLResponse, any Error>? {
@@ -105,7 +118,7 @@ private final class StreamConnection: NSObject, URLSessionDataDelegate, @uncheck
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        takeHead()?.resume(throwing: error ?? URLError(.badServerResponse))
+        end(error ?? URLError(.badServerResponse))
         more.finish(throwing: error)
     }
 

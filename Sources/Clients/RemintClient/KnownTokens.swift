@@ -46,12 +46,15 @@ package struct KnownTokens {
     ///   token's life, at most an hour.
     package mutating func keep(_ answer: Answer, at now: Double, random: Double) -> Answer {
         let challenge = answer.challenge ?? ""
-        let known = tokens[challenge]?.answer
-        if let known, known.version > answer.version { return known }
+        let known = tokens[challenge]
+        if let known, known.answer.version > answer.version { return known.answer }
         let life = Double(answer.expiresIn)
-        let isNew = answer.version > (known?.version ?? -1)
+        let isNew = answer.version > (known?.answer.version ?? -1)
+        // The same token again is still refused.
+        let isRefused = !isNew && known?.until == -.infinity
         tokens[challenge] = Known(
-            answer: answer, until: now + life, early: isNew ? min(3600, life * (0.1 + random / 10)) : 0)
+            answer: answer, until: isRefused ? -.infinity : now + life,
+            early: isNew ? min(3600, life * (0.1 + random / 10)) : 0)
         if known == nil, challenge != "" { remember(challenge) }
         return answer
     }

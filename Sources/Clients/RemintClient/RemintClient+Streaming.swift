@@ -89,6 +89,7 @@ extension RemintClient {
                 return
             }
             let answer = try await share(.token(life: 60))
+            try requireOpen()
             if answer.version > before { more.yield(answer) }
         default: break
         }

@@ -122,10 +122,17 @@ public actor RemintClient {
     /// The client opens a connection again whenever it is cut, after the newest version that it knows. A slow reader gets the
     /// newest token alone. The sequence throws a `RemintError` if the gateway refuses the stream.
     public nonisolated func tokens() -> AsyncThrowingStream<Answer, any Error> {
-        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { more in
+        let newest = AsyncThrowingStream(Answer.self, bufferingPolicy: .bufferingNewest(1)) { more in
             let task = Task { await self.stream(to: more) }
             more.onTermination = { _ in task.cancel() }
         }
+        return AsyncThrowingStream(unfolding: { try await self.next(of: newest) })
+    }
+
+    /// Waits for the next token. After `close()` there is none: a token that nobody read is the signed-out user's.
+    private func next(of newest: AsyncThrowingStream<Answer, any Error>) async throws -> Answer? {
+        for try await answer in newest { return isClosed ? nil : answer }
+        return nil
     }
 
     /// Tries at once, unless the gateway named a time. Call it when the app is in the foreground again.

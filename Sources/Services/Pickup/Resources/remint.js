@@ -186,7 +186,9 @@ globalThis.remint = (() => {
       const challenge = answer.challenge ?? ''
       const known = newest.get(challenge) ?? { version: 0 }
       if (answer.version < known.version) return known
-      answer.until = now() + answer.expires_in
+      // The same token again is still refused.
+      const isRefused = answer.version === known.version && known.until === 0
+      answer.until = isRefused ? 0 : now() + answer.expires_in
       // Devices renew at different moments.
       answer.early = answer.version > known.version ? Math.min(3600, answer.expires_in * (0.1 + Math.random() / 10)) : 0
       newest.set(challenge, answer)
@@ -255,7 +257,8 @@ globalThis.remint = (() => {
         text = events.pop()
         for (const event of events) {
           const field = (name) => event.match(new RegExp(`^${name}: ?(.*)$`, 'm'))?.[1]
-          retry = +field('retry') / 1000 || retry
+          const ms = field('retry')
+          if (/^\d{1,7}$/.test(ms)) retry = Math.min(3600, Math.max(0.5, ms / 1000))
           if (field('data')) hear[field('event')]?.(JSON.parse(field('data')))
         }
       }

@@ -72,7 +72,9 @@ final class KnownTokens {
         Known known = tokens.get(challenge);
         if (known != null && known.answer.version > answer.version) return known.answer;
         boolean isNew = known == null || known.answer.version < answer.version;
-        tokens.put(challenge, new Known(answer, isNew ? Math.min(3600, answer.expiresIn * (0.1 + random / 10)) : 0));
+        Known kept = new Known(answer, isNew ? Math.min(3600, answer.expiresIn * (0.1 + random / 10)) : 0);
+        kept.isRefused = !isNew && known.isRefused; // The same token again is still refused.
+        tokens.put(challenge, kept);
         if (tokens.size() > LIMIT) {
             for (String oldest : tokens.keySet()) {
                 if (oldest.isEmpty() || oldest.equals(challenge)) continue;

@@ -29,7 +29,10 @@ import java.util.concurrent.ThreadLocalRandom;
 public final class RemintClient implements AutoCloseable {
     /** The session of the signed-in user. */
     public interface Session {
-        /** Returns the present session; null if nobody is signed in. If it throws, the client tries again. */
+        /**
+         * Returns the present session, printable ASCII without spaces; null if nobody is signed in. If it throws, the client tries
+         * again.
+         */
         String get() throws Exception;
     }
 
@@ -205,8 +208,9 @@ public final class RemintClient implements AutoCloseable {
         if (reporting == call) reporting = null;
     }
 
-    private synchronized Answer keep(Answer answer) {
-        return isClosed ? answer : known.keep(answer, ThreadLocalRandom.current().nextDouble());
+    private synchronized Answer keep(Answer answer) throws RemintException {
+        requireOpen();
+        return known.keep(answer, ThreadLocalRandom.current().nextDouble());
     }
 
     private static boolean isFinal(int status) {
@@ -222,6 +226,8 @@ public final class RemintClient implements AutoCloseable {
             throw new IOException("the session is unknown at the moment");
         }
         if (value == null) throw new RemintException(app, 0, "no_session", null);
+        // HttpURLConnection would throw an exception with the session in its text.
+        if (!value.matches("[!-~]+")) throw new RemintException(app, 0, "invalid_session", "not printable ASCII without spaces");
         HttpURLConnection connection = (HttpURLConnection) new URL(base + path).openConnection();
         connection.setConnectTimeout(10_000);
         connection.setReadTimeout(timeout);
@@ -260,7 +266,7 @@ public final class RemintClient implements AutoCloseable {
             } catch (CancellationException error) {
                 refused = closed();
             } catch (RuntimeException error) {
-                // Such as a line break in the session: it is the caller's. A connection that is closed meanwhile may throw too.
+                // It is the caller's. A connection that is closed meanwhile may throw too.
                 if (isCanceled()) refused = closed();
                 else failed = error;
             }
@@ -279,6 +285,12 @@ public final class RemintClient implements AutoCloseable {
             try {
                 synchronized (this) {
                     while (!isOver) wait();
+                }
+                // The answer may be from before close(). The client's lock is never taken within a call's.
+                synchronized (RemintClient.this) {
+                    requireOpen();
+                }
+                synchronized (this) {
                     if (refusal != null) throw refusal;
                     if (failure != null) throw failure;
                     return answer;
@@ -412,6 +424,9 @@ public final class RemintClient implements AutoCloseable {
             } catch (RuntimeException error) {
                 if (!isCanceled()) throw error; // The listener's.
             } catch (RemintException refusal) {
+                synchronized (RemintClient.this) {
+                    if (isClosed) return;
+                }
                 listener.refused(refusal);
             } finally {
                 synchronized (RemintClient.this) {
@@ -451,14 +466,17 @@ public final class RemintClient implements AutoCloseable {
             }
         }
 
-        private void hear(Map<String, String> event) {
+        private void hear(Map<String, String> event) throws RemintException {
             requireUncanceled();
             String milliseconds = event.get("retry");
-            if (milliseconds != null && milliseconds.matches("[0-9]{1,7}")) retry = Integer.parseInt(milliseconds) / 1000.0;
+            if (milliseconds != null && milliseconds.matches("[0-9]{1,7}")) {
+                retry = Math.min(3600, Math.max(0.5, Integer.parseInt(milliseconds) / 1000.0));
+            }
             if (!"token".equals(event.get("event")) || event.get("data") == null) return;
             Answer answer = Answer.read(event.get("data"));
             if (answer == null) return;
             synchronized (RemintClient.this) {
+                if (isClosed) throw new CancellationException();
                 if (answer.version <= known.version()) return;
                 keep(answer);
             }

@@ -12,8 +12,8 @@ public final class RemintException extends Exception {
     public final int status;
     /**
      * The gateway's stable code, such as {@code invalid_session} (401), {@code identity_mismatch} (403) or {@code unknown_app} (404).
-     * Codes of the client: {@code refused} (a refusal without a code), {@code no_session} (the session is null) and {@code closed}
-     * ({@code close()} was called).
+     * Codes of the client: {@code refused} (a refusal without a code), {@code no_session} (the session is null), {@code invalid_session}
+     * with status 0 (the session does not fit in a header) and {@code closed} ({@code close()} was called).
      */
     public final String code;
 
@@ -37,7 +37,7 @@ public final class RemintException extends Exception {
         if (code.equals("closed")) return "make a new client";
         if (code.equals("no_session")) return "return the user's session; call close() at sign-out";
         if (status == 400) return "send the report as the SDK gave it, a JSON object";
-        if (status == 401) return "return a valid session of the signed-in user";
+        if (status == 401 || code.equals("invalid_session")) return "return a valid session of the signed-in user";
         if (status == 403) return "report for the signed-in user alone";
         if (status == 404) return "compare the address and the app with pickup.apps of the gateway";
         return "remint codes lists the codes";
