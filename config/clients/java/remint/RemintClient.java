@@ -149,8 +149,8 @@ public final class RemintClient implements AutoCloseable {
     public synchronized void stream(Listener listener) throws RemintException {
         requireOpen();
         Course stream = new StreamCourse(listener);
-        streams.add(stream);
         threads.execute(stream);
+        streams.add(stream);
     }
 
     /** Tries at once, unless the gateway named a time. Call it when the app is in the foreground again. */
@@ -198,8 +198,8 @@ public final class RemintClient implements AutoCloseable {
     private SharedCall share(SharedCall wanted) {
         SharedCall call = calls.get(wanted.key);
         if (call != null) return call;
+        threads.execute(wanted); // First: without a thread, nobody may join the call.
         calls.put(wanted.key, wanted);
-        threads.execute(wanted);
         return wanted;
     }
 
@@ -245,7 +245,7 @@ public final class RemintClient implements AutoCloseable {
         int callers; // Guarded by the client.
         private Answer answer; // This and what follows is guarded by the call.
         private RemintException refusal;
-        private RuntimeException failure;
+        private Throwable failure; // A RuntimeException or an Error.
         private boolean isOver;
 
         SharedCall(String key) {
@@ -258,7 +258,7 @@ public final class RemintClient implements AutoCloseable {
         public void run() {
             Answer found = null;
             RemintException refused = null;
-            RuntimeException failed = null;
+            Throwable failed = null;
             try {
                 found = perform();
             } catch (RemintException error) {
@@ -269,14 +269,18 @@ public final class RemintClient implements AutoCloseable {
                 // It is the caller's. A connection that is closed meanwhile may throw too.
                 if (isCanceled()) refused = closed();
                 else failed = error;
-            }
-            forget(this);
-            synchronized (this) {
-                answer = found;
-                refusal = refused;
-                failure = failed;
-                isOver = true;
-                notifyAll();
+            } catch (Throwable error) {
+                failed = error;
+                throw error; // An Error is also the thread's. The callers must not wait for ever.
+            } finally {
+                forget(this);
+                synchronized (this) {
+                    answer = found;
+                    refusal = refused;
+                    failure = failed;
+                    isOver = true;
+                    notifyAll();
+                }
             }
         }
 
@@ -292,7 +296,8 @@ public final class RemintClient implements AutoCloseable {
                 }
                 synchronized (this) {
                     if (refusal != null) throw refusal;
-                    if (failure != null) throw failure;
+                    if (failure instanceof Error) throw (Error) failure;
+                    if (failure != null) throw (RuntimeException) failure;
                     return answer;
                 }
             } catch (InterruptedException error) {
