@@ -66,13 +66,23 @@ def produce(key, value, headers):
         raise KafkaException(results[0])
 
 
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: another server must not get the key."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+opener = urllib.request.build_opener(NoRedirects)
+
+
 def ask(app, user, query):
     """Asks the gateway as a trusted backend, for the user of the session alone. Returns status, headers and body."""
     url = f"{GATEWAY}/v1/apps/{percent(app)}/token?{query}"
     # json.dumps writes ASCII: every other character is an escape.
     request = urllib.request.Request(url, headers={"X-Api-Key": KEY, "Remint-Vouched": json.dumps({"user": user})})
     try:
-        with urllib.request.urlopen(request, timeout=40) as answer:
+        with opener.open(request, timeout=40) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as refusal:
         return refusal.code, refusal.headers, refusal.read()

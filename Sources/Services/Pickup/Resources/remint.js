@@ -121,6 +121,7 @@ globalThis.remint = (() => {
       let polls = 0, isNoted = false
       for (let tries = 1; ; tries++) {
         let response
+        const asked = now()
         const ending = limit([closing.signal, signal], 45)
         try {
           response = await call(path, request, ending.signal)
@@ -128,10 +129,13 @@ globalThis.remint = (() => {
           const body = await response.json().catch(() => {})
           if (response.status === 200 && typeof body?.token === 'string') return body // Else a network's page.
           if (response.status === 202 && body?.token_url) {
-            [path, request, polls] = [`token?${body.token_url.split('?')[1]}&wait=25`, undefined, 0]
+            [path, request, polls, tries] = [`token?${body.token_url.split('?')[1]}&wait=25`, undefined, 0, 0]
           }
-          if (response.status === 204 && ++polls > 1) [path, request] = first
-          if (response.status < 300 && response.status !== 200) tries = 0
+          if (response.status === 204) {
+            if (++polls > 1) [path, request] = first
+            // A server that waits for a token is well. One that answers at once gets longer and longer pauses.
+            if (now() - asked >= 1) tries = 0
+          }
         } catch (error) {
           requireOpen(signal)
           if (error instanceof RemintError) throw error

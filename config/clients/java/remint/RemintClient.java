@@ -149,8 +149,8 @@ public final class RemintClient implements AutoCloseable {
     public synchronized void stream(Listener listener) throws RemintException {
         requireOpen();
         Course stream = new StreamCourse(listener);
-        streams.add(stream);
         threads.execute(stream);
+        streams.add(stream);
     }
 
     /** Tries at once, unless the gateway named a time. Call it when the app is in the foreground again. */
@@ -198,8 +198,8 @@ public final class RemintClient implements AutoCloseable {
     private SharedCall share(SharedCall wanted) {
         SharedCall call = calls.get(wanted.key);
         if (call != null) return call;
+        threads.execute(wanted); // First: without a thread, nobody may join the call.
         calls.put(wanted.key, wanted);
-        threads.execute(wanted);
         return wanted;
     }
 
@@ -245,7 +245,7 @@ public final class RemintClient implements AutoCloseable {
         int callers; // Guarded by the client.
         private Answer answer; // This and what follows is guarded by the call.
         private RemintException refusal;
-        private RuntimeException failure;
+        private Throwable failure; // A RuntimeException or an Error.
         private boolean isOver;
 
         SharedCall(String key) {
@@ -258,7 +258,7 @@ public final class RemintClient implements AutoCloseable {
         public void run() {
             Answer found = null;
             RemintException refused = null;
-            RuntimeException failed = null;
+            Throwable failed = null;
             try {
                 found = perform();
             } catch (RemintException error) {
@@ -269,14 +269,18 @@ public final class RemintClient implements AutoCloseable {
                 // It is the caller's. A connection that is closed meanwhile may throw too.
                 if (isCanceled()) refused = closed();
                 else failed = error;
-            }
-            forget(this);
-            synchronized (this) {
-                answer = found;
-                refusal = refused;
-                failure = failed;
-                isOver = true;
-                notifyAll();
+            } catch (Throwable error) {
+                failed = error;
+                throw error; // An Error is also the thread's. The callers must not wait for ever.
+            } finally {
+                forget(this);
+                synchronized (this) {
+                    answer = found;
+                    refusal = refused;
+                    failure = failed;
+                    isOver = true;
+                    notifyAll();
+                }
             }
         }
 
@@ -292,7 +296,8 @@ public final class RemintClient implements AutoCloseable {
                 }
                 synchronized (this) {
                     if (refusal != null) throw refusal;
-                    if (failure != null) throw failure;
+                    if (failure instanceof Error) throw (Error) failure;
+                    if (failure != null) throw (RuntimeException) failure;
                     return answer;
                 }
             } catch (InterruptedException error) {
@@ -316,6 +321,7 @@ public final class RemintClient implements AutoCloseable {
             int polls = 0;
             for (int tries = 1;; tries++) {
                 double after = -1;
+                long start = System.nanoTime();
                 try {
                     HttpURLConnection call = open(this, path, TIMEOUT);
                     if (body != null) send(call, body);
@@ -330,11 +336,15 @@ public final class RemintClient implements AutoCloseable {
                         path = "token?" + next.substring(next.indexOf('?') + 1) + "&wait=25";
                         body = null;
                         polls = 0;
-                    } else if (status == 204 && ++polls > 1) {
-                        path = first;
-                        body = report;
+                        tries = 0;
+                    } else if (status == 204) {
+                        if (++polls > 1) {
+                            path = first;
+                            body = report;
+                        }
+                        // A server that waits for a token is well. One that answers at once gets longer and longer pauses.
+                        if (System.nanoTime() - start >= 1_000_000_000L) tries = 0;
                     }
-                    if (status == 202 || status == 204) tries = 0;
                 } catch (IOException error) {
                     requireUncanceled();
                 }
