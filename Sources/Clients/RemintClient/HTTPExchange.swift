@@ -63,7 +63,7 @@ private final class StreamConnection: NSObject, URLSessionDataDelegate, @uncheck
     /// Guards `head` and `isOver`.
     private let lock = NSLock()
     private var head: CheckedContinuation<HTTPURLResponse, any Error>?
-    /// Whether the connection ended or was canceled, perhaps before anybody waited for the head.
+    /// Whether the connection is closed or was canceled, perhaps before anybody waited for the head.
     private var isOver = false
 
     init(_ more: AsyncThrowingStream<Data, any Error>.Continuation) {

@@ -41,6 +41,21 @@ extension OperatorScenarios {
                 expected: "error: the embedded broker keeps no transactions"),
         ]
 
+        /// Libraries ignore SIGPIPE, as this shell does; a write to the closed pipe is an error then.
+        @Test(arguments: [("metrics", 141), ("check --config nowhere.yaml", 1)])
+        func `a command whose output nobody reads stops without a crash`(
+            _ words: String, _ status: Int32
+        ) async throws {
+            let script = """
+                trap '' PIPE
+                exec 3> >(exit)
+                wait $!
+                \(Repository.remint) \(words) >&3 2>&3
+                """
+            let shell = try await Program.run("bash", ["-c", script])
+            #expect(shell.status == status, "\(shell.errorText)")
+        }
+
         @Test func `check and run point at the mistake and start nothing`() async throws {
             let temporary = try TemporaryFolder()
             let folder = temporary.url.appending(path: "shop")

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import JOSE
 import Keyring
 import Operations
@@ -44,14 +43,15 @@ struct SetupFiles {
     /// - Throws: `SetupRefused` if the configuration was changed meanwhile, or its owner cannot stay. `KeyRingError` if it cannot
     ///   be written.
     func replaceConfiguration(_ known: String, by text: String) throws {
-        var status = stat()
-        guard stat(configuration, &status) == 0, try String(contentsOfFile: configuration, encoding: .utf8) == known
-        else {
+        let attributes = try FileManager.default.attributesOfItem(atPath: configuration)
+        guard try String(contentsOfFile: configuration, encoding: .utf8) == known else {
             throw SetupRefused(description: "\(configuration) was changed meanwhile; run the command again")
         }
-        try DurableWrite(path: configuration, mode: status.st_mode & 0o777).write(SecretBytes(copying: text.utf8))
-        guard chown(configuration, status.st_uid, status.st_gid) == 0 else {
-            try DurableWrite(path: configuration, mode: status.st_mode & 0o777).write(SecretBytes(copying: known.utf8))
+        let mode = (attributes[.posixPermissions] as? NSNumber)?.uint32Value ?? 0o600
+        try DurableWrite(path: configuration, mode: mode).write(SecretBytes(copying: text.utf8))
+        let owners = attributes.filter { [.ownerAccountID, .groupOwnerAccountID].contains($0.key) }
+        do { try FileManager.default.setAttributes(owners, ofItemAtPath: configuration) } catch {
+            try DurableWrite(path: configuration, mode: mode).write(SecretBytes(copying: known.utf8))
             throw SetupRefused(
                 description: "\(configuration) belongs to another account; run the command as its owner or as root")
         }
