@@ -126,6 +126,9 @@ def networks(chart):
         ("Prometheus reaches a worker at", ports(scraped, "worker-main", "ingress"), [9464]),
     ]:
         yield from expect(found == expected, f"{what} {found}, not {expected}")
+    rules = named(asking, "NetworkPolicy", f"{RELEASE}-worker-main")["spec"]["egress"]
+    blocks = {to["ipBlock"]["cidr"] for rule in rules if rule["ports"][0]["port"] == 443 for to in rule["to"]}
+    yield from expect(blocks == {"0.0.0.0/0", "::/0"}, f"look-ups reach the addresses {blocks}")
     test = {"app.kubernetes.io/component": "test"}
     rule = named(closed, "NetworkPolicy", f"{RELEASE}-worker-main")["spec"]["ingress"]
     labels = rule[0]["from"][0]["podSelector"]["matchLabels"]
