@@ -5,7 +5,7 @@ import re
 
 import yaml
 
-from .cases import BUDGET, KNOBS, LOOKUP
+from .cases import BUDGET, KNOBS, LOOKUP, POD
 from .chart import FOLDER, RELEASE, VERSIONS, merged, named
 from .manifests import pods
 
@@ -166,6 +166,14 @@ def signers(chart):
         ring = {"path": "/etc/remint/keys/shop-ios", "policy": {"longest_life": "12h"}}
         yield from expect(keys == [{"signer": "/run/remint/signer.sock"}, ring], f"{version}: the rings are {keys}")
         yield from expect(LOOKUP["endpoint"] not in texts["-signer"], "the signer gets the look-ups")
+        more = merged(KNOBS["signer"], KNOBS["pods of components"])
+        spec = pods(workload(chart.manifests(more, version), "worker-main"))[1]
+        containers = {c["name"]: c for c in spec["containers"] + spec["initContainers"]}
+        worker, signer = containers["remint"], containers["signer"]
+        for part in ("env", "envFrom"):
+            yield from expect(signer[part] == worker[part], f"{version}: {part} of the signer is not the worker's")
+        mounts = POD["extraVolumeMounts"]
+        yield from expect(all(m in signer["volumeMounts"] for m in mounts), f"{version}: the signer lacks mounts of extraVolumeMounts")
 
 
 def notes(chart):
