@@ -7,7 +7,7 @@ to the pod. Gets the root context.
 {{- define "remint.tokenContainer" -}}
 - name: admin-token
   {{- include "remint.containerImage" . | nindent 2 }}
-  command: [/bin/sh, -ec]
+  command: [/bin/bash, -ec]
   args: ["umask 077; test -s /etc/remint/admin/token || head -c 24 /dev/urandom | base64 >/etc/remint/admin/token"]
   resources:
     requests: { cpu: 10m, memory: 16Mi }
