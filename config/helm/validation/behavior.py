@@ -1,5 +1,6 @@
 """What the chart does with its values: restarts, grace periods, networks, containers and notes."""
 
+import ast
 import json
 import re
 
@@ -223,4 +224,17 @@ def defaults(chart):
     yield from expect(yaml.safe_load(text)["kafka"]["insecure"] is False, "a worker's false does not win over config")
 
 
-CHECKS = [restarts, grace, networks, admin, signers, notes, alerts, budgets, defaults]
+def programs(chart):
+    """Yields programs that containers run and the image of a release does not have."""
+    tree = ast.parse((FOLDER.parent / "release/image.py").read_text())
+    tools = next(ast.literal_eval(n.value) for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == "TOOLS")
+    known = {f"{folder}/{name}" for names in tools.values() for name in names for folder in ("/bin", "/usr/bin")}
+    found = set()
+    for version in VERSIONS:
+        for values in (KNOBS["signer"], KNOBS["worker"]):
+            text = json.dumps([pods(m)[1] for m in chart.manifests(values, version) if pods(m)])
+            found.update(re.findall(r'"command": \["([^"]+)"', text))
+    yield from expect(len(found) >= 3 and found <= known, f"the image of a release lacks one of {sorted(found)}")
+
+
+CHECKS = [restarts, grace, networks, admin, signers, notes, alerts, budgets, defaults, programs]
