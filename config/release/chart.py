@@ -4,7 +4,7 @@
     chart.py --version 1.2.0 --epoch SECONDS --out FOLDER
 
 Leaves remint-VERSION.tgz, for `helm install`, and remint-chart-VERSION.oci.tar, for a registry. A file that .helmignore names stays out,
-and so does every script: a chart has none. Needs PyYAML.
+and so does Python, which is for the validation. Shell scripts stay: templates read files/health.sh. Needs PyYAML.
 """
 import argparse
 import fnmatch
@@ -23,14 +23,14 @@ except ImportError:
 CHART = pathlib.Path(__file__).resolve().parents[1] / "helm"
 CONFIG = "application/vnd.cncf.helm.config.v1+json"
 CONTENT = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
-SCRIPTS = ["*.py", "*.sh", "__pycache__/*", ".helmignore"]
+DROPPED = ["*.py", "__pycache__/*", ".helmignore"]
 
 
 def files():
     """The chart's files, by their paths in it."""
     ignored = CHART / ".helmignore"
     lines = ignored.read_text().splitlines() if ignored.exists() else []
-    patterns = SCRIPTS + [line.strip().lstrip("/") for line in lines if line.strip() and not line.startswith(("#", "!"))]
+    patterns = DROPPED + [line.strip().lstrip("/") for line in lines if line.strip() and not line.startswith(("#", "!"))]
     for path in sorted(CHART.rglob("*")):
         name = path.relative_to(CHART).as_posix()
         forms = [name, path.name, *(f"{parent}/" for parent in pathlib.PurePosixPath(name).parents)]

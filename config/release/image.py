@@ -4,10 +4,11 @@
     image.py --deb remint_1.2.0_amd64.deb --out remint_1.2.0_amd64.oci.tar --revision COMMIT --epoch SECONDS
              [--packages FOLDER] [--list FILE]
 
-The root contains the program with the vendors' files, the libraries that it is linked with, the certificates of public authorities,
-and nothing else: no shell, no package manager. The libraries are files of Debian's packages, which apt downloads and verifies, in the
-versions that it would install now. Equal packages and times make an equal archive. The program runs as the user 65532; any other user
-works too, and the root may be read-only. `--list` writes the files of the packages, for the SBOM.
+The root contains the program with the vendors' files, the few programs that the chart calls, the libraries that these are linked with,
+the certificates of public authorities, and nothing else: no package manager. The libraries and the chart's programs are files of Debian's
+packages, which apt downloads and verifies, in the versions that it would install now. Equal packages and times make an equal archive. The
+program runs as the user 65532; any other user works too, and the root may be read-only. `--list` writes the files of the packages, for
+the SBOM.
 """
 import argparse
 import json
@@ -24,8 +25,17 @@ from oci import Entry  # noqa: E402
 # The libraries alone, and OpenSSL's providers. Everything else of their packages is for other programs.
 LIBRARY = re.compile(r"usr/lib(64|/[a-z0-9_]+-linux-gnu\w*)/([^/]+\.so(\.[^/]*)?|ossl-modules/[^/]+\.so)")
 PROGRAM = re.compile(r"usr/(bin/|share/remint/).+")
-# Besides the libraries: the authorities' certificates, and the name of the release, by which scanners choose their advisories.
-OTHERS = {"ca-certificates": re.compile(r"usr/share/ca-certificates/.+\.crt"), "base-files": re.compile(r"(usr/lib|etc)/os-release")}
+# What the chart's pods run besides Remint, by package: the token of the admin server, probes and stops of the signer, and helm test.
+TOOLS = {
+    "bash": ["bash"], "coreutils": ["base64", "cat", "cut", "head", "sleep", "sort", "test", "timeout"],
+    "libc-bin": ["getent"], "openssl": ["openssl"],
+}
+# Besides the libraries: these programs, the authorities' certificates, and the name of the release, by which scanners choose their
+# advisories.
+OTHERS = {
+    "ca-certificates": re.compile(r"usr/share/ca-certificates/.+\.crt"), "base-files": re.compile(r"(usr/lib|etc)/os-release"),
+    **{package: re.compile(rf"usr/bin/({'|'.join(names)})") for package, names in TOOLS.items()},
+}
 CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"
 # The same number as in the Dockerfile and the chart.
 USER = 65532
@@ -59,7 +69,7 @@ def entries_of(deb, pattern):
 
 
 def base(files):
-    """The layer below the program: frame, libraries and certificates."""
+    """The layer below the program: frame, libraries, certificates and the chart's programs."""
     entries = list(FRAME)
     for deb in files:
         name = packages.fields(deb)[0]["Package"]
@@ -79,10 +89,33 @@ def with_terms(files, folder):
     return sorted({*files, *packages.fetched(links, folder)}) if links else files
 
 
-def libraries_missing(entries, program):
-    """The libraries of the program that no entry is."""
+def written(entries, folder):
+    """The programs among the entries, as files in a folder: the loader finds their libraries."""
+    for entry in entries:
+        if entry.name.startswith("usr/bin/") and entry.data is not None:
+            path = pathlib.Path(folder, pathlib.PurePosixPath(entry.name).name)
+            path.write_bytes(entry.data)
+            path.chmod(0o755)
+            yield path
+
+
+def owners_of(programs):
+    """The packages of all libraries of the programs."""
+    found = set()
+    for program in programs:
+        owners, foreign = packages.owners(program)
+        if foreign:
+            sys.exit(f"{program.name} needs {', '.join(foreign)}, which no Debian package contains. "
+                     "Build Remint with `make dist`: it contains Swift's libraries.")
+        found.update(owners)
+    return found
+
+
+def missing(entries, programs):
+    """The chart's programs that no entry is, and the libraries of the programs that no entry is."""
     names = {pathlib.PurePosixPath(entry.name).name for entry in entries}
-    return sorted(set(packages.linked(program)) - names)
+    needed = {name for tools in TOOLS.values() for name in tools}
+    return sorted(needed.union(*map(packages.linked, programs)) - names)
 
 
 def main():
@@ -97,18 +130,13 @@ def main():
     control, _ = packages.fields(options.deb)
     program = entries_of(options.deb, PROGRAM)
     with tempfile.TemporaryDirectory() as folder:
-        binary = pathlib.Path(folder, "remint")
-        binary.write_bytes(next(entry.data for entry in program if entry.name == "usr/bin/remint"))
-        binary.chmod(0o755)
-        owners, foreign = packages.owners(binary)
-        if foreign:
-            sys.exit(f"the program needs {', '.join(foreign)}, which no Debian package contains. "
-                     "Build it with `make dist`: it contains Swift's libraries.")
-        files = packages.fetched([*owners, *OTHERS], options.packages)
+        tools = base(packages.fetched(TOOLS, options.packages))
+        programs = list(written([*program, *tools], folder))
+        files = packages.fetched({*owners_of(programs), *OTHERS}, options.packages)
         files = with_terms(files, options.packages)
         below = base(files)
-        if missing := libraries_missing(below, binary):
-            sys.exit(f"the image would lack {', '.join(missing)}; add a pattern to config/release/image.py")
+        if lacking := missing(below, programs):
+            sys.exit(f"the image would lack {', '.join(lacking)}; add a pattern to config/release/image.py")
     if options.list:
         pathlib.Path(options.list).write_text("".join(f"{path}\n" for path in files))
     write(options, control, below, program)
@@ -132,7 +160,7 @@ def write(options, control, below, program):
         },
         "rootfs": {"type": "layers", "diff_ids": [oci.digest_of(tar) for tar in tars]},
         "history": [{"created": created, "created_by": f"config/release/image.py: {what}"}
-                    for what in ("libraries and certificates", f"remint {control['Version']}")],
+                    for what in ("libraries, certificates and the chart's programs", f"remint {control['Version']}")],
     }
     manifest = layout.manifest(layout.add(oci.encoded(config), oci.IMAGE_CONFIG), layers, notes)
     layout.manifests = [{

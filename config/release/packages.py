@@ -1,4 +1,5 @@
 """Debian's packages: the libraries that a program is linked with, the packages that contain them, and the files of a package."""
+import hashlib
 import io
 import os
 import pathlib
@@ -60,20 +61,33 @@ def installed(package):
     return dict(zip(["Package", "Version", "Architecture", "Source", "SourceVersion"], text))
 
 
+def is_verified(path, total):
+    """Whether a file has the checksum of apt's lists, such as SHA256:…; no if the lists have none that is strong."""
+    kind, _, digest = total.partition(":")
+    return kind in ("SHA256", "SHA512") and path.exists() and hashlib.new(kind, path.read_bytes()).hexdigest() == digest
+
+
 def fetched(packages, folder):
-    """The packages as files: the versions that apt would install now. Downloads those that are not in `folder` yet."""
+    """
+    The packages as files: the versions that apt would install now. Downloads those that are not in `folder` yet, or are there with
+    another checksum than apt's: a file that somebody else left would be in the image.
+    """
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     apt = ["apt-get", *(["-o", "APT::Sandbox::User=root"] if os.geteuid() == 0 else []), "download", "-qq"]
     done = subprocess.run([*apt, "--print-uris", *sorted(packages)], capture_output=True, text=True)
-    names = re.findall(r"(?m)^'\S+' (\S+) ", done.stdout)
-    if done.returncode or len(names) != len(packages):
+    totals = dict(re.findall(r"(?m)^'\S+' (\S+) \d+ ?(\S*)$", done.stdout))
+    if done.returncode or len(totals) != len(packages):
         sys.exit(f"apt knows no file for one of {', '.join(sorted(packages))}; run `apt-get update`, then try again\n"
                  f"{done.stderr.strip()}")
-    missing = [name for name in names if not (folder / name).exists()]
+    missing = [name for name, total in totals.items() if not is_verified(folder / name, total)]
+    for name in missing:
+        (folder / name).unlink(missing_ok=True)
     if missing:
         run(*apt, *(name.split("_")[0] for name in missing), cwd=folder)
-    return [folder / name for name in sorted(names)]
+    if wrong := [name for name in missing if not is_verified(folder / name, totals[name])]:
+        sys.exit(f"{', '.join(wrong)}: apt's lists have no such SHA-256; run `apt-get update`, then try again")
+    return [folder / name for name in sorted(totals)]
 
 
 def fields(deb):

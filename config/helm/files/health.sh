@@ -1,5 +1,7 @@
 # Asks the health and the readiness of every pod of a service, and fails if a pod is not alive and ready, or if there is none.
 #
+# Needs getent, openssl, cat, cut, sort and timeout, and nothing else: the image of a release has no more.
+#
 # Usage: bash health.sh SERVICE PORT http|https …, three arguments for each service
 set -u
 
@@ -31,7 +33,12 @@ while [ $# -ge 3 ]; do
             case $answer in
             "HTTP/1.1 200"*) echo "$service $address $path: ok" ;;
             "") echo "$service $address $path: no answer within 10 s" && failures=$((failures + 1)) ;;
-            *) echo "$service $address $path: $(printf '%s' "$answer" | tr -d '\r' | sed -n '1p;$p' | tr '\n' ' ')" && failures=$((failures + 1)) ;;
+            *)
+                # The status line and the body, which is the last line.
+                answer=${answer//$'\r'/}
+                echo "$service $address $path: ${answer%%$'\n'*} ${answer##*$'\n'}"
+                failures=$((failures + 1))
+                ;;
             esac
         done
     done

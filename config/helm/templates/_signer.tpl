@@ -7,7 +7,7 @@ to the pod. Gets the root context.
 {{- define "remint.tokenContainer" -}}
 - name: admin-token
   {{- include "remint.containerImage" . | nindent 2 }}
-  command: [/bin/sh, -ec]
+  command: [/bin/bash, -ec]
   args: ["umask 077; test -s /etc/remint/admin/token || head -c 24 /dev/urandom | base64 >/etc/remint/admin/token"]
   resources:
     requests: { cpu: 10m, memory: 16Mi }
@@ -25,6 +25,8 @@ after it. Gets the scope, keys and isSidecar.
 - name: signer
   {{- include "remint.containerImage" .root | nindent 2 }}
   args: [signer, --config, /etc/remint/config/remint.yaml, --socket, /run/remint/signer.sock, --allow-uid, "65532"]
+  # Its configuration may name variables, as the worker's does: without one of them it would not start.
+  {{- include "remint.environment" . | nindent 2 }}
   {{- if .isSidecar }}
   restartPolicy: Always
   startupProbe:
@@ -48,4 +50,5 @@ after it. Gets the scope, keys and isSidecar.
     - { name: signer-config, mountPath: /etc/remint/config, readOnly: true }
     - { name: signer-socket, mountPath: /run/remint }
     {{- include "remint.secretMounts" .keys | nindent 4 }}
+    {{- with include "remint.value" (dict "scope" . "key" "extraVolumeMounts") }}{{ . | nindent 4 }}{{ end }}
 {{- end }}

@@ -1,11 +1,12 @@
 """What the chart does with its values: restarts, grace periods, networks, containers and notes."""
 
+import ast
 import json
 import re
 
 import yaml
 
-from .cases import BUDGET, KNOBS, LOOKUP
+from .cases import BUDGET, KNOBS, LOOKUP, POD
 from .chart import FOLDER, RELEASE, VERSIONS, merged, named
 from .manifests import pods
 
@@ -126,6 +127,9 @@ def networks(chart):
         ("Prometheus reaches a worker at", ports(scraped, "worker-main", "ingress"), [9464]),
     ]:
         yield from expect(found == expected, f"{what} {found}, not {expected}")
+    rules = named(asking, "NetworkPolicy", f"{RELEASE}-worker-main")["spec"]["egress"]
+    blocks = {to["ipBlock"]["cidr"] for rule in rules if rule["ports"][0]["port"] == 443 for to in rule["to"]}
+    yield from expect(blocks == {"0.0.0.0/0", "::/0"}, f"look-ups reach the addresses {blocks}")
     test = {"app.kubernetes.io/component": "test"}
     rule = named(closed, "NetworkPolicy", f"{RELEASE}-worker-main")["spec"]["ingress"]
     labels = rule[0]["from"][0]["podSelector"]["matchLabels"]
@@ -163,6 +167,14 @@ def signers(chart):
         ring = {"path": "/etc/remint/keys/shop-ios", "policy": {"longest_life": "12h"}}
         yield from expect(keys == [{"signer": "/run/remint/signer.sock"}, ring], f"{version}: the rings are {keys}")
         yield from expect(LOOKUP["endpoint"] not in texts["-signer"], "the signer gets the look-ups")
+        more = merged(KNOBS["signer"], KNOBS["pods of components"])
+        spec = pods(workload(chart.manifests(more, version), "worker-main"))[1]
+        containers = {c["name"]: c for c in spec["containers"] + spec["initContainers"]}
+        worker, signer = containers["remint"], containers["signer"]
+        for part in ("env", "envFrom"):
+            yield from expect(signer[part] == worker[part], f"{version}: {part} of the signer is not the worker's")
+        mounts = POD["extraVolumeMounts"]
+        yield from expect(all(m in signer["volumeMounts"] for m in mounts), f"{version}: the signer lacks mounts of extraVolumeMounts")
 
 
 def notes(chart):
@@ -212,4 +224,17 @@ def defaults(chart):
     yield from expect(yaml.safe_load(text)["kafka"]["insecure"] is False, "a worker's false does not win over config")
 
 
-CHECKS = [restarts, grace, networks, admin, signers, notes, alerts, budgets, defaults]
+def programs(chart):
+    """Yields programs that containers run and the image of a release does not have."""
+    tree = ast.parse((FOLDER.parent / "release/image.py").read_text())
+    tools = next(ast.literal_eval(n.value) for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == "TOOLS")
+    known = {f"{folder}/{name}" for names in tools.values() for name in names for folder in ("/bin", "/usr/bin")}
+    found = set()
+    for version in VERSIONS:
+        for values in (KNOBS["signer"], KNOBS["worker"]):
+            text = json.dumps([pods(m)[1] for m in chart.manifests(values, version) if pods(m)])
+            found.update(re.findall(r'"command": \["([^"]+)"', text))
+    yield from expect(len(found) >= 3 and found <= known, f"the image of a release lacks one of {sorted(found)}")
+
+
+CHECKS = [restarts, grace, networks, admin, signers, notes, alerts, budgets, defaults, programs]

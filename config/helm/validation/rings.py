@@ -42,6 +42,9 @@ def check(folder):
     stored, ring = folder / "secret.json", folder / "ring"
     data = {file: base64.b64encode(content).decode() for file, content in FILES.items()}
     metadata = {"name": "remint-shop-ios", "namespace": "remint", "resourceVersion": "7", "labels": {"team": "identity"}}
+    # A Secret that kubectl apply made has its content a second time.
+    applied = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps({"data": data})}
+    metadata["annotations"] = {"note": "kept", **applied}
     stored.write_text(json.dumps({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque", "data": data}))
     environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "SECRET_FILE": str(stored)}
 
@@ -59,7 +62,7 @@ def check(folder):
     modes = {stat.S_IMODE(path.stat().st_mode) for path in ring.iterdir()}
     if modes != {0o600} or stat.S_IMODE(ring.stat().st_mode) != 0o700:
         yield f"pull: the files have the modes {modes}"
-    if "data" in json.loads((folder / "ring.secret.json").read_text()):
+    if any(text in (folder / "ring.secret.json").read_text() for text in ('"data"', *data.values())):
         yield "pull: the file of the version has the keys too"
     if run("pull").returncode == 0:
         yield "pull: a folder that exists is overwritten"
@@ -75,6 +78,8 @@ def check(folder):
         yield "push: a file changed on the way"
     if json.loads(stored.read_text())["metadata"]["labels"] != {"team": "identity"}:
         yield "push: the labels of the Secret are lost"
+    if json.loads(stored.read_text())["metadata"]["annotations"] != {"note": "kept"}:
+        yield "push: the Secret has other annotations than before, or the keys twice"
     other = run("pull", folder / "other")
     (folder / "other" / "more.pem").write_text("new")
     first, second = run("push", folder / "other"), run("push")
