@@ -23,25 +23,26 @@ package func readConfiguration(_ text: String) throws -> Configuration {
 /// Returns the configuration of a worker on a test's embedded broker.
 ///
 /// - Parameters:
-///   - kafka: more lines of `kafka.properties`.
+///   - kafka: more lines of `kafka.properties`, among them perhaps a longer session.
 ///   - more: more sections.
 package func workerConfiguration(
     brokers: String, kafka: [String] = [], ring: String = "ring", more: String = ""
 ) -> String {
-    """
-    kafka:
-      bootstrap_servers: \(brokers)
-      properties:
-        session.timeout.ms: 6000
-        heartbeat.interval.ms: 500
-        fetch.wait.max.ms: 10
-        reconnect.backoff.ms: 10
-        reconnect.backoff.max.ms: 100
-        retry.backoff.ms: 20
-    \(kafka.map { "    \($0)\n" }.joined())
-    keys: { push: { path: "\(ring)" } }
-    apps:
-      push: { adapter: dotdigital, key: push, settings: { issuer: acme, audience: "https://push.example" } }
-    \(more)
-    """
+    let isGiven = kafka.contains { $0.hasPrefix("session.timeout.ms:") }
+    let lines = (isGiven ? [] : ["session.timeout.ms: 6000"]) + kafka
+    return """
+        kafka:
+          bootstrap_servers: \(brokers)
+          properties:
+            heartbeat.interval.ms: 500
+            fetch.wait.max.ms: 10
+            reconnect.backoff.ms: 10
+            reconnect.backoff.max.ms: 100
+            retry.backoff.ms: 20
+        \(lines.map { "    \($0)\n" }.joined())
+        keys: { push: { path: "\(ring)" } }
+        apps:
+          push: { adapter: dotdigital, key: push, settings: { issuer: acme, audience: "https://push.example" } }
+        \(more)
+        """
 }
