@@ -231,7 +231,7 @@ let package = Package(
                 "Access", "HTTPTransport", "Wiring", "Serving", "Pipeline", "AdapterKit", "Kafka", "JOSE", "Formats",
                 "WorkerConfiguration", "Telemetry", "OTLP", "Spans", logging, lifecycle, hummingbird, hummingbirdCore,
                 hummingbirdTLS,
-                nio, http, tls, deque, httpTypes, httpParts, httpCodec,
+                nio, sockets, http, tls, deque, httpTypes, httpParts, httpCodec,
             ], exclude: ["README.md"],
             // In the program itself, so that an installed gateway needs no folder beside it.
             resources: [

@@ -3,6 +3,7 @@ public import AdapterKit
 public import JOSE
 import Kafka
 public import Logging
+import NIOPosix
 import OTLP
 import Pipeline
 public import ServiceLifecycle
@@ -29,6 +30,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
     private let logLevel: LogLevel?
     private let build: BuildInfo
     private let requests = ReloadRequests()
+    private let pulse = EventLoopPulse(Array(MultiThreadedEventLoopGroup.singleton.makeIterator()))
     /// The collector of spans and metrics, the interval of sending, and the queue of spans; nil where nothing is sent.
     private let telemetry: (collector: Collector, interval: Duration, spans: SpanQueue)?
 
@@ -76,6 +78,9 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
     ///
     /// - Parameter finished: called once the configuration was read and applied or refused.
     public func reload(then finished: @escaping @Sendable () -> Void = {}) { requests.ask(then: finished) }
+
+    /// Returns whether the threads that read and answer all calls still work, as far as is known. Each call asks them again.
+    public func isAlive() -> Bool { pulse.isAlive() }
 
     /// Names the group alone, never the configuration: frameworks log the services that they run.
     public var description: String { "the gateway of \(configuration.kafka.group)" }

@@ -10,22 +10,19 @@ package final class Supervision: Sendable {
     private let supervisor: Supervisor
     private let hasStarted = Mutex(false)
     private let isStarted: @Sendable () -> Bool
-    private let isAlive: @Sendable () -> Bool
     private let condition: @Sendable () -> String
 
     /// The reports to `supervisor`.
     ///
     /// - Parameters:
     ///   - isStarted: Returns whether the service has started; the service may also report it with `started()`.
-    ///   - isAlive: Returns whether the service is alive, as its liveness probe does.
     ///   - condition: Returns the condition of the service, for people.
     package init(
         _ supervisor: Supervisor, isStarted: @escaping @Sendable () -> Bool = { false },
-        isAlive: @escaping @Sendable () -> Bool = { true }, condition: @escaping @Sendable () -> String = { "" }
+        condition: @escaping @Sendable () -> String = { "" }
     ) {
         self.supervisor = supervisor
         self.isStarted = isStarted
-        self.isAlive = isAlive
         self.condition = condition
     }
 
@@ -39,7 +36,9 @@ package final class Supervision: Sendable {
     }
 
     /// Reports until the task is canceled. A service that is not alive gets silent, so the service manager restarts it.
-    package func run() async {
+    ///
+    /// - Parameter isAlive: Returns whether the service is alive, as its liveness probe does.
+    package func run(isAlive: @Sendable () -> Bool) async {
         var reported = ""
         while !Task.isCancelled {
             if isStarted() { started() }

@@ -29,6 +29,9 @@ final class GatewayBesideWorker: Service, CustomStringConvertible, CustomReflect
     /// start, and follows the file once it runs.
     func reload() { gateway.withLock { $0 }?.reload() }
 
+    /// Returns whether the gateway's threads still work. A gateway that waits for its brokers has none.
+    func isAlive() -> Bool { gateway.withLock { $0 }?.isAlive() ?? true }
+
     /// Serves devices until the process is asked to stop.
     ///
     /// - Throws: the error that keeps the gateway from starting or continuing.

@@ -56,7 +56,7 @@ struct PickupCommand: AsyncParsableCommand {
             throw ExitCode.failure
         }
         if let tracer = service.tracer { InstrumentationSystem.bootstrap(tracer) }
-        let reports = Task { await supervision?.run() }
+        let reports = Task { [service] in await supervision?.run(isAlive: service.isAlive) }
         let reload = Task { [service] in
             for await _ in hangups {
                 let finished = supervision?.reloading()

@@ -54,7 +54,9 @@ struct RunCommand: AsyncParsableCommand {
             origin: origin, logLevel: level, build: Build.info, isReady: { gateway?.start(brokers: $0) })
         if let tracer = worker.tracer { InstrumentationSystem.bootstrap(tracer) }
         let supervision = supervision(of: worker.status)
-        let reports = Task { await supervision?.run() }
+        let reports = Task {
+            await supervision?.run(isAlive: { worker.status.isAlive && gateway?.isAlive() ?? true })
+        }
         let quiet = Task {
             for await _ in await UnixSignalsSequence(trapping: .sigusr1) { worker.status.toggleQuiet() }
         }
@@ -84,12 +86,11 @@ struct RunCommand: AsyncParsableCommand {
         ConfigurationOrigin(file: options.config, registry: .remint, source: .system)
     }
 
-    /// Returns the reports of the worker to the service manager that started the process; nil if none did.
+    /// Returns the reports of the process to the service manager that started it; nil if none did.
     private func supervision(of status: WorkerStatus) -> Supervision? {
         Supervisor(ProcessInfo.processInfo.environment).map { supervisor in
             Supervision(
-                supervisor, isStarted: { !status.name.isEmpty }, isAlive: { status.isAlive },
-                condition: { status.summary })
+                supervisor, isStarted: { !status.name.isEmpty }, condition: { status.summary })
         }
     }
 
