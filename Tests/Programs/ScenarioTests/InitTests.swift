@@ -73,6 +73,7 @@ extension OperatorScenarios {
             let second = try await lab.shell("remint init \(options)")
             try #require(second.status == 0, "\(second.errorText)")
             #expect(second.outputText.contains("has the app push now"), "\(second.outputText)")
+            #expect(second.outputText.contains("add to pickup.apps: push: { issuer: ISSUER }"), "\(second.outputText)")
             let after = try String(contentsOf: file, encoding: .utf8)
             let added = after.split(separator: "\n").difference(from: before.split(separator: "\n"))
             #expect(added.removals.isEmpty && added.insertions.count == 7, "\(after)")
@@ -116,6 +117,25 @@ extension OperatorScenarios {
             let mode = try FileManager.default.attributesOfItem(
                 atPath: lab.folder.url.appending(path: "backend.key").path)[.posixPermissions]
             #expect(mode as? Int == 0o600)
+        }
+
+        @Test func `init requires the vendor's id of an imported key, and prints no step that is done`() async throws {
+            let lab = try Lab()
+            let made = try await lab.shell(
+                "umask 077 && openssl rand -hex -out secret 32 && openssl ecparam -name prime256v1 -genkey -out key")
+            try #require(made.status == 0, "\(made.errorText)")
+            let infobip = "remint init --vendor infobip --set application_code=code --import secret --encoding hex"
+            let refused = try await lab.shell(infobip)
+            #expect(refused.status != 0 && refused.errorText.contains("--kid ID"), "\(refused.errorText)")
+            #expect(!lab.has("remint.yaml") && !lab.has("keys"))
+            let second = try await lab.shell("\(infobip) --kid ib-7")
+            #expect(second.status == 0, "\(second.errorText)")
+            #expect(second.outputText.contains("Infobip made this key; nothing is left to do there."))
+            let id = "5eb5a37e-b458-11e3-ac11-000c2940e62c"
+            let push = try await lab.shell("remint init --vendor onesignal --app push --set app_id=\(id) --import key")
+            #expect(push.status == 0, "\(push.errorText)")
+            #expect(push.outputText.contains("Compare this public key with the one that OneSignal has."))
+            #expect(!push.outputText.contains("Import the private key"), "\(push.outputText)")
         }
 
         @Test(arguments: [

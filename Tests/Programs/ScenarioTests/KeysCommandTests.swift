@@ -76,6 +76,10 @@ extension KeyScenarios {
                 testDescription: "a secret of another encoding", openssl: "rand -base64 -out key 33",
                 arguments: ["import", "--key", "infobip-mobile", "--secret", "key", "--encoding", "hex"], words: "hex"),
             Mistake(
+                testDescription: "an imported key without its id at the vendor", openssl: "rand -hex -out key 32",
+                arguments: ["import", "--key", "infobip-mobile", "--secret", "key", "--encoding", "hex"],
+                words: "the tokens of the app infobip-mobile name their key; give the key's id at Infobip: --kid ID"),
+            Mistake(
                 testDescription: "an unknown ring", openssl: "version", arguments: ["generate", "--key", "nobody"],
                 words: "no key ring is called nobody"),
         ]

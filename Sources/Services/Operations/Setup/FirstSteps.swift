@@ -40,6 +40,11 @@ package struct FirstSteps {
         steps = [("\(RemintCommand("check"))", "finds every mistake"), last]
     }
 
+    /// The line that opens an added app to devices, in a configuration with a gateway.
+    package static func opening(_ configuration: StarterConfiguration) -> String {
+        "For devices' calls, add to pickup.apps: \(configuration.app): { issuer: ISSUER } with the issuer of your login's sessions"
+    }
+
     /// The command that shows the first token; nil where the last step shows it.
     package static func watching(_ configuration: StarterConfiguration) -> String? {
         guard configuration.backend == nil else { return nil }

@@ -64,7 +64,8 @@ extension InitCommand {
         let keyFile = hasGateway ? files.backendKey : nil
         let steps = FirstSteps(adding: starter, adapter: adapter, keyFile: keyFile).steps
         let added = "\(files.configuration) has the app \(starter.app) now, with the key ring \(ring.directory.path)."
-        printSteps(["", "\(added) A running worker reads it by itself. Next:"] + Self.lines(of: steps))
+        let opening = existing.configuration.pickup == nil ? [] : [FirstSteps.opening(starter)]
+        printSteps(["", "\(added) A running worker reads it by itself. Next:"] + Self.lines(of: steps) + opening)
     }
 
     private func requireFreeNames(_ starter: StarterConfiguration, in configuration: Configuration) throws {

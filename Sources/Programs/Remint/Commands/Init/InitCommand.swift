@@ -86,8 +86,7 @@ struct InitCommand: ParsableCommand, AdvisingCommand {
     }
 
     func add(_ key: SigningKey, to ring: RingInUse, _ answers: SetupAnswers) throws {
-        let id = version.id ?? (version.kid == nil ? key.keyID : nil)
-        try ring.add(key, id: id, version, action: answers.key == .generated ? "generate" : "import")
+        try ring.add(key, version, as: answers.key == .generated ? .generated : .imported)
     }
 
     /// Returns the ring of `starter` in a configuration `text`, which is read like a file.

@@ -22,6 +22,6 @@ struct KeysGenerate: ParsableCommand, KeyRingCommand {
         let ring = try ring.load()
         let algorithm = try ring.algorithm(option: version.algorithm)
         let key = try ring.newKey(algorithm, version, rsaBits: rsa.bits)
-        try ring.add(key, id: version.id, version, action: "generate")
+        try ring.add(key, version, as: .generated)
     }
 }

@@ -34,36 +34,12 @@ struct KeysImport: ParsableCommand, KeyRingCommand {
     func run() throws {
         let ring = try ring.load()
         let algorithm = try ring.algorithm(option: version.algorithm)
-        let key = try read(algorithm)
-        try ring.add(key, id: version.id ?? (version.kid == nil ? key.keyID : nil), version, action: "import")
-    }
-
-    private func read(_ algorithm: Algorithm) throws -> SigningKey {
-        let path = pem ?? jwk ?? secret ?? ""
-        let contents = try KeyFile.read(path)
-        do throws(JOSEError) {
-            if pem != nil {
-                return try SigningKey(importing: contents, passphrase: try passphrase(), algorithm: algorithm)
-            }
-            if jwk != nil { return try JWK.signingKey(from: contents, algorithm: algorithm) }
-            guard let encoding = version.encoding else {
-                throw JOSEError(.invalidEncoding, "the encoding is not stated")
-            }
-            return try SigningKey(secret: try encoding.decode(contents), algorithm: algorithm)
-        } catch { throw ImportRefused(path: path, reason: error.message) }
-    }
-
-    private func passphrase() throws(JOSEError) -> SecretBytes? {
-        guard let passphraseFile else { return nil }
-        do throws(KeyRingError) { return try KeyFile.read(passphraseFile).trimmingLineEnd() } catch {
-            throw JOSEError(.passphraseRequired, "\(error)")
+        let forms: [(path: String?, form: ImportedKey.Form)] = [(pem, .pem), (jwk, .jwk), (secret, .secret)]
+        for (path, form) in forms {
+            guard let path else { continue }
+            let file = ImportedKey(
+                path: path, form: form, passphraseFile: passphraseFile, encoding: version.encoding)
+            try ring.add(try file.read(algorithm), version, as: .imported)
         }
     }
-}
-
-/// The reason that a key was not imported.
-struct ImportRefused: Error, CustomStringConvertible {
-    let path: String
-    let reason: String
-    var description: String { "\(path): \(reason)" }
 }

@@ -5,8 +5,8 @@ import WorkerConfiguration
 
 /// The options of a new version, such as its id and its longest life.
 struct NewVersionOptions: ParsableArguments {
-    @Option(help: "The version's id. Default for a generated one: the month, such as 2026-11.") var id: String?
-    @Option(help: "The key's id at the vendor, where that is not the version's id.") var kid: String?
+    @Option(help: "The version's id. Default: the month, such as 2026-11; of a JWK, its kid.") var id: String?
+    @Option(help: "The key's id at the vendor, for the tokens' kid. Default: the version's id.") var kid: String?
     @Option(help: ArgumentHelp("The algorithm. Default: the vendor's.", valueName: "RS256")) var algorithm: Algorithm?
     @Option(help: ArgumentHelp("How the secret's file is written: utf8, hex, base64, base64url.", valueName: "hex"))
     var encoding: SecretEncoding?

@@ -1,24 +1,33 @@
 import AdapterKit
+import ArgumentParser
 import JOSE
 import Keyring
 import Operations
 import WorkerConfiguration
 
 extension RingInUse {
+    /// The way in which a key came into the ring, as the log of the ring's changes names it.
+    enum KeyOrigin: String {
+        case generated = "generate"
+        case imported = "import"
+    }
+
     /// Adds `key` to the ring and prints the operator's next steps.
     ///
-    /// - Throws: `KeyRingError`.
-    func add(_ key: SigningKey, id: String?, _ options: NewVersionOptions, action: String) throws {
+    /// - Throws: `KeyRingError`; `ValidationError` for an imported key whose id at the vendor is unknown.
+    func add(_ key: SigningKey, _ options: NewVersionOptions, as origin: KeyOrigin) throws {
         let now = UnixTime.system()
+        let given = options.id ?? (options.kid == nil ? key.keyID : nil)
+        try requireKnownKeyID(origin, isGiven: given != nil || options.kid != nil)
         try directory.makeFolder()
         try requireUncompromised(key.verificationKey)
         let others = holders(of: key.verificationKey).filter { $0.ring != ring.name }
         var editor = try editor()
-        let id = id ?? editor.listing.freshID(at: now)
+        let id = given ?? editor.listing.freshID(at: now)
         try editor.add(
             key, id: id, keyID: options.kid, encoding: encoding(asked: options.encoding), at: now,
-            retireAfter: try options.end(from: now), as: action)
-        try audit.append(action, version: id, detail: key.algorithm.rawValue, at: UnixTime.system())
+            retireAfter: try options.end(from: now), as: origin.rawValue)
+        try audit.append(origin.rawValue, version: id, detail: key.algorithm.rawValue, at: UnixTime.system())
         let version = try editor.listing.version(id)
         for other in others {
             Terminal.error(
@@ -30,10 +39,20 @@ extension RingInUse {
                 "remint: warning: the secret is shorter than its digest, \(key.algorithm.digestBytes.of("byte")) (RFC 7518, section 3.2)"
             )
         }
-        options.json ? try printJSON(version, key) : try tell(version, key, isImported: action == "import")
+        options.json ? try printJSON(version, key) : try tell(version, key, origin)
     }
 
-    private func tell(_ version: ListedVersion, _ key: SigningKey, isImported: Bool) throws {
+    /// Requires the vendor's own id of an imported key, where the vendor's tokens name their key: with any other id the vendor
+    /// refuses them all.
+    private func requireKnownKeyID(_ origin: KeyOrigin, isGiven: Bool) throws(ValidationError) {
+        guard origin == .imported, !isGiven,
+            let app = apps.first(where: { $0.adapter.recipe(for: Subject(user: "")).needsKeyID })
+        else { return }
+        throw ValidationError(
+            "the tokens of the app \(app.name) name their key; give the key's id at \(app.adapter.vendor): --kid ID")
+    }
+
+    private func tell(_ version: ListedVersion, _ key: SigningKey, _ origin: KeyOrigin) throws {
         let use = version.state == .active ? " and signs from now on" : ""
         Terminal.print(
             "\(ring.name): the version \(version.id) (\(version.algorithm.rawValue)) is \(version.state.rawValue)\(use)"
@@ -46,8 +65,14 @@ extension RingInUse {
         }
         guard let handover else { return }
         let vendor = apps[0].adapter.vendor
+        let isImported = origin == .imported
         if isImported, key.algorithm.keyType != .secret {
             Terminal.print("Compare this public key with the one that \(vendor) has.")
+        }
+        // The steps lead from a vendor's new key to its import. The key that the ring begins with is no new one.
+        if isImported, handover.origin == .vendor, version.state == .active {
+            Terminal.print("\(vendor) made this key; nothing is left to do there.")
+            return
         }
         printSteps(title(version.state, at: vendor, isImported: isImported), handover.beforePromotion)
         if version.state == .prepared {

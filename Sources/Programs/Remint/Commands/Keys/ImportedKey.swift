@@ -1,11 +1,13 @@
 import JOSE
 import Keyring
 
-/// An existing key in a file of any accepted form: a PEM, a JWK or a shared secret.
+/// An existing key in a file: a PEM, a JWK or a shared secret.
 struct ImportedKey {
-    private enum Form { case pem, jwk, secret }
+    enum Form { case pem, jwk, secret }
 
     let path: String
+    /// The form of the file; nil for the form that the first bytes show.
+    var form: Form?
     /// The file of the passphrase of an encrypted PEM; nil for none.
     let passphraseFile: String?
     /// The encoding of a shared secret; nil where neither an option nor the vendor states it.
@@ -17,7 +19,7 @@ struct ImportedKey {
     ///   a key that is no PEM.
     func read(_ algorithm: Algorithm) throws -> SigningKey {
         let contents = try KeyFile.read(path)
-        let form = Self.form(of: contents, algorithm)
+        let form = form ?? Self.form(of: contents, algorithm)
         guard passphraseFile == nil || form == .pem else {
             throw ImportRefused(path: path, reason: "it is no PEM; omit --passphrase-file")
         }
@@ -42,4 +44,11 @@ struct ImportedKey {
         if isJWK { return .jwk }
         return algorithm.keyType == .secret ? .secret : .pem
     }
+}
+
+/// The reason that a key was not imported.
+struct ImportRefused: Error, CustomStringConvertible {
+    let path: String
+    let reason: String
+    var description: String { "\(path): \(reason)" }
 }
