@@ -22,7 +22,8 @@ let vendors = ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"]
 /// The vendors that are files under `adapters/declared`; a test compares this list with the folder.
 let declaredVendors = [
     "ably", "alchemer", "centrifugo", "ckeditor", "daily", "dynamics-omnichannel", "featurebase",
-    "firebase-custom-token", "freshchat", "hundredms", "infobip-live-chat", "intercom", "iterable", "jaas", "jitsi",
+    "firebase-custom-token", "freshchat", "helpshift", "hundredms", "infobip-live-chat", "intercom", "iterable", "jaas",
+    "jitsi",
     "knock", "kustomer", "livekit", "magicbell", "mapkit-js", "metabase", "moengage", "powersync", "pusher-beams",
     "salesforce-miaw", "sinch", "stream", "stringee", "supabase", "tableau", "talkjs", "tinymce", "tiptap", "twilio",
     "vonage-client", "watson-web-chat", "zendesk", "zoom-video",

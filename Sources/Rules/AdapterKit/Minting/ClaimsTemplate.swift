@@ -5,7 +5,7 @@ struct ClaimsTemplate: Sendable {
     private enum Piece: Sendable {
         /// A stretch of `constants`.
         case constant(from: Int, to: Int)
-        /// A comma, unless an object has just been opened.
+        /// A comma, unless an object or an array has just been opened.
         case separator
         case user, userInJSON, userInURL, identifiers, challenge, issuedAt, expiresAt, uuid, date
         /// The names of an object must differ, some of which are put together: its place in `siblings`.
@@ -18,6 +18,10 @@ struct ClaimsTemplate: Sendable {
         case vouched(Int)
         /// A member that is left out where a look-up found nothing: its place in `enrichments`.
         case enrichment(Int)
+        /// The beginning of an element that is left out where nothing was found: its place in `enrichments`.
+        case ifFound(Int)
+        /// The end of such an element.
+        case endOfElement
     }
 
     /// A member that a look-up may add, with its name as the token has it.
@@ -91,13 +95,8 @@ struct ClaimsTemplate: Sendable {
         case .keyID: quote(constant: keyID)
         case .moment(let moment): place(moment, of: claim)
         case .text(let parts): text(of: parts, for: claim)
-        case .array(let values):
-            append("[")
-            for (index, value) in values.enumerated() {
-                if index > 0 { append(",") }
-                self.value(of: Claim(claim.name, value))
-            }
-            append("]")
+        case .array(let values): array(of: values, in: claim)
+        case .ifFound(_, let element): value(of: Claim(claim.name, element))
         case .granted(let source, let otherwise):
             enrichments.append(Addition(source: source, name: []))
             flush()
@@ -111,6 +110,22 @@ struct ClaimsTemplate: Sendable {
             place(.vouched(enrichments.count - 1), of: claim)
         case .enrichment: break
         }
+    }
+
+    private mutating func array(of values: [Claim.Value], in claim: Claim) {
+        append("[")
+        var isSureToFollow = false
+        for (index, value) in values.enumerated() {
+            let source: String? = if case .ifFound(let source, _) = value { source } else { nil }
+            if let source {
+                enrichments.append(Addition(source: source, name: []))
+                place(.ifFound(enrichments.count - 1), of: claim)
+            }
+            if isSureToFollow { append(",") } else if index > 0 { place(.separator, of: claim) }
+            self.value(of: Claim(claim.name, value))
+            if source == nil { isSureToFollow = true } else { place(.endOfElement, of: claim) }
+        }
+        append("]")
     }
 
     private mutating func text(of parts: [TextPart], for claim: Claim) {
@@ -210,14 +225,14 @@ struct ClaimsTemplate: Sendable {
         _ subject: Subject, _ enrichment: Enrichment, to output: inout ByteWriter,
         random: inout some RandomNumberGenerator
     ) -> Rejection? {
-        for index in pieces.indices {
+        var index = 0
+        while index < pieces.count {
+            defer { index += 1 }
             switch pieces[index] {
             case .constant(let start, let end): output.append(constants, from: start, to: end)
             case .separator: Self.separate(&output)
             case .user:
-                guard case .user(let user) = subject.identity else {
-                    return lacking("a single user id", at: index)
-                }
+                guard let user = subject.user else { return lacking("a single user id", at: index) }
                 output.append(escaping: user)
             case .identifiers:
                 guard case .identifiers = subject.identity else { return lacking("named ids", at: index) }
@@ -226,14 +241,10 @@ struct ClaimsTemplate: Sendable {
                 guard let challenge = subject.challenge else { return lacking("a challenge", at: index) }
                 output.append(escaping: challenge)
             case .userInJSON:
-                guard case .user(let user) = subject.identity else {
-                    return lacking("a single user id", at: index)
-                }
+                guard let user = subject.user else { return lacking("a single user id", at: index) }
                 output.append(escaping: Self.inside(user))
             case .userInURL:
-                guard case .user(let user) = subject.identity else {
-                    return lacking("a single user id", at: index)
-                }
+                guard let user = subject.user else { return lacking("a single user id", at: index) }
                 PercentEncoding.encode(user, to: &output)
             case .distinct(let place):
                 if let refusal = siblings[place].refusal(of: subject) { return refusal }
@@ -258,6 +269,9 @@ struct ClaimsTemplate: Sendable {
                 Self.separate(&output)
                 output.append(enrichments[place].name)
                 output.append(value)
+            case .ifFound(let place):
+                if enrichment[enrichments[place].source] == nil { index = endOfElement(from: index) }
+            case .endOfElement: break
             }
         }
         return nil
@@ -271,7 +285,13 @@ struct ClaimsTemplate: Sendable {
     }
 
     private static func separate(_ output: inout ByteWriter) {
-        if output.last != UInt8(ascii: "{") { output.append(UInt8(ascii: ",")) }
+        guard output.last != UInt8(ascii: "{"), output.last != UInt8(ascii: "[") else { return }
+        output.append(UInt8(ascii: ","))
+    }
+
+    /// Returns the place of the end of the element that begins at `index`.
+    private func endOfElement(from index: Int) -> Int {
+        pieces[index...].firstIndex { if case .endOfElement = $0 { true } else { false } } ?? pieces.count
     }
 
     private func lacking(_ what: String, at index: Int) -> Rejection {

@@ -106,8 +106,11 @@ public struct Claim: Sendable, Equatable {
         case text([TextPart])
         /// An object of claims.
         case object([Claim])
-        /// An array. It has no place for a value that a look-up may leave out.
+        /// An array. An element that may be left out is an `ifFound`.
         case array([Value])
+        /// An element of an array, left out where neither a look-up nor the edge found a value under this name. It has no such
+        /// element inside.
+        case ifFound(String, Value)
         /// The value that a look-up or the edge found under this name; this JSON value where neither found one.
         case granted(String, otherwise: [UInt8])
         /// The value that a look-up found under this name; the claim is left out where it found nothing.
@@ -146,6 +149,7 @@ extension Claim.Value {
         case .text(let parts): parts.contains(.userInURL)
         case .object(let claims): claims.contains(where: \.hasUserInURL)
         case .array(let values): values.contains(where: \.hasUserInURL)
+        case .ifFound(_, let element): element.hasUserInURL
         default: false
         }
     }
@@ -156,6 +160,7 @@ extension Claim.Value {
         case .text(let parts): parts.contains(.keyID)
         case .object(let claims): claims.contains(where: \.namesKey)
         case .array(let values): values.contains(where: \.namesKey)
+        case .ifFound(_, let element): element.namesKey
         default: false
         }
     }

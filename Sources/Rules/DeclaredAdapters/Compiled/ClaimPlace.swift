@@ -1,9 +1,15 @@
 import AdapterKit
 
-/// The place in a token's claims that holds one thing, such as the user: the names that lead there and the text around
-/// it.
+/// The place in a token's claims that holds one thing, such as the user: the names and elements that lead there and the text
+/// around it.
 struct ClaimPlace: Sendable {
-    let path: [String]
+    private enum Step: Sendable {
+        case member(String)
+        /// An element of an array, from 0 on.
+        case element(Int)
+    }
+
+    private let path: [Step]
     private let prefix: String
     private let suffix: String
     /// Whether the value is a part of a URL there.
@@ -14,27 +20,40 @@ struct ClaimPlace: Sendable {
         self.init(of: part, or: value, in: claims, under: [])
     }
 
-    private init?(of part: TextPart, or value: Claim.Value, in claims: [Claim], under path: [String]) {
+    private init?(of part: TextPart, or value: Claim.Value, in claims: [Claim], under path: [Step]) {
         for claim in claims where claim.nameParts == nil {
-            let here = path + [claim.name]
-            switch claim.value {
-            case value:
-                (self.path, prefix, suffix, isInURL) = (here, "", "", false)
-                return
-            case .text(let parts):
-                let isInURL = part == .user && parts.contains(.userInURL)
-                guard let place = Self.surroundings(of: isInURL ? .userInURL : part, in: parts) else { continue }
-                (self.path, prefix, suffix, self.isInURL) = (here, place.prefix, place.suffix, isInURL)
-                return
-            case .object(let inside):
-                guard let found = ClaimPlace(of: part, or: value, in: inside, under: here) else { continue }
-                self = found
-                return
-            default: continue
-            }
+            guard let found = ClaimPlace(of: part, or: value, in: claim.value, at: path + [.member(claim.name)])
+            else { continue }
+            self = found
+            return
         }
         return nil
     }
+
+    private init?(of part: TextPart, or value: Claim.Value, in holder: Claim.Value, at here: [Step]) {
+        switch holder {
+        case value: (path, prefix, suffix, isInURL) = (here, "", "", false)
+        case .text(let parts):
+            let isInURL = part == .user && parts.contains(.userInURL)
+            guard let place = Self.surroundings(of: isInURL ? .userInURL : part, in: parts) else { return nil }
+            (path, prefix, suffix, self.isInURL) = (here, place.prefix, place.suffix, isInURL)
+        case .object(let inside):
+            guard let found = ClaimPlace(of: part, or: value, in: inside, under: here) else { return nil }
+            self = found
+        case .array(let elements):
+            // Behind an element that may be left out, the places differ from token to token.
+            let fixed = elements.prefix { if case .ifFound = $0 { false } else { true } }
+            let found = fixed.enumerated().lazy.compactMap {
+                ClaimPlace(of: part, or: value, in: $0.element, at: here + [.element($0.offset)])
+            }
+            guard let first = found.first else { return nil }
+            self = first
+        default: return nil
+        }
+    }
+
+    /// The name of the claim that holds it.
+    var claim: String? { if case .member(let name)? = path.first { name } else { nil } }
 
     /// Returns the text before and after the only `part`; nil where that text differs from token to token.
     private static func surroundings(of part: TextPart, in parts: [TextPart]) -> (prefix: String, suffix: String)? {
@@ -54,9 +73,16 @@ struct ClaimPlace: Sendable {
     /// Returns the text at the place in `claims`; nil where the place is missing or holds something else.
     func text(in claims: JSONValue?) -> String? {
         guard var value = claims else { return nil }
-        for name in path {
-            guard let inside = value[name] else { return nil }
-            value = inside
+        for step in path {
+            switch step {
+            case .member(let name):
+                guard let inside = value[name] else { return nil }
+                value = inside
+            case .element(let place):
+                let elements = value.elements
+                guard place < elements.count else { return nil }
+                value = elements[place]
+            }
         }
         guard let text = value.string else { return nil }
         guard !prefix.isEmpty || !suffix.isEmpty else { return text }

@@ -7,6 +7,8 @@ struct ClaimsCompiler {
     private let required: Set<String>
     /// The members of `vouched` that the claims use, each in the form that a claim wants.
     private(set) var grants: [Grant] = []
+    /// The member that is there in the element that is compiled: without it there is no element.
+    private var givenMember: String?
 
     /// A member of `vouched` in the form that a claim wants.
     struct Grant: Sendable, Equatable {
@@ -80,6 +82,7 @@ struct ClaimsCompiler {
             var values: [Claim.Value] = []
             for rule in rules { if let value = value(rule) { values.append(value) } }
             return .array(values)
+        case .ifVouched(let member, let inner): return element(inner, ifVouched: member)
         case .moment(let moment): return .moment(moment)
         case .jsonText(.placeholder(.vouched(let member))): return value(of: .vouched(member), as: .jsonText)
         case .jsonText(let inner): return value(inner).map { .text(Self.merged(Self.json($0))) }
@@ -102,6 +105,14 @@ struct ClaimsCompiler {
         }
     }
 
+    private mutating func element(_ rule: ValueRule, ifVouched member: String) -> Claim.Value? {
+        givenMember = member
+        defer { givenMember = nil }
+        let grant = Grant(member: member, form: .itself)
+        if !grants.contains(grant) { grants.append(grant) }
+        return value(rule).map { .ifFound(grant.key, $0) }
+    }
+
     private mutating func value(of placeholder: Placeholder, as form: VouchedMember.Form) -> Claim.Value? {
         switch placeholder {
         case .user: return .user
@@ -116,7 +127,8 @@ struct ClaimsCompiler {
         case .vouched(let member):
             let grant = Grant(member: member, form: form)
             if !grants.contains(grant) { grants.append(grant) }
-            return required.contains(member) ? .vouched(grant.key) : .enrichment(grant.key)
+            let isThere = member == givenMember || required.contains(member)
+            return isThere ? .vouched(grant.key) : .enrichment(grant.key)
         }
     }
 
@@ -202,7 +214,7 @@ struct ClaimsCompiler {
         switch value {
         case .object(let rules): duplicate(in: rules)
         case .array(let values): values.lazy.compactMap { duplicate(in: $0) }.first
-        case .jsonText(let inner), .omitted(let inner): duplicate(in: inner)
+        case .jsonText(let inner), .omitted(let inner), .ifVouched(_, let inner): duplicate(in: inner)
         case .oneOf(let setting, let choices):
             choices[settings[setting]?.text ?? ""].flatMap { duplicate(in: $0) }
         default: nil
@@ -247,7 +259,7 @@ struct ClaimsCompiler {
         case .array(let values):
             return [.constant("[")] + Array(values.map(json).joined(separator: [.constant(",")])) + [.constant("]")]
         // Reading refuses these within $json.
-        case .challenge, .identifiers, .enrichment, .granted, .vouched: return [.constant("null")]
+        case .challenge, .identifiers, .enrichment, .granted, .vouched, .ifFound: return [.constant("null")]
         }
     }
 

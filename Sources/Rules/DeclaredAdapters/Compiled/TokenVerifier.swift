@@ -96,7 +96,7 @@ struct TokenVerifier: Sendable {
 
     /// Returns whether the claim differs from the one that we mint. The user and the end have checks of their own.
     private func differs(_ claim: Claim, _ claims: JSONValue?) -> Bool {
-        guard claim.nameParts == nil, claim.name != "exp", claim.name != userPlace?.path.first,
+        guard claim.nameParts == nil, claim.name != "exp", claim.name != userPlace?.claim,
             !rules.unchecked.contains(claim.name)
         else { return false }
         if case .enrichment = claim.value { return false }
@@ -110,7 +110,7 @@ struct TokenVerifier: Sendable {
         case .array: return !value.isArray
         case .granted(_, let otherwise): return value.isString != (otherwise.first == UInt8(ascii: "\""))
         case .vouched(let key): return !isOfKind(value, key)
-        case .enrichment: return false
+        case .enrichment, .ifFound: return false
         }
     }
 

@@ -45,6 +45,8 @@ package indirect enum ValueRule: Sendable {
     case text([TextRule])
     case object([ClaimRule])
     case array([ValueRule])
+    /// An element of an array, left out where the edge does not vouch for the member in it.
+    case ifVouched(String, ValueRule)
     /// A moment, as a number.
     case moment(Moment)
     /// The value as JSON in a string.

@@ -10,7 +10,7 @@ extension TokenReader {
                 diagnostics.error(node, "\(name) has more than 256 elements")
                 return nil
             }
-            return .array(sequence.compactMap { value($0, name) })
+            return .array(sequence.compactMap { element($0, name) })
         }
         if let mapping = node.mapping {
             if mapping.count == 1, let key = mapping.first?.key.scalar?.string, let inside = mapping.first?.value,
@@ -27,6 +27,29 @@ extension TokenReader {
         if let word = scalar.jsonWord { return .constant(Array(word.utf8)) }
         guard !refusesOmission(node, name) else { return nil }
         return text(scalar.string, node, name, mayBeAbsent)
+    }
+
+    /// Reads an element of an array.
+    private func element(_ node: Node, _ name: String) -> ValueRule? {
+        guard let inside = lone("$omit_if_absent", node) else { return value(node, name) }
+        let members = Set(optionalMembers(in: inside))
+        guard givenMember == nil, members.count == 1, let member = members.first else {
+            diagnostics.error(
+                node,
+                "$omit_if_absent around an element of an array leaves it out where the edge does not vouch for the member in it: write one {{vouched.…}} in it that is not required"
+            )
+            return nil
+        }
+        var reader = self
+        reader.givenMember = member
+        return reader.value(inside, name).map { .ifVouched(member, $0) }
+    }
+
+    /// Returns the members of `vouched` in `node` that an event may lack.
+    private func optionalMembers(in node: Node) -> [String] {
+        if let sequence = node.sequence { return sequence.flatMap { optionalMembers(in: $0) } }
+        if let mapping = node.mapping { return mapping.flatMap { optionalMembers(in: $0.value) } }
+        return loneVouched(node).map { isRequired($0) ? [] : [$0] } ?? []
     }
 
     private func text(_ text: String, _ node: Node, _ name: String, _ mayBeAbsent: Bool) -> ValueRule? {
@@ -67,7 +90,7 @@ extension TokenReader {
     }
 
     private func isRequired(_ member: String) -> Bool {
-        placeholders.vouched.contains { $0.name == member && $0.isRequired }
+        member == givenMember || placeholders.vouched.contains { $0.name == member && $0.isRequired }
     }
 
     func isSure(_ setting: String) -> Bool { settings.first { $0.name == setting }?.isSure == true }
@@ -106,7 +129,8 @@ extension TokenReader {
         case "$omit_if_absent":
             guard mayBeAbsent else {
                 diagnostics.error(
-                    place, "$omit_if_absent leaves out a member; an element of an array cannot be left out")
+                    place,
+                    "$omit_if_absent leaves out a member, or an element of an array; nothing else can be left out")
                 return nil
             }
             return omitted(node, name)

@@ -7,6 +7,8 @@ struct TokenReader {
     let settings: [DeclaredSetting]
     let placeholders: Placeholders
     let diagnostics: Diagnostics
+    /// The member of `vouched` that is there in the element that is read: without it there is no element.
+    var givenMember: String?
 
     func read(_ section: Section) -> TokenRules? {
         defer { section.finish() }

@@ -35,15 +35,19 @@ extension ValueRule {
         case .placeholder(.user): true
         case .text(let parts): parts.contains(.placeholder(.user))
         case .object(let claims): claims.contains(where: \.namesUser)
+        case .array(let values): values.prefix { !$0.mayBeLeftOut }.contains(where: \.namesUser)
         case .oneOf(_, let choices): !choices.isEmpty && choices.values.allSatisfy(\.namesUser)
         default: false
         }
     }
 
+    /// Whether it is an element of an array that a token may lack.
+    private var mayBeLeftOut: Bool { if case .ifVouched = self { true } else { false } }
+
     /// Whether it contains a value that the edge must vouch for.
     var hasVouched: Bool {
         switch self {
-        case .placeholder(.vouched), .granted: true
+        case .placeholder(.vouched), .granted, .ifVouched: true
         case .object(let claims): claims.contains(where: \.hasVouched)
         case .array(let values), .joined(let values, _): values.contains(where: \.hasVouched)
         case .jsonText(let inner), .omitted(let inner): inner.hasVouched

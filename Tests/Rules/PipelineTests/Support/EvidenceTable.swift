@@ -39,6 +39,10 @@ enum EvidenceTable {
         freshchat | expired | TOKEN_EXPIRED
         freshchat | none | TOKEN_NOT_SET, TOKEN_INVALID, TOKEN_NOT_PROCESSED, TOKEN_VALID, not_authenticated, OTHER
         freshchat | none | TOKEN_REQUESTED
+        helpshift | key | INVALID_IDENTITY_TOKEN, IAT_IS_MANDATORY, IDENTITIES_KEY_ABSENT
+        helpshift | none | USER_SESSION_EXPIRED, REFRESH_USER_CREDENTIALS, UID_OR_EMAIL_IS_MANDATORY, CONFIG_JWT_MISMATCH
+        helpshift | none | IDENTITIES_DATA_INVALID, IDENTITIES_SIZE_LIMIT_EXCEEDED, IDENTITY_FEATURE_NOT_ENABLED
+        helpshift | none | LOGIN_CONFIG_INVALID, UNKNOWN_ERROR, OTHER, LOGIN_REQUESTED
         hundredms | key | Invalid Access Key, Bad JWT Token, invalidTokenFormat
         hundredms | none | Invalid Room Id, Invalid Role, Invalid User Id, Token Error, Room Mismatched with Token
         hundredms | none | OTHER, TOKEN_REQUESTED
