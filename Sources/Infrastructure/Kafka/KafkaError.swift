@@ -82,6 +82,10 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let invalidArgument = Code(RD_KAFKA_RESP_ERR__INVALID_ARG)
         /// The group's or the transaction's coordinator is not available.
         public static let notAvailable = Code(RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE)
+        /// Another broker is the coordinator.
+        public static let notCoordinator = Code(RD_KAFKA_RESP_ERR_NOT_COORDINATOR)
+        /// The coordinator still reads what it has to know.
+        public static let loading = Code(RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS)
 
         /// The host's name is not known.
         public static let unknownHost = Code(RD_KAFKA_RESP_ERR__RESOLVE)
@@ -107,6 +111,9 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
             default: false
             }
         }
+
+        /// Whether the error passes once a coordinator is chosen and has begun, as on a cluster that has just started.
+        public var isAboutNewCoordinator: Bool { [.notAvailable, .notCoordinator, .loading].contains(self) }
 
         /// Whether the error means that a connection failed, which the client tries again and its library logs.
         public var isConnection: Bool {

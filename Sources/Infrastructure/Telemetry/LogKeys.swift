@@ -14,6 +14,8 @@ public enum LogKey {
     public static let outage = "remint.outage"
     /// The number of lines about the same fault that were written at `debug`.
     public static let repeats = "remint.repeats"
+    /// The service that logs, where a process runs several: `worker` or `gateway`.
+    public static let service = "remint.service"
     /// The program's version.
     public static let version = "remint.version"
     /// The kind of build, and the libraries' versions.

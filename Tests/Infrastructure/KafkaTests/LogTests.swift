@@ -40,6 +40,18 @@ import Testing
         #expect(await producer.close(within: patience))
     }
 
+    @Test func `a request of a producer's id that is tried again is no warning`() async throws {
+        try await withBroker { broker in
+            try await broker.inject(.errors(.initProducerID, [.coordinatorNotAvailable, .coordinatorNotAvailable]))
+            let log = RecordingLog()
+            let properties = producerProperties(broker).merging(["enable.idempotence": "true"])
+            let producer = try KafkaProducer(properties, logger: log.logger(.trace))
+            let line = await log.line { $0.message == "librdkafka" && $0.metadata["kafka.facility"] == "GETPID" }
+            #expect(line.level <= .debug)
+            #expect(await producer.close(within: patience))
+        }
+    }
+
     @Test func `a password is never logged`() async throws {
         let log = RecordingLog()
         let properties: ClientProperties = [

@@ -191,6 +191,12 @@ extension OperatorScenarios {
             let answer = try await lab.shell(printed[2].replacing("127.0.0.1:8080", with: address))
             #expect(answer.status == 0, "\(answer.errorText)")
             #expect(answer.outputText.contains("\"token\""), "\(answer.outputText)\(process.errorText)")
+            for line in ["the worker consumes", "the gateway listens"] {
+                let service = line.contains("gateway") ? "gateway" : "worker"
+                let lines = process.errorText.split(separator: "\n").filter { $0.contains(line) }
+                #expect(
+                    !lines.isEmpty && lines.allSatisfy { $0.contains("\"remint.service\":\"\(service)\"") }, "\(lines)")
+            }
             process.terminate()
             await process.waitForEnd()
             #expect(process.status == 0, "\(process.errorText)")

@@ -11,8 +11,7 @@ enum LibraryLog {
         guard unsafe rd_kafka_event_log(event, &facility, &text, &severity) == 0, let text = unsafe text else { return }
         let line = unsafe String(cString: text)
         let part = unsafe facility.map { unsafe String(cString: $0) } ?? ""
-        // A failed connection is tried again; that none is left, the worker and the gateway report.
-        let level = part == "FAIL" ? Logger.Level.warning : level(ofSyslog: severity)
+        let level = level(ofPart: part) ?? level(ofSyslog: severity)
         logger.log(
             level: isOtherClients(line) ? .debug : level, "librdkafka",
             metadata: [
@@ -25,6 +24,16 @@ enum LibraryLog {
     /// configuration, and librdkafka logs the properties that one does not use.
     private static func isOtherClients(_ line: String) -> Bool {
         line.hasPrefix("[thrd:app]: Configuration property ") && line.contains("property and will be ignored by this")
+    }
+
+    /// Returns the log level of what the library tries again by itself, and what the client's own errors report where that
+    /// does not help: a failed connection, and the request of a producer's id, which a cluster that has just begun refuses.
+    private static func level(ofPart part: String) -> Logger.Level? {
+        switch part {
+        case "FAIL": .warning
+        case "GETPID": .debug
+        default: nil
+        }
     }
 
     /// Returns the log level for a severity. librdkafka uses syslog's severities (RFC 5424, section 6.2.1). Its

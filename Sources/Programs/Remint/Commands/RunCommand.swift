@@ -44,11 +44,16 @@ struct RunCommand: AsyncParsableCommand {
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
         let pickup = withPickup ? try gatewaySection(of: configuration) : nil
         let level = LogLevel(configuration.log)
-        let logger = Logger.remint(configuration.log, at: level)
+        var logger = Logger.remint(configuration.log, at: level)
+        var gatewayLogger = logger
+        if withPickup {
+            logger[metadataKey: LogKey.service] = "worker"
+            gatewayLogger[metadataKey: LogKey.service] = "gateway"
+        }
         logger.notice("the worker starts", metadata: Build.details(configuration.workerLimits))
         protection.report(to: logger)
-        if let pickup { logger.notice("the gateway starts", metadata: Build.details(pickup.limits)) }
-        let gateway = withPickup ? makeGateway(configuration, preflight, logger, level) : nil
+        if let pickup { gatewayLogger.notice("the gateway starts", metadata: Build.details(pickup.limits)) }
+        let gateway = withPickup ? makeGateway(configuration, preflight, gatewayLogger, level) : nil
         let worker = try WorkerService(
             preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system,
             origin: origin, logLevel: level, build: Build.info, isReady: { gateway?.start(brokers: $0) })

@@ -72,13 +72,22 @@ struct BrokerCheck {
         }
     }
 
-    /// Reads the group's committed offsets, which only the group may do.
+    /// Reads the group's committed offsets, which only the group may do. A coordinator that has just begun is asked again.
     func use(group: String, of topic: String) async throws(ConnectionProblem) -> String {
         _ = try answeredTopics()
         let limit = limit
         return try await withReader(group: group) { reader throws(KafkaError) in
-            _ = try await reader.committed([TopicPartition(topic: topic, partition: 0)], within: limit)
-            return "its coordinator answers"
+            let end = ContinuousClock.now + limit
+            while true {
+                do throws(KafkaError) {
+                    let partition = TopicPartition(topic: topic, partition: 0)
+                    _ = try await reader.committed([partition], within: max(.zero, end - .now))
+                    return "its coordinator answers"
+                } catch {
+                    guard error.code.isAboutNewCoordinator, .now < end else { throw error }
+                    try? await Task.sleep(for: .milliseconds(200))
+                }
+            }
         }
     }
 

@@ -44,6 +44,13 @@ import WorkerTestSupport
         #expect(answers.last?.description == "transactional id remint-check: ok, it can be registered")
     }
 
+    @Test func `a coordinator that has just started is asked again`() async throws {
+        let answers = try await answers { broker in
+            try await broker.inject(.errors(.offsetFetch, [.notCoordinator, .coordinatorNotAvailable]))
+        }
+        #expect(answers.allSatisfy { $0.isOK }, "\(answers)")
+    }
+
     @Test func `a missing topic is reported and not created by the check`() async throws {
         let failure = try failure(try await answers(missing: ["remint.dead-letters"], asking: 2))
         #expect(failure.question == .topic("remint.dead-letters", isRead: false))

@@ -83,7 +83,7 @@ struct FleetTable {
         let waiting = status.apps.filter { $0.suspension != nil }
         let count = status.apps.count.of("app")
         say(
-            waiting.isEmpty ? "\(count), answered" : "\(count), \(waiting.count) waiting", isHeading: true,
+            "\(count), \(waiting.isEmpty ? "none" : String(waiting.count)) waiting", isHeading: true,
             afterGap: true)
         for app in waiting {
             guard let suspension = app.suspension else { continue }
