@@ -26,8 +26,9 @@ struct BrowserPage: Sendable {
         try await browser.call(method, parameters, session: session)
     }
 
-    /// Returns a picture of the whole page, as PNG, no higher than `limit` pixels.
-    func picture(limit: Int = 16_000) async throws -> Data {
+    /// Returns a picture of the whole page, as PNG, no higher than `limit` pixels. Of 16,000 Chromium makes none without a graphics
+    /// card, and does not answer.
+    func picture(limit: Int = 8_000) async throws -> Data {
         let size = try JSONDocument(
             parsing: Array(try await text("JSON.stringify([innerWidth, document.documentElement.scrollHeight])").utf8)
         ).root.elements.compactMap(\.integer)
