@@ -44,8 +44,15 @@ import YAMLReading
                 token, against: [key.verificationKey], expecting: subject, at: UnixTime(seconds: 1001))
         }
         let own = #"{"identifier":"uid","value":"u1"}"#, other = #"{"identifier":"uid","value":"u2"}"#
+        let email = #"{"identifier":"email","value":"u1"}"#
         #expect(try verdict("[\(own)]") == .accepted)
-        for identities in ["[\(other)]", "[\(other),\(own)]", "[]", "{}", "[[\(own)]]", #"[{"value":["u1"]}]"#] {
+        #expect(try verdict("[\(own),\(email)]") == .accepted)
+        let others = [
+            "[\(other)]", "[\(other),\(own)]", "[]", "{}", "[[\(own)]]", #"[{"value":["u1"]}]"#, #"[{"value":"u1"}]"#,
+            "[\(email)]", #"[{"identifier":"zzz","value":"u1"}]"#, "[\(own),1]", "[\(own),\(email),\(email)]",
+            #"[\#(own),{"identifier":"zzz","value":"u1"}]"#,
+        ]
+        for identities in others {
             #expect(try verdict(identities) != .accepted, "\(identities)")
         }
     }
@@ -71,6 +78,23 @@ import YAMLReading
         (
             "- { identifier: \"{{settings.identified_by}}\", value: \"{{user}}\" }",
             "- $omit_if_absent: [\"{{vouched.discord_id}}\", \"{{user}}\"]", "no claim"
+        ),
+        ("value: \"{{user}}\"", "value: \"{{user}}{{user}}\"", "no claim names the user alone"),
+        ("value: \"{{user}}\"", "value: \"{{user}}{{uuid}}\"", "no claim names the user alone"),
+        (
+            "iat: \"{{now}}\"",
+            "iat: \"{{now}}\"\n    $one_of: { by: settings.identified_by, uid: { exp: 1 }, email: {} }",
+            "token.claims has exp"
+        ),
+        (
+            "iat: \"{{now}}\"",
+            "iat: \"{{now}}\"\n    $one_of: { by: settings.identified_by, uid: { iat: 1 }, email: {} }",
+            "the name \"iat\" is there already"
+        ),
+        (
+            "iat: \"{{now}}\"",
+            "iat: \"{{now}}\"\n    x: { $json: [{ $json: [{ $json: [{ $json: [{ $json: q }] }] }] }] }",
+            "more than 4 $json inside each other"
         ),
     ])
     func `mistakes with elements that may be left out are named`(

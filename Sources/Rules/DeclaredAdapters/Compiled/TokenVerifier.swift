@@ -65,6 +65,10 @@ struct TokenVerifier: Sendable {
     private func names(_ subject: Subject, _ claims: JSONValue?) -> Bool {
         if namesUser {
             guard let named = userPlace?.text(in: claims), named.hasSameBytes(as: subject.user) else { return false }
+            // What stands beside the user says whose id it is.
+            guard let holder = recipe.claims.first(where: { $0.nameParts == nil && $0.name == userPlace?.claim }),
+                let value = claims?[holder.name], isMinted(value, by: holder.value)
+            else { return false }
         }
         guard let challengePlace else { return true }
         return challengePlace.text(in: claims).map { $0.hasSameBytes(as: subject.challenge) } ?? false
@@ -101,16 +105,51 @@ struct TokenVerifier: Sendable {
         else { return false }
         if case .enrichment = claim.value { return false }
         guard let value = claims?[claim.name] else { return !rules.optional.contains(claim.name) }
-        switch claim.value {
-        case .constant(let text): return !text.hasSameBytes(as: value.string)
-        case .json(let json): return !Self.isSame(value.json, json)
-        case .user, .challenge, .keyID, .uuid, .text: return value.string?.isEmpty != false
-        case .issuedAt, .expiresAt, .moment: return !value.isNumber
-        case .object, .identifiers: return !value.isObject
-        case .array: return !value.isArray
-        case .granted(_, let otherwise): return value.isString != (otherwise.first == UInt8(ascii: "\""))
-        case .vouched(let key): return !isOfKind(value, key)
-        case .enrichment, .ifFound: return false
+        return !isOfForm(value, claim.value)
+    }
+
+    /// Returns whether `value` is the constant of `rule`, or of the type that `rule` gives.
+    private func isOfForm(_ value: JSONValue, _ rule: Claim.Value) -> Bool {
+        switch rule {
+        case .constant(let text): text.hasSameBytes(as: value.string)
+        case .json(let json): Self.isSame(value.json, json)
+        case .user, .challenge, .keyID, .uuid, .text: value.string?.isEmpty == false
+        case .issuedAt, .expiresAt, .moment: value.isNumber
+        case .object, .identifiers: value.isObject
+        case .array: value.isArray
+        case .granted(_, let otherwise): value.isString == (otherwise.first == UInt8(ascii: "\""))
+        case .vouched(let key): isOfKind(value, key)
+        case .enrichment: true
+        case .ifFound(_, let element): isOfForm(value, element)
+        }
+    }
+
+    /// Returns whether `value` has each member and each element of `rule`, in the form that we mint, and no other element.
+    private func isMinted(_ value: JSONValue, by rule: Claim.Value) -> Bool {
+        guard isOfForm(value, rule) else { return false }
+        switch rule {
+        case .object(let claims):
+            return claims.allSatisfy { claim in
+                guard claim.nameParts == nil else { return true }
+                guard let member = value[claim.name] else {
+                    if case .enrichment = claim.value { return true } else { return false }
+                }
+                return isMinted(member, by: claim.value)
+            }
+        case .array(let rules):
+            var left = value.elements[...]
+            for rule in rules {
+                if let element = left.first, isMinted(element, by: rule) {
+                    left.removeFirst()
+                } else if case .ifFound = rule {
+                    continue
+                } else {
+                    return false
+                }
+            }
+            return left.isEmpty
+        case .ifFound(_, let element): return isMinted(value, by: element)
+        default: return true
         }
     }
 

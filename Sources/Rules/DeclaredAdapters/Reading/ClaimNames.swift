@@ -41,7 +41,7 @@ struct ClaimNames {
         }
 
         /// Whether it is the same for every app.
-        private var isConstant: Bool { if parts.count == 1, case .constant? = parts.first { true } else { false } }
+        var isConstant: Bool { if parts.count == 1, case .constant? = parts.first { true } else { false } }
 
         /// Returns whether this computed name can become `other`.
         func mayEqual(_ other: Name) -> Bool {
@@ -67,8 +67,13 @@ struct ClaimNames {
         }
     }
 
-    /// Reports to `diagnostics` each computed name that may be the name of another claim.
+    /// Reports to `diagnostics` each computed name that may be the name of another claim, and each constant one that is.
     func check(_ object: String, _ diagnostics: Diagnostics) {
+        for (index, name) in names.enumerated() where name.isConstant {
+            guard names[..<index].contains(where: { $0.parts == name.parts && $0.isBeside(name) }) else { continue }
+            diagnostics.error(
+                at: name.place, "\(object): the name \"\(name.text)\" is there already; a token has each once")
+        }
         for (index, name) in names.enumerated() where name.isComputed {
             let other = names.indices.first {
                 $0 != index && name.isBeside(names[$0]) && name.mayEqual(names[$0])

@@ -95,6 +95,8 @@ extension TokenReader {
 
     func isSure(_ setting: String) -> Bool { settings.first { $0.name == setting }?.isSure == true }
 
+    /// Each `$json` around another doubles its escapes.
+    private static let deepestJSON = 4
     private static let functions = ["$now", "$expires", "$json", "$join", "$one_of", "$omit_if_absent", "$vouched"]
 
     private func function(
@@ -114,7 +116,13 @@ extension TokenReader {
             if case .granted(let member, let otherwise, _)? = lone("$vouched", node).flatMap({ granted($0, name) }) {
                 return .granted(member, otherwise: otherwise, isJSONText: true)
             }
-            return value(node, name).map { inner in
+            guard jsonDepth < Self.deepestJSON else {
+                diagnostics.error(place, "more than \(Self.deepestJSON) $json inside each other")
+                return nil
+            }
+            var reader = self
+            reader.jsonDepth += 1
+            return reader.value(node, name).map { inner in
                 if inner.hasVouched {
                     diagnostics.error(
                         node,

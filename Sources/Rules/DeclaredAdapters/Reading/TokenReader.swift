@@ -9,6 +9,8 @@ struct TokenReader {
     let diagnostics: Diagnostics
     /// The member of `vouched` that is there in the element that is read: without it there is no element.
     var givenMember: String?
+    /// The number of `$json` around the value that is read.
+    var jsonDepth = 0
 
     func read(_ section: Section) -> TokenRules? {
         defer { section.finish() }
@@ -36,7 +38,7 @@ struct TokenReader {
             )
             return
         }
-        for case .claim(let name, _, let place) in claims where name == [.constant("exp")] {
+        for case .claim(let name, _, let place) in claims.flatMap(\.everyClaim) where name == [.constant("exp")] {
             diagnostics.error(at: place, "token.claims has exp, so it ends there; remove exp, or lifetime.age_limit")
         }
         guard !claims.contains(where: { $0.isMoment("iat", .issuedAt) }) else { return }
@@ -49,7 +51,7 @@ struct TokenReader {
         if namesUser, !isNamed {
             diagnostics.error(
                 node,
-                "no claim names the user; write \"{{user}}\" where the vendor looks for the id, or names_user: false where a site or an app is the subject"
+                "no claim names the user alone; write \"{{user}}\" where the vendor looks for the id, or names_user: false where a site or an app is the subject"
             )
         }
         if !namesUser, isNamed {

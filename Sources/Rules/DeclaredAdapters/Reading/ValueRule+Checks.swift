@@ -11,11 +11,19 @@ extension ClaimRule {
         }
     }
 
-    /// Whether it contains the user.
+    /// Whether the user can be read from it: it holds the user's id once, whatever the settings are.
     var namesUser: Bool {
         switch self {
         case .claim(_, let value, _): value.namesUser
         case .oneOf(_, let choices): !choices.isEmpty && choices.values.allSatisfy { $0.contains(where: \.namesUser) }
+        }
+    }
+
+    /// The claim, or all claims that a setting may choose.
+    var everyClaim: [ClaimRule] {
+        switch self {
+        case .claim: [self]
+        case .oneOf(_, let choices): choices.values.flatMap { $0.flatMap(\.everyClaim) }
         }
     }
 }
@@ -33,7 +41,9 @@ extension ValueRule {
     var namesUser: Bool {
         switch self {
         case .placeholder(.user): true
-        case .text(let parts): parts.contains(.placeholder(.user))
+        case .text(let parts):
+            parts.count { $0 == .placeholder(.user) } == 1
+                && parts.allSatisfy { $0 == .placeholder(.user) || $0.isSame }
         case .object(let claims): claims.contains(where: \.namesUser)
         case .array(let values): values.prefix { !$0.mayBeLeftOut }.contains(where: \.namesUser)
         case .oneOf(_, let choices): !choices.isEmpty && choices.values.allSatisfy(\.namesUser)
@@ -81,6 +91,16 @@ extension ValueRule {
         case .placeholder(.setting(let name)):
             [.text, .texts].contains(settings.first { $0.name == name }?.kind)
         default: false
+        }
+    }
+}
+
+extension TextRule {
+    /// Whether it is the same for every token of an app.
+    fileprivate var isSame: Bool {
+        switch self {
+        case .constant, .placeholder(.setting): true
+        case .placeholder: false
         }
     }
 }

@@ -5,7 +5,7 @@ package import JOSE
 /// file's name once it is on disk.
 package struct DurableWrite {
     /// The fate of a file that has the name already.
-    enum Placement: Sendable {
+    package enum Placement: Sendable {
         /// The new file replaces it.
         case replacing
         /// The writing is refused.
@@ -26,7 +26,8 @@ package struct DurableWrite {
         self.init(path: path, mode: mode, .replacing, disk)
     }
 
-    init(path: String, mode: UInt32, _ placement: Placement, _ disk: Disk) {
+    /// A write of a file of `mode` at `path` on `disk`.
+    package init(path: String, mode: UInt32, _ placement: Placement, _ disk: Disk = .real) {
         self.path = path
         self.mode = mode
         self.placement = placement

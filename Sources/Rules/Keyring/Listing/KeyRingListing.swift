@@ -102,6 +102,9 @@ public struct KeyRingListing: Sendable, Equatable {
         if version.keyID?.isEmpty == true {
             throw KeyRingError(file, "the kid is empty; give --kid the key's id at the vendor, or leave it out")
         }
+        if version.keyID?.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) == true {
+            throw KeyRingError(file, "the kid has a control character; give --kid the key's id as the vendor shows it")
+        }
         if let other = versions.first(where: { $0.sharesKid(with: version) }) {
             throw KeyRingError(
                 file,

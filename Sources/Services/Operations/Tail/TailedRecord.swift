@@ -34,10 +34,14 @@ package struct TailedRecord: Sendable {
     }
 
     /// Adds a fact.
-    mutating func add(_ name: String, _ value: String) { facts.append((name: name, value: value)) }
+    mutating func add(_ name: String, _ value: String) {
+        facts.append((name: name, value: RedactedLetter.withoutTokens(value)))
+    }
 
-    /// The user's id, or ids by name.
-    package var user: String? {
+    /// The user's id, or ids by name; without a token that a record has in its place.
+    package var user: String? { ids.map(RedactedLetter.withoutTokens) }
+
+    private var ids: String? {
         guard let subject else { return nil }
         switch subject.identity {
         case .user(let id): return id

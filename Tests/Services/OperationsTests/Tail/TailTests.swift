@@ -57,6 +57,21 @@ import WorkerTestSupport
         return report(user, to: "dead", headers: headers.map { RecordHeader($0.0, $0.1) })
     }
 
+    @Test func `a token in the place of a user or of a fact is not shown`() {
+        let token = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.\(Self.signature)"
+        var shown = TailedRecord(
+            kind: .event, position: RecordPosition(topic: "t", partition: 0, offset: 0), time: nil)
+        shown.subject = Subject(user: token)
+        shown.add("event", token)
+        for text in [shown.line, String(decoding: shown.json, as: UTF8.self)] {
+            #expect(!text.contains(Self.signature) && text.contains("(redacted, "), "\(text)")
+        }
+        shown.subject = Subject(user: "hey.Jude@the.beyJa.example")
+        #expect(shown.user?.contains("redacted") == true, "a doubtful id is not shown")
+        shown.subject = Subject(user: "heyJude@example.com")
+        #expect(shown.user == "heyJude@example.com")
+    }
+
     private static func deliver(_ records: [ProducerRecord], to broker: EmbeddedBroker) async throws {
         let producer = try KafkaProducer(["bootstrap.servers": broker.bootstrapServers], logger: silent)
         let errors = await producer.deliver(records)

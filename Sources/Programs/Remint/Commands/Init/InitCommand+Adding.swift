@@ -50,22 +50,25 @@ extension InitCommand {
         guard !KeyFile.exists(ring.directory.path) else {
             throw SetupRefused(description: "\(ring.directory.path) exists already; name another app: --app NAME")
         }
+        try files.requireReplaceable()
         let key = try key(for: ring, answers)
+        let added: RingInUse.AddedKey
         do {
-            try add(key, to: ring, answers)
+            added = try store(key, in: ring, answers)
             try files.replaceConfiguration(existing.text, by: text)
         } catch {
             // The folder did not exist before this call.
             try? FileManager.default.removeItem(atPath: ring.directory.path)
             throw error
         }
+        try ring.tell(added)
         guard let adapter = ring.apps.first?.adapter else { return }
         let hasGateway = existing.configuration.pickup != nil && KeyFile.exists(files.backendKey)
         let keyFile = hasGateway ? files.backendKey : nil
         let steps = FirstSteps(adding: starter, adapter: adapter, keyFile: keyFile).steps
-        let added = "\(files.configuration) has the app \(starter.app) now, with the key ring \(ring.directory.path)."
+        let report = "\(files.configuration) has the app \(starter.app) now, with the key ring \(ring.directory.path)."
         let opening = existing.configuration.pickup == nil ? [] : [FirstSteps.opening(starter)]
-        printSteps(["", "\(added) A running worker reads it by itself. Next:"] + Self.lines(of: steps) + opening)
+        printSteps(["", "\(report) A running worker reads it by itself. Next:"] + Self.lines(of: steps) + opening)
     }
 
     private func requireFreeNames(_ starter: StarterConfiguration, in configuration: Configuration) throws {

@@ -73,7 +73,7 @@ struct InitCommand: ParsableCommand, AdvisingCommand {
         try files.requireNone(beside: ring.directory)
         let key = try key(for: ring, answers)
         try files.write(starter.text, backend: backend?.text)
-        do { try add(key, to: ring, answers) } catch {
+        do { try ring.tell(try store(key, in: ring, answers)) } catch {
             files.remove()
             throw error
         }
@@ -85,8 +85,8 @@ struct InitCommand: ParsableCommand, AdvisingCommand {
         printSteps(lines)
     }
 
-    func add(_ key: SigningKey, to ring: RingInUse, _ answers: SetupAnswers) throws {
-        try ring.add(key, version, as: answers.key == .generated ? .generated : .imported)
+    func store(_ key: SigningKey, in ring: RingInUse, _ answers: SetupAnswers) throws -> RingInUse.AddedKey {
+        try ring.store(key, version, as: answers.key == .generated ? .generated : .imported)
     }
 
     /// Returns the ring of `starter` in a configuration `text`, which is read like a file.

@@ -26,16 +26,39 @@ struct SetupFiles {
 
     /// Writes the configuration and the API key `backend`, and makes the folder.
     ///
-    /// - Throws: `KeyRingError`; no file is left then.
+    /// - Throws: `KeyRingError`; no file of it is left then, and none that was there is replaced.
     func write(_ text: String, backend: SecretBytes?) throws(KeyRingError) {
         try KeyRingDirectory(path: folder).makeFolder()
+        try DurableWrite(path: configuration, mode: 0o644, .new).write(SecretBytes(copying: text.utf8))
+        guard let backend else { return }
         do throws(KeyRingError) {
-            try DurableWrite(path: configuration, mode: 0o644).write(SecretBytes(copying: text.utf8))
-            if let backend { try KeyFile.write(backend, to: backendKey) }
+            try DurableWrite(path: backendKey, mode: 0o600, .new).write(backend)
         } catch {
-            remove()
+            try? FileManager.default.removeItem(atPath: configuration)
             throw error
         }
+    }
+
+    /// Requires that the configuration can be replaced, and that its owner and its group stay then.
+    ///
+    /// - Throws: `SetupRefused`.
+    func requireReplaceable() throws(SetupRefused) {
+        var status = stat()
+        guard stat(configuration, &status) == 0, geteuid() != 0 else { return }
+        guard status.st_uid == geteuid(), groups.contains(status.st_gid) else {
+            throw SetupRefused(
+                description: "\(configuration) belongs to another account; run the command as its owner or as root")
+        }
+        guard access(folder, W_OK) == 0 else {
+            throw SetupRefused(description: "\(folder) cannot be written; run the command as its owner or as root")
+        }
+    }
+
+    /// The groups of this process.
+    private var groups: Set<gid_t> {
+        var list = [gid_t](repeating: 0, count: max(0, Int(getgroups(0, nil))))
+        let count = getgroups(Int32(clamping: list.count), &list)
+        return Set(list.prefix(max(0, Int(count)))).union([getegid()])
     }
 
     /// Writes `text` in place of the configuration `known`. Mode, owner and group stay.

@@ -5,6 +5,8 @@ import Keyring
 struct ImportedKey {
     enum Form { case pem, jwk, secret }
 
+    private static let pemStart = Array("-----BEGIN ".utf8)
+
     let path: String
     /// The form of the file; nil for the form that the first bytes show.
     var form: Form?
@@ -29,6 +31,10 @@ struct ImportedKey {
             case .pem: return try SigningKey(importing: contents, passphrase: passphrase, algorithm: algorithm)
             case .jwk: return try JWK.signingKey(from: contents, algorithm: algorithm)
             case .secret:
+                guard !contents.withBytes({ $0.starts(with: Self.pemStart) }) else {
+                    throw JOSEError(
+                        .invalidKey, "it is PEM, and \(algorithm.rawValue) signs with a shared secret of the vendor's")
+                }
                 guard let encoding else {
                     throw JOSEError(
                         .invalidEncoding, "a secret needs its --encoding: utf8, hex, base64 or base64url")

@@ -12,10 +12,25 @@ extension RingInUse {
         case imported = "import"
     }
 
+    /// A version that was added to a ring.
+    struct AddedKey {
+        fileprivate let version: ListedVersion
+        fileprivate let key: SigningKey
+        fileprivate let origin: KeyOrigin
+        fileprivate let isJSON: Bool
+    }
+
     /// Adds `key` to the ring and prints the operator's next steps.
     ///
     /// - Throws: `KeyRingError`; `ValidationError` for an imported key whose id at the vendor is unknown.
     func add(_ key: SigningKey, _ options: NewVersionOptions, as origin: KeyOrigin) throws {
+        try tell(try store(key, options, as: origin))
+    }
+
+    /// Adds `key` to the ring.
+    ///
+    /// - Throws: as `add`.
+    func store(_ key: SigningKey, _ options: NewVersionOptions, as origin: KeyOrigin) throws -> AddedKey {
         let now = UnixTime.system()
         let given = options.id ?? (options.kid == nil ? key.keyID : nil)
         try requireKnownKeyID(origin, isGiven: given != nil || options.kid != nil)
@@ -39,7 +54,13 @@ extension RingInUse {
                 "remint: warning: the secret is shorter than its digest, \(key.algorithm.digestBytes.of("byte")) (RFC 7518, section 3.2)"
             )
         }
-        options.json ? try printJSON(version, key) : try tell(version, key, origin)
+        return AddedKey(version: version, key: key, origin: origin, isJSON: options.json)
+    }
+
+    /// Prints the version, and the operator's next steps.
+    func tell(_ added: AddedKey) throws {
+        added.isJSON
+            ? try printJSON(added.version, added.key) : try tell(added.version, added.key, added.origin)
     }
 
     /// Requires the vendor's own id of an imported key, where the vendor's tokens name their key: with any other id the vendor
