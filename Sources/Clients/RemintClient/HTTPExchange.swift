@@ -57,10 +57,12 @@ private final class NoRedirects: NSObject, URLSessionTaskDelegate {
 }
 
 /// One connection of a stream. `URLSession.bytes` does not exist on Linux, so a delegate forwards the chunks.
+///
+/// `@unchecked Sendable`: `lock` guards `head` and `isOver`, and the rest never changes. `Mutex`, with which the compiler would
+/// check this, needs iOS 18.
 private final class StreamConnection: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     // Not the chunks: the session keeps its delegate, and the stream ends once its reader has let go of it.
     private let more: AsyncThrowingStream<Data, any Error>.Continuation
-    /// Guards `head` and `isOver`.
     private let lock = NSLock()
     private var head: CheckedContinuation<HTTPURLResponse, any Error>?
     /// Whether the connection is closed or was canceled, perhaps before anybody waited for the head.

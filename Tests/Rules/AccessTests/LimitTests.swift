@@ -191,8 +191,8 @@ struct LimitTests {
         for burst in [Int.min, 0, 1, .max] {
             let one = RequestRate(perSecond: rate, burst: burst)
             var limits = RequestLimits(LimitRules(subject: one, caller: one, total: one), at: start)
-            for now in [start, start.advanced(by: .seconds(-1e9)), start.advanced(by: .seconds(1e15)), start] {
-                for _ in 0..<3 { _ = limits.ask([user], subject: "s", at: now) }
+            for time in [start, start.advanced(by: .seconds(-1e9)), start.advanced(by: .seconds(1e15)), start] {
+                for _ in 0..<3 { _ = limits.ask([user], subject: "s", at: time) }
             }
         }
     }

@@ -98,7 +98,40 @@ extension Scenarios {
             }
         }
 
+        @Test func `a promise about threads has its reason beside it`() throws {
+            for file in Self.swiftFiles
+            where !file.path.contains("/Tidy/") && !file.path.contains("/Tests/Benchmarks/.") {
+                let places = unexplained(in: String(decoding: try Data(contentsOf: file), as: UTF8.self))
+                #expect(places.isEmpty, "\(Self.path(file)): write the invariant into the doc comment: \(places)")
+            }
+        }
+
+        @Test func `a promise about threads without its reason is found`() {
+            #expect(unexplained(in: "/// A box.\nfinal class A: @unchecked Sendable {}").count == 1)
+            #expect(unexplained(in: "/// A box.\n@safe\nnonisolated(unsafe) let a = 1").count == 1)
+            let reason =
+                "/// A box.\n///\n/// `@unchecked Sendable`: never changed.\n@safe\nfinal class A: @unchecked Sendable {}"
+            #expect(unexplained(in: reason).isEmpty)
+            #expect(unexplained(in: reason + "\nfinal class B: @unchecked Sendable {}").count == 1)
+        }
+
         // MARK: Rules about places
+
+        /// Returns the declarations whose comment does not name the invariant that replaces the compiler's check.
+        private func unexplained(in text: String) -> [Substring] {
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            func content(_ line: Substring) -> Substring { line.drop { $0 == " " } }
+            return lines.indices.filter { index in
+                guard !content(lines[index]).hasPrefix("//") else { return false }
+                return ["@unchecked Sendable", "nonisolated(unsafe)"].contains { promise in
+                    guard lines[index].contains(promise) else { return false }
+                    let above = lines[..<index].reversed().prefix {
+                        content($0).hasPrefix("//") || content($0).hasPrefix("@")
+                    }
+                    return !above.contains { $0.contains("`\(promise)`:") }
+                }
+            }.map { content(lines[$0]) }
+        }
 
         private func questions(in prose: Prose) -> [String] {
             let words = ["What", "How", "Whom", "Whose", "Where", "When", "Who", "Which", "Why", "So", "That"]
