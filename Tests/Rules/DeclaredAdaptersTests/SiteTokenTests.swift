@@ -61,6 +61,11 @@ import YAMLReading
     @Test(arguments: [
         ("  names_user: false\n", "", "or names_user: false where a site or an app is the subject"),
         ("    iat: \"{{now}}\"\n", "    sub: \"{{user}}\"\n    iat: \"{{now}}\"\n", "remove token.names_user"),
+        ("    iat: \"{{now}}\"\n", "    sub: \"{{user}}{{user}}\"\n    iat: \"{{now}}\"\n", "remove token.names_user"),
+        (
+            "    iat: \"{{now}}\"\n", "    all: [1, { $json: \"{{user}}\" }]\n    iat: \"{{now}}\"\n",
+            "remove token.names_user"
+        ),
         (
             "    iat: \"{{now}}\"\n", "    iat: \"{{now}}\"\n    exp: \"{{expires}}\"\n",
             "remove exp, or lifetime.age_limit"

@@ -47,14 +47,13 @@ struct TokenReader {
 
     /// Requires that every token names its user, unless the file states that it does not.
     private func checkUser(_ claims: [ClaimRule], _ node: Node, _ section: Section, _ namesUser: Bool) {
-        let isNamed = claims.contains(where: \.namesUser)
-        if namesUser, !isNamed {
+        if namesUser, !claims.contains(where: \.namesUser) {
             diagnostics.error(
                 node,
                 "no claim names the user alone; write \"{{user}}\" where the vendor looks for the id, or names_user: false where a site or an app is the subject"
             )
         }
-        if !namesUser, isNamed {
+        if !namesUser, claims.contains(where: \.hasUser) {
             diagnostics.error(
                 section.value(of: FileKeys.Token.namesUser), "a claim contains {{user}}; remove token.names_user")
         }

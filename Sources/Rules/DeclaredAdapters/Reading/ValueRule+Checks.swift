@@ -19,6 +19,14 @@ extension ClaimRule {
         }
     }
 
+    /// Whether it, or its name, contains the user for any setting.
+    var hasUser: Bool {
+        switch self {
+        case .claim(let name, let value, _): name.contains(.placeholder(.user)) || value.hasUser
+        case .oneOf(_, let choices): choices.values.contains { $0.contains(where: \.hasUser) }
+        }
+    }
+
     /// The claim, or all claims that a setting may choose.
     var everyClaim: [ClaimRule] {
         switch self {
@@ -48,6 +56,18 @@ extension ValueRule {
         case .array(let values): values.prefix { !$0.mayBeLeftOut }.contains(where: \.namesUser)
         case .oneOf(_, let choices): !choices.isEmpty && choices.values.allSatisfy(\.namesUser)
         default: false
+        }
+    }
+
+    fileprivate var hasUser: Bool {
+        switch self {
+        case .placeholder(let placeholder): placeholder == .user
+        case .text(let parts): parts.contains(.placeholder(.user))
+        case .object(let claims): claims.contains(where: \.hasUser)
+        case .array(let values), .joined(let values, _): values.contains(where: \.hasUser)
+        case .jsonText(let inner), .omitted(let inner), .ifVouched(_, let inner): inner.hasUser
+        case .oneOf(_, let choices): choices.values.contains(where: \.hasUser)
+        case .constant, .moment, .granted, .absent: false
         }
     }
 

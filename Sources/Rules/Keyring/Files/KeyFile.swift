@@ -27,7 +27,9 @@ public enum KeyFile {
     /// Writes `contents` to `path` with mode 600, whole or not at all.
     ///
     /// - Throws: `KeyRingError`.
-    public static func write(_ contents: SecretBytes, to path: String) throws(KeyRingError) {
-        try DurableWrite(path: path, mode: 0o600).write(contents)
+    package static func write(
+        _ contents: SecretBytes, to path: String, _ placement: DurableWrite.Placement = .replacing
+    ) throws(KeyRingError) {
+        try DurableWrite(path: path, mode: 0o600, placement).write(contents)
     }
 }

@@ -41,6 +41,9 @@ package struct TailedRecord: Sendable {
     /// The user's id, or ids by name; without a token that a record has in its place.
     package var user: String? { ids.map(RedactedLetter.withoutTokens) }
 
+    /// As `user`: a producer may have written anything as the app.
+    private var shownApp: String? { app.map(RedactedLetter.withoutTokens) }
+
     private var ids: String? {
         guard let subject else { return nil }
         switch subject.identity {
@@ -51,7 +54,7 @@ package struct TailedRecord: Sendable {
 
     /// The record in a line. The line may hold characters that a terminal acts on.
     package var line: String {
-        let names = [time?.description ?? "-", Self.words[kind] ?? "", app ?? "-", user ?? "-"]
+        let names = [time?.description ?? "-", Self.words[kind] ?? "", shownApp ?? "-", user ?? "-"]
         let facts = facts.map { "\($0.name) \($0.value)" }.joined(separator: ", ")
         let content = value.map { [String(decoding: $0, as: UTF8.self)] } ?? []
         return (names + [facts] + content + [place]).filter { !$0.isEmpty }.joined(separator: "  ")
@@ -67,7 +70,7 @@ package struct TailedRecord: Sendable {
         json.beginObject()
         json.member("kind", kind.rawValue)
         if let time { json.member("time", time.description) }
-        if let app { json.member("app", app) }
+        if let app = shownApp { json.member("app", app) }
         if let user { json.member("user", user) }
         for fact in facts { json.member(fact.name.replacing(" ", with: "_"), fact.value) }
         json.member("topic", position.topic)

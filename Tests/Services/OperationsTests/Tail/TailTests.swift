@@ -62,6 +62,7 @@ import WorkerTestSupport
         var shown = TailedRecord(
             kind: .event, position: RecordPosition(topic: "t", partition: 0, offset: 0), time: nil)
         shown.subject = Subject(user: token)
+        shown.app = token
         shown.add("event", token)
         for text in [shown.line, String(decoding: shown.json, as: UTF8.self)] {
             #expect(!text.contains(Self.signature) && text.contains("(redacted, "), "\(text)")

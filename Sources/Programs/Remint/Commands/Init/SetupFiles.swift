@@ -31,9 +31,7 @@ struct SetupFiles {
         try KeyRingDirectory(path: folder).makeFolder()
         try DurableWrite(path: configuration, mode: 0o644, .new).write(SecretBytes(copying: text.utf8))
         guard let backend else { return }
-        do throws(KeyRingError) {
-            try DurableWrite(path: backendKey, mode: 0o600, .new).write(backend)
-        } catch {
+        do throws(KeyRingError) { try KeyFile.write(backend, to: backendKey, .new) } catch {
             try? FileManager.default.removeItem(atPath: configuration)
             throw error
         }
@@ -46,8 +44,7 @@ struct SetupFiles {
         var status = stat()
         guard stat(configuration, &status) == 0, geteuid() != 0 else { return }
         guard status.st_uid == geteuid(), groups.contains(status.st_gid) else {
-            throw SetupRefused(
-                description: "\(configuration) belongs to another account; run the command as its owner or as root")
+            throw belongsToAnother
         }
         guard access(folder, W_OK) == 0 else {
             throw SetupRefused(description: "\(folder) cannot be written; run the command as its owner or as root")
@@ -75,9 +72,13 @@ struct SetupFiles {
         let owners = attributes.filter { [.ownerAccountID, .groupOwnerAccountID].contains($0.key) }
         do { try FileManager.default.setAttributes(owners, ofItemAtPath: configuration) } catch {
             try DurableWrite(path: configuration, mode: mode).write(SecretBytes(copying: known.utf8))
-            throw SetupRefused(
-                description: "\(configuration) belongs to another account; run the command as its owner or as root")
+            throw belongsToAnother
         }
+    }
+
+    private var belongsToAnother: SetupRefused {
+        SetupRefused(
+            description: "\(configuration) belongs to another account; run the command as its owner or as root")
     }
 
     /// Removes the written files.
