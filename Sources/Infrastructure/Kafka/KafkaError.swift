@@ -197,6 +197,15 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
             isFatal: error == RD_KAFKA_RESP_ERR__FATAL)
     }
 
+    /// The error of a record of `client`; nil for success. After a fatal error, a record's code is only that there was
+    /// one: then this is the fatal error itself, which may be that another producer took over.
+    init?(_ error: rd_kafka_resp_err_t, in operation: String, of client: OpaquePointer) {
+        let fatal =
+            error == RD_KAFKA_RESP_ERR__FATAL ? unsafe KafkaError(fatalOf: client, in: operation) : nil
+        guard let found = fatal ?? KafkaError(error, in: operation) else { return nil }
+        self = found
+    }
+
     /// The fatal error of `client`; nil where it has none.
     ///
     /// - Parameter operation: the call that met it; nil where none did.

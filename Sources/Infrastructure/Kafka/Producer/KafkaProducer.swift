@@ -179,7 +179,7 @@ public final class KafkaProducer: KafkaClient {
             if code == RD_KAFKA_RESP_ERR_NO_ERROR { return nil }
             if let headers = unsafe headers { unsafe rd_kafka_headers_destroy(headers) }
             guard code == RD_KAFKA_RESP_ERR__QUEUE_FULL else {
-                return KafkaError(code, in: "producing to \(record.topic)")
+                return unsafe KafkaError(code, in: "producing to \(record.topic)", of: pointer)
             }
             if DispatchTime.now().uptimeNanoseconds >= patienceEnd.load(ordering: .relaxed) { return .clientIsClosed }
             // Room comes from reports that were read; they are read on another thread meanwhile.
@@ -204,9 +204,8 @@ public final class KafkaProducer: KafkaClient {
                     let ticket = unsafe PendingDeliveries.Ticket(opaque: UInt(bitPattern: message.pointee._private))
                     let place = unsafe DeliveredPlace(
                         partition: message.pointee.partition, offset: message.pointee.offset)
-                    return unsafe (
-                        ticket, KafkaError(message.pointee.err, in: "delivering"), place.offset < 0 ? nil : place
-                    )
+                    let error = unsafe KafkaError(message.pointee.err, in: "delivering", of: client.pointer)
+                    return (ticket, error, place.offset < 0 ? nil : place)
                 }
             } else if let error = unsafe client.handle(common: event) {
                 let level: Logger.Level = error.isFatal ? .error : error.code.isConnection ? .debug : .warning

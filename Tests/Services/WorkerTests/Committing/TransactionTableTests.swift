@@ -44,6 +44,23 @@ import Testing
         }
     }
 
+    @Test func `a record after another producer took over has this as its error, and not only that it is fatal`()
+        async throws
+    {
+        try await CommitBench.with { bench in
+            try await bench.withProducer { producer in
+                var events = Events(bench.configuration)
+                let committer = bench.committer(producer)
+                let unit = try await events.unit([events.garbage()])
+                try await bench.broker.inject(.errors(.produce, [.invalidProducerEpoch]))
+                #expect(Ended(await committer.commit(unit)) == .fenced("_FENCED"))
+                let records = Deliveries(unit, bench.configuration).records.map(\.record)
+                let errors = await producer.deliver(records)
+                #expect(errors.count == 1 && errors.allSatisfy { $0?.isFenced == true }, "\(errors)")
+            }
+        }
+    }
+
     /// Commits once before, so that the producer knows its partitions as it does in a worker; then with the fault; then
     /// again and again, which must go well where the producer is of further use.
     private func expect(
