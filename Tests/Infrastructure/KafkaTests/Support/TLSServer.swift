@@ -47,32 +47,19 @@ final class TLSServer: Sendable {
     func stop() { kill(process.processIdentifier, SIGKILL) }
 }
 
-/// A file-scope function, for the handler runs on a thread of Foundation's.
+/// Reads on a thread of its own. `readabilityHandler` is a source of Dispatch's, whose end comes later than that of the
+/// file it reads: an event between the two crashes the process.
 private func lines(of file: FileHandle) -> AsyncStream<String> {
     let (stream, continuation) = AsyncStream<String>.makeStream()
-    let rest = LineBuffer()
-    file.readabilityHandler = { file in
-        let data = file.availableData
-        if data.isEmpty {
-            file.readabilityHandler = nil
-            continuation.finish()
-        } else {
-            for line in rest.append(data) { continuation.yield(line) }
+    Thread.detachNewThread {
+        var rest = Data()
+        while case let data = file.availableData, !data.isEmpty {
+            rest += data
+            let parts = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            rest = Data(parts.last ?? Data())
+            for line in parts.dropLast() { continuation.yield(String(decoding: line, as: UTF8.self)) }
         }
+        continuation.finish()
     }
     return stream
-}
-
-/// Cuts what it is given into lines.
-///
-/// `@unchecked Sendable`: a file handle calls its handler on one serial queue.
-private final class LineBuffer: @unchecked Sendable {
-    private var rest = Data()
-
-    func append(_ data: Data) -> [String] {
-        rest += data
-        let parts = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        rest = Data(parts.last ?? Data())
-        return parts.dropLast().map { String(decoding: $0, as: UTF8.self) }
-    }
 }
