@@ -51,6 +51,25 @@ struct FetchedKeysTests {
         }
     }
 
+    /// Cut tokens come all day, and nothing that the issuer publishes would make one valid.
+    @Test(arguments: [1, 32, 58, 63, 65, 128])
+    func `a signature of a length that no key makes asks the issuer for nothing`(length: Int) async throws {
+        let scene = try Scene()
+        try await scene.run(scene.published(scene.old)) { scene in
+            let token = try SampleIssuer.session(scene.old)
+            let input = token[...(token.lastIndex(of: UInt8(ascii: ".")) ?? 0)]
+            let odd = input + Base64.url.encode([UInt8](repeating: 1, count: length)).utf8
+            await expectRefusal(.badSignature) {
+                try await scene.verifier.verify(Array(odd), now: SampleIssuer.now)
+            }
+            // One of the right length may be by a key that replaced the known one, so its set is due first.
+            let even = input + Base64.url.encode([UInt8](repeating: 1, count: 64)).utf8
+            await expectRefusal(.keysUnavailable) {
+                try await scene.verifier.verify(Array(even), now: SampleIssuer.now)
+            }
+        }
+    }
+
     @Test(arguments: Scene.unusableSets)
     func `a set without a usable key withdraws the keys of before at once`(text: String) async throws {
         let empty = Result<KeySetDocument, any Error>.success(

@@ -106,5 +106,15 @@ public enum Algorithm: String, Sendable, CaseIterable, Codable {
         }
     }
 
+    /// Returns whether a signature by this algorithm can have this length. Where a key decides the length, which RSA's does, any
+    /// length from that of the shortest allowed key on fits.
+    public func canSign(in count: Int) -> Bool {
+        switch keyType {
+        case .rsa: count >= 2048 / 8
+        case .ec(let curve): count == 2 * curve.coordinateBytes
+        case .ed25519, .secret: count == digestBytes
+        }
+    }
+
     var isPSS: Bool { self == .ps256 || self == .ps384 || self == .ps512 }
 }

@@ -38,6 +38,8 @@ struct ClaimedSession {
             audiences: (rules.audiences + (rules.audience.map { [$0] } ?? [])).filter { audience in
                 named.contains { audience.hasSameBytes(as: $0.string) }
             }, users: fitting, expiry: expiry, boundKey: try Self.boundKey(claims["cnf"]))
+        // No key can have made it, not even one of a set that is yet to come: there is nothing to fetch.
+        guard algorithm.canSign(in: token.signature.count) else { throw AccessRefusal(.badSignature) }
     }
 
     /// Returns the one of `keys` that made the signature, by its own algorithm; nil if none of them did.
