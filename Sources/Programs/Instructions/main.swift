@@ -37,9 +37,9 @@ func run(_ arguments: [String]) throws {
             for loop in try DecodeLoop.all(of: vendor.registration, tests.fixtures()) { try loop.work(count) }
             return
         }
-        guard let count = Int(arguments[2]),
-            let registration = AdapterRegistry.remint.registrations.first(where: { $0.name == arguments[1] })
-        else { throw BenchFailed("there is no such vendor, or COUNT is no number") }
+        guard let count = Int(arguments[2]), let registration = AdapterRegistry.remint[arguments[1]] else {
+            throw BenchFailed("there is no such vendor, or COUNT is no number")
+        }
         for loop in try DecodeLoop.all(of: registration) { try loop.work(count) }
     case ("event", 4):
         guard let kind = EventCourse.Kind(rawValue: arguments[1]), let count = Int(arguments[3]) else {

@@ -11,7 +11,7 @@ package enum RecordedReports {
     ///
     /// - Throws: `ReportsMissing`, or the error in them.
     package static func fixtures(of registration: AdapterRegistry.Registration) throws -> AdapterFixtures {
-        if let declared = DeclaredVendor.shipped.first(where: { $0.description.name == registration.name }) {
+        if let declared = DeclaredVendor.shipped(registration.name) {
             guard let tests = declared.tests else {
                 throw ReportsMissing("\(registration.name) has no recorded reports")
             }

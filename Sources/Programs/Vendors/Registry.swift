@@ -46,22 +46,31 @@ extension AdapterRegistry {
 
     /// The adapters this program offers: its own, those that are compiled, and the shipped files.
     package static let remint = AdapterRegistry.first(
-        of: own + compiled.registrations + DeclaredVendor.shipped.map(\.registration))
+        of: own + compiled.registrations,
+        deferred: Deferred(ShippedFiles.names) { name in DeclaredVendor.shipped(name)?.registration })
 
-    /// Returns a registry of `registrations` without those whose name an earlier one has.
-    package static func first(of registrations: [Registration]) -> AdapterRegistry {
+    /// Returns a registry of `registrations` without those whose name an earlier one has, and of those of `deferred`
+    /// that have another name.
+    package static func first(of registrations: [Registration], deferred: Deferred = .none) -> AdapterRegistry {
         var names: Set<String> = []
-        return AdapterRegistry(registrations.filter { names.insert($0.name).inserted })
+        return AdapterRegistry(registrations.filter { names.insert($0.name).inserted }, deferred: deferred)
     }
 }
 
 extension DeclaredVendor {
-    /// The vendors whose files come with the program, without those that are compiled. A file that does not load is none;
-    /// a test loads them all.
-    package static let shipped: [DeclaredVendor] = {
-        var seen = Set((AdapterRegistry.own + AdapterRegistry.compiled.registrations).map(\.name))
-        return ShippedFiles.names.compactMap { name in
-            ShippedFiles.text(of: name).flatMap { load($0, file: "\(name).yaml").vendor }
-        }.filter { seen.insert($0.description.name).inserted }
-    }()
+    /// The vendors that were read from the files of the program, by name; nil for a file that does not load. Each file is
+    /// read once in a process.
+    private static let read = Mutex<[String: DeclaredVendor?]>([:])
+
+    /// Returns the vendor `name` from the file that comes with the program; nil if there is none, or if an adapter of the
+    /// program has this name. A file that does not load is none; a test loads them all.
+    package static func shipped(_ name: String) -> DeclaredVendor? {
+        let others = AdapterRegistry.own + AdapterRegistry.compiled.registrations
+        guard !others.contains(where: { $0.name == name }) else { return nil }
+        if let vendor = read.withLock({ $0[name] }) { return vendor }
+        let loaded = ShippedFiles.text(of: name).flatMap { load($0, file: "\(name).yaml").vendor }
+        let vendor = loaded?.description.name == name ? loaded : nil
+        read.withLock { $0[name] = .some(vendor) }
+        return vendor
+    }
 }

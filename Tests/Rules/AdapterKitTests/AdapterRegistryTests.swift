@@ -1,5 +1,6 @@
 import AdapterKit
 import Foundation
+import Synchronization
 import Testing
 
 @Suite struct AdapterRegistryTests {
@@ -49,7 +50,29 @@ import Testing
         await #expect(processExitsWith: .failure) {
             _ = AdapterRegistry([.init(SampleAdapter.self), .init(SampleAdapter.self)])
         }
+        await #expect(processExitsWith: .failure) {
+            _ = AdapterRegistry([], deferred: .init(["late", "late"]) { _ in nil })
+        }
     }
+
+    @Test func `a deferred adapter is made only for somebody who asks for it`() throws {
+        let made = Mutex<[String]>([])
+        let deferred = AdapterRegistry.Deferred(["late", "sample", "broken"]) { name in
+            made.withLock { $0.append(name) }
+            return name == "late" ? .init(name: name, vendor: "Late", settings: []) { _ in throw Unmade() } : nil
+        }
+        let registry = AdapterRegistry([.init(SampleAdapter.self)], deferred: deferred)
+        #expect(registry.names == ["sample", "late", "broken"])
+        #expect(registry["sample"]?.vendor == "Sample")
+        #expect(registry["none"] == nil)
+        #expect(made.withLock { $0 } == [])
+        #expect(registry["late"]?.vendor == "Late")
+        #expect(registry["broken"] == nil)
+        #expect(made.withLock { $0 } == ["late", "broken"])
+        #expect(registry.registrations.map(\.name) == ["sample", "late"])
+    }
+
+    private struct Unmade: Error {}
 
     @Test func `the error codes are these names in snake case`() {
         let codes = ErrorCode.allCases.map(\.rawValue)

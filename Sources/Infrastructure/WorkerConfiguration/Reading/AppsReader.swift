@@ -107,11 +107,7 @@ struct AppsReader {
         guard let (name, node) = app.placed(Configuration.App.adapterKey) else { return nil }
         if name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml") { return declared(name, node, app) }
         if let registration = registry[name] { return registration }
-        let known = registry.registrations.map(\.name)
-        let meant =
-            Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" }
-            ?? "known: \(known.joined(separator: ", "))"
-        app.diagnostics.error(node, "no adapter is called \(app.diagnostics.quote(name, node)); \(meant)")
+        app.diagnostics.error(node, registry.error(without: name, shown: app.diagnostics.quote(name, node)))
         return nil
     }
 

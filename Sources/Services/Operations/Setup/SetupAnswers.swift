@@ -109,11 +109,7 @@ package struct SetupAnswers: Sendable {
 
     private func registration(_ name: String) throws(SetupMistake) -> AdapterRegistration {
         if let registration = registry[name] { return registration }
-        let known = registry.registrations.map(\.name)
-        let meant =
-            Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" }
-            ?? "known: \(known.joined(separator: ", "))"
-        throw SetupMistake("no adapter is called \(PlainName.quote(name)); \(meant)")
+        throw SetupMistake(registry.error(without: name, shown: PlainName.quote(name)))
     }
 
     private static func checked(app name: String) throws(SetupMistake) -> String {
