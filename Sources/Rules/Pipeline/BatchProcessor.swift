@@ -59,12 +59,11 @@ public struct BatchProcessor: Sendable {
     ///
     /// - Parameter number: the batch's number, higher than that of every earlier batch.
     public mutating func process(_ records: [InputRecord], batch number: Int = 0) async -> [Settlement] {
-        let progress = await process(Batch(number: number, records: records, urgency: .live, waiting: .over))
-        return progress.compactMap { if case .ended(let settlement) = $0 { settlement } else { nil } }
+        await process(Batch(number: number, records: records, urgency: .live, waiting: .over)).settlements
     }
 
-    /// Processes a batch and returns the state of each record, in order.
-    public mutating func process(_ batch: Batch) async -> [Progress] {
+    /// Processes a batch, and returns it with its settlements and with the events that wait in place.
+    public mutating func process(_ batch: Batch) async -> Batch {
         let (records, time) = (batch.records, now())
         begin(batch, at: time)
         let trace = SharedTrace("batch", of: records, to: spans, from: time)
@@ -94,13 +93,13 @@ public struct BatchProcessor: Sendable {
             }
             return SignedBatch(await group.reduce(into: []) { $0.append($1) })
         }
-        var place = 0
-        let progress = records.indices.map { index in
-            defer { if case .next = events[index] { place += 1 } }
-            return settle(events[index], at: place, of: records[index], signed, subjects, batch: batch.number, at: time)
+        var (settled, place) = (batch.emptied(for: records.count), 0)
+        for (record, event) in zip(records, events) {
+            settle(event, at: place, of: record, signed, subjects, in: &settled, at: time)
+            if case .next = event { place += 1 }
         }
         trace?.end(at: now())
-        return progress
+        return settled
     }
 
     private mutating func begin(_ batch: Batch, at time: UnixTime) {

@@ -149,9 +149,9 @@ final class VendorRow {
             origin: RecordPosition(topic: "in", partition: 0, offset: 0), timestamp: nil, key: nil,
             value: Array(vendor.report(user).utf8), headers: [RecordHeader("remint-app", "app")])
         let batch = { (waiting: Waiting) in Batch(number: 1, records: [record], waiting: waiting) }
-        var progress = await processor.process(batch(.allowed))
+        var processed = await processor.process(batch(.allowed))
         var requests = 0
-        while case .waits? = progress.first, requests < 10 {
+        while !processed.parked.isEmpty, requests < 10 {
             let calls = processor.lookups()
             if calls.isEmpty {
                 guard let next = processor.nextLookup else { break }
@@ -161,10 +161,10 @@ final class VendorRow {
             requests += calls.count
             bench.client.ask(calls)
             processor.received(await bench.replies(calls.count))
-            progress = await processor.process(batch(.resumed))
+            processed = await processor.process(batch(.resumed))
         }
-        if case .waits? = progress.first { progress = await processor.process(batch(.over)) }
-        guard case .ended(let settlement)? = progress.first else { return "it never ends" }
+        if !processed.parked.isEmpty { processed = await processor.process(batch(.over)) }
+        guard let settlement = processed.settlements.first else { return "it never ends" }
         switch settlement.outcome {
         case .deferred(_, let deferral): return "deferred \(deferral.name)"
         case .deadLettered(let code): return code.rawValue

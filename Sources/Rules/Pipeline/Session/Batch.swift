@@ -1,8 +1,11 @@
+public import AdapterKit
+
 /// Events that the worker processes together.
 public struct Batch: Sendable {
     /// The batch's number, higher than that of every earlier batch.
     public let number: Int
-    /// The events' records, each partition's in the order of their offsets.
+    /// The events' records, each partition's in the order of their offsets; without the parked events once the batch is
+    /// processed.
     public internal(set) var records: [InputRecord]
     /// The share of the signer's capacity that the batch may use.
     public let urgency: SigningUrgency
@@ -12,6 +15,9 @@ public struct Batch: Sendable {
     let memory: Int
     /// The settlements in the order of the records; empty until the batch is processed.
     public internal(set) var settlements: [Settlement] = []
+    /// The events that wait in place for a vendor's answer: each at most until its moment, and only while no event is
+    /// queued behind it. Empty until the batch is processed.
+    public internal(set) var parked: [(record: InputRecord, until: UnixTime)] = []
 
     /// Creates a batch of `records`.
     public init(number: Int, records: [InputRecord], urgency: SigningUrgency = .live, waiting: Waiting) {
@@ -20,6 +26,15 @@ public struct Batch: Sendable {
         memory = records.reduce(0) { $0 + $1.memory }
         self.urgency = urgency
         self.waiting = waiting
+    }
+
+    /// The batch before the first of its `count` events is settled or parked.
+    func emptied(for count: Int) -> Batch {
+        var batch = self
+        batch.records = []
+        batch.records.reserveCapacity(count)
+        batch.settlements.reserveCapacity(count)
+        return batch
     }
 }
 

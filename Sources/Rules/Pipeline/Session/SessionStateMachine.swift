@@ -127,37 +127,38 @@ public struct SessionStateMachine: Sendable {
     ///
     /// - Parameter seconds: the duration of the batch.
     public mutating func processed(_ number: Int, _ settlements: [Settlement], seconds: Double) {
-        processed(number, settlements.map(Progress.ended), seconds: seconds)
+        guard var batch = begun(number) else { return }
+        batch.settlements = settlements
+        processed(batch, seconds: seconds)
     }
 
-    /// Records a processed batch, in which some events may continue to wait in place.
+    /// Records a processed batch with its settlements and with the events that wait in place.
     ///
     /// - Parameter seconds: the duration of the batch.
-    public mutating func processed(_ number: Int, _ progress: [Progress], seconds: Double) {
-        guard var batch = processing, batch.number == number else {
-            // The late end of a batch that was given up is nobody's. A number that no batch has is an error in the program.
-            if number >= nextNumber { fail("batch \(number) was processed, and the last batch is \(nextNumber - 1)") }
-            return
-        }
-        guard progress.count == batch.records.count else {
+    public mutating func processed(_ batch: Batch, seconds: Double) {
+        guard let begun = begun(batch.number) else { return }
+        let count = batch.records.count
+        guard batch.settlements.count == count, count + batch.parked.count == begun.records.count else {
             // No event without a settlement may be skipped: all of them are processed again.
             return putBack(inWork)
         }
         processing = nil
-        let records = batch.records
-        batch.records = []
-        for (record, progress) in zip(records, progress) {
-            switch progress {
-            case .ended(let settlement):
-                batch.records.append(record)
-                batch.settlements.append(settlement)
-            case .waits(let until): parked.park(record, until: until)
-            }
-        }
+        for (record, until) in batch.parked { parked.park(record, until: until) }
         parked.workEnded()
         // Superseded and waiting events cost almost nothing, and the next batch may be all signatures.
         pace.learn(events: batch.settlements.count { $0.outcome == .minted }, seconds: seconds)
-        if !batch.records.isEmpty { ended.append(batch) }
+        guard count > 0 else { return }
+        var settled = batch
+        settled.parked = []
+        ended.append(settled)
+    }
+
+    /// Returns the batch in work if it has this number.
+    private mutating func begun(_ number: Int) -> Batch? {
+        if let processing, processing.number == number { return processing }
+        // The late end of a batch that was given up is nobody's. A number that no batch has is an error in the program.
+        if number >= nextNumber { fail("batch \(number) was processed, and the last batch is \(nextNumber - 1)") }
+        return nil
     }
 
     /// Records an error in the program. The session would stand still for good, or publish twice; its events are consumed

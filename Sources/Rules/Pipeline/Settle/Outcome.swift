@@ -47,15 +47,6 @@ public enum Deferral: Sendable, Hashable {
     var isAttempt: Bool { if case .failed = self { true } else { false } }
 }
 
-/// The state of an event after its batch.
-public enum Progress: Sendable {
-    /// The event is settled.
-    case ended(Settlement)
-    /// The event waits in place for a vendor's answer: at most until this moment, and only while no event is queued
-    /// behind it.
-    case waits(until: UnixTime)
-}
-
 /// The settlement of an event: its outcome and the record that is published for it. Immutable; passed by reference,
 /// like its record.
 public final class Settlement: Sendable {

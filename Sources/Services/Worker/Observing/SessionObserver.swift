@@ -105,7 +105,7 @@ final class SessionObserver: Sendable {
     }
 
     /// Notes that a batch was processed.
-    func processed(_ progress: [Progress], seconds: Double) { metrics.processed(progress, seconds: seconds) }
+    func processed(_ batch: Batch, seconds: Double) { metrics.processed(batch, seconds: seconds) }
 
     /// Notes that the commit of `unit` finished, in the background: the log and the metrics of thousands of events are
     /// prepared while the loop processes the next ones.

@@ -214,10 +214,10 @@ struct SessionLoop {
         let demand = PerLane { machine.demandBeside($0) }
         async let live = lanes.take(demand[.live], of: .live)
         async let bulk = lanes.take(demand[.bulk], of: .bulk)
-        let progress = await processor.process(batch)
+        let processed = await processor.process(batch)
         let seconds = (.now - start) / .seconds(1)
-        machine.processed(batch.number, progress, seconds: seconds)
-        observer.processed(progress, seconds: seconds)
+        machine.processed(processed, seconds: seconds)
+        observer.processed(processed, seconds: seconds)
         raiseAlarms()
         askVendors()
         try handle(await live, .live)

@@ -80,7 +80,7 @@ final class WorkerMetrics: Sendable {
         partitions = PartitionMetrics(registry)
         oldest = registry.gauge(
             "remint_oldest_unfinished_event_seconds",
-            "Age of the oldest event that the worker consumed and has not finished; of a retry, since its first failure.",
+            "Age of the oldest event that the worker consumed and has not finished; the age of a retry counts from its first failure.",
             labels: ["lane"])
         queued = registry.gauge(
             "remint_queued_events", "Events that the worker consumed and has not started to process.", labels: ["lane"])
@@ -154,12 +154,11 @@ final class WorkerMetrics: Sendable {
 
     func opened() { sessions.add() }
 
-    func processed(_ batch: [Progress], seconds: Double) {
+    func processed(_ batch: Batch, seconds: Double) {
         batchTime.observe(seconds)
-        batchEvents.observe(Double(batch.count))
+        batchEvents.observe(Double(batch.records.count + batch.parked.count))
         var signed = Tally<Algorithm>()
-        for progress in batch {
-            guard case .ended(let settlement) = progress else { continue }
+        for settlement in batch.settlements {
             if let algorithm = settlement.algorithm { signed.count(algorithm) }
         }
         signatures.add(signed.counts { [$0.rawValue] })

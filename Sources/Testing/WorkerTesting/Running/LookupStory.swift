@@ -22,14 +22,11 @@ struct LookupStory {
         var waiting = Waiting.allowed, deadline: UnixTime?
         for number in 0..<Self.rounds {
             let batch = Batch(number: number, records: [record], waiting: waiting)
-            switch await processor.process(batch).first {
-            case .ended(let settlement): return settlement
-            case nil: return nil
-            case .waits(let until):
-                let end = deadline ?? until
-                deadline = end
-                waiting = converse(until: end, &processor) ? .resumed : .over
-            }
+            let processed = await processor.process(batch)
+            guard let parked = processed.parked.first else { return processed.settlements.first }
+            let end = deadline ?? parked.until
+            deadline = end
+            waiting = converse(until: end, &processor) ? .resumed : .over
         }
         return nil
     }

@@ -111,10 +111,11 @@ struct LookupBench {
         }
     }
 
-    /// Processes `records` and returns the progress of each.
-    mutating func process(_ records: [InputRecord], _ waiting: Waiting = .allowed) async -> [Progress] {
+    /// Processes `records` and returns the state of each.
+    mutating func process(_ records: [InputRecord], _ waiting: Waiting = .allowed) async -> [EventState] {
         batch += 1
-        return await processor.process(Batch(number: batch, records: records, urgency: .live, waiting: waiting))
+        let begun = Batch(number: batch, records: records, urgency: .live, waiting: waiting)
+        return await processor.process(begun).states(of: records)
     }
 
     /// The same, in short: `waits`, or the outcome.
@@ -141,22 +142,6 @@ struct LookupBench {
     mutating func confirm(_ call: LookupCall) {
         reply(call, 200, #"{"exists":\#(String(decoding: call.request.body ?? [], as: UTF8.self))}"#)
     }
-}
-
-extension Progress {
-    var text: String {
-        switch self {
-        case .waits: "waits"
-        case .ended(let settlement):
-            switch settlement.outcome {
-            case .deferred(let tier, let deferral): "deferred \(deferral.name) \(tier)"
-            case .deadLettered(let code): code.rawValue
-            default: settlement.outcome.name
-            }
-        }
-    }
-
-    var settlement: Settlement? { if case .ended(let settlement) = self { settlement } else { nil } }
 }
 
 extension LookupCall {

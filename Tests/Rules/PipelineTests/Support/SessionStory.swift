@@ -118,7 +118,9 @@ struct SessionTeller {
         case .processed: if let batch { machine.processed(batch.number, settle(batch.records), seconds: 0.0001) }
         case .parked(let offsets, let milliseconds):
             let until = now.advanced(byMicroseconds: milliseconds * 1000)
-            if let batch { machine.processed(batch.number, park(batch.records, offsets, until), seconds: 0.0001) }
+            if let batch {
+                machine.processed(batch.processed(park(batch.records, offsets, until)), seconds: 0.0001)
+            }
         case .answers: machine.answersCame()
         case .processedLate(let number):
             machine.processed(number, settle([record(.live, 77, 7)]), seconds: 0.0001)
@@ -197,8 +199,8 @@ struct SessionTeller {
             value: nil, headers: headers, lane: lane, tier: lane == .retries ? 0 : nil)
     }
 
-    private func park(_ records: [InputRecord], _ offsets: [Int64], _ until: UnixTime) -> [Progress] {
-        zip(records, settle(records)).map { offsets.contains($0.origin.offset) ? .waits(until: until) : .ended($1) }
+    private func park(_ records: [InputRecord], _ offsets: [Int64], _ until: UnixTime) -> [EventState] {
+        zip(records, settle(records)).map { offsets.contains($0.origin.offset) ? .waits(until: until) : .settled($1) }
     }
 
     private func settle(_ records: [InputRecord]) -> [Settlement] {

@@ -42,12 +42,12 @@ extension SessionWalk {
 
     /// Some end for each event of `batch`, or none yet where it may wait; one that is deferred comes back, three times at
     /// most.
-    mutating func settle(_ batch: Batch) -> [Progress] {
+    mutating func settle(_ batch: Batch) -> [EventState] {
         var stuck: Set<TopicPartition> = []
         return batch.records.map { record in
             let isStuck = batch.waiting == .resumed && stuck.contains(TopicPartition(record.origin))
             guard batch.waiting != .over, isStuck || Int.random(in: 0..<6, using: &random) == 0 else {
-                return .ended(settle(record))
+                return .settled(settle(record))
             }
             stuck.insert(TopicPartition(record.origin))
             return .waits(until: now.advanced(byMicroseconds: .random(in: 1...20_000, using: &random)))

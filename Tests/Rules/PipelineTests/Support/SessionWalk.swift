@@ -151,26 +151,20 @@ struct SessionWalk {
     private mutating func finishProcessing() {
         guard let batch = processing else { return }
         processing = nil
-        let progress = settle(batch)
-        var ended = batch
-        ended.records = []
-        for (record, progress) in zip(batch.records, progress) {
-            guard case .waits(let until) = progress else {
-                ended.records.append(record)
-                resumed[record.origin] = nil
-                continue
-            }
+        let processed = batch.processed(settle(batch))
+        for record in processed.records { resumed[record.origin] = nil }
+        for (record, until) in processed.parked {
             parked[record.origin] = resumed.removeValue(forKey: record.origin) ?? until
             note(.parked)
         }
-        remembered[batch.number] = ended.records.isEmpty ? nil : ended
-        machine.processed(batch.number, progress, seconds: .random(in: 0...0.01, using: &random))
+        remembered[batch.number] = processed.records.isEmpty ? nil : processed
+        machine.processed(processed, seconds: .random(in: 0...0.01, using: &random))
     }
 
     /// The result of a batch that the machine gave up meanwhile.
     private mutating func finishLate() {
         let batch = late.removeFirst()
-        machine.processed(batch.number, settle(batch), seconds: 0.001)
+        machine.processed(batch.processed(settle(batch)), seconds: 0.001)
         note(.late)
     }
 
