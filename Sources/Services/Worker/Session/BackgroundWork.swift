@@ -19,12 +19,12 @@ final class BackgroundWork: Sendable {
         state.withLock { state in
             let id = state.next
             state.next += 1
-            let task = Task {
+            state.tasks[id] = Task { [isCancelled = state.isCancelled] in
+                // A task may run before its handle is here, so a canceled one cancels itself before its work looks.
+                if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
                 await work()
                 self.ended(id)
             }
-            state.tasks[id] = task
-            if state.isCancelled { task.cancel() }
         }
     }
 
