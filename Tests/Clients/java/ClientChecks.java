@@ -23,6 +23,8 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class ClientChecks {
     private static final String STREAM = "text/event-stream";
     private static final ExecutorService THREADS = Executors.newCachedThreadPool();
+    /** The answer to a call that no script has. It is final: a check fails, and does not wait forever. */
+    private static final Step UNEXPECTED = step(410, "{\"code\":\"unexpected_call\"}");
     private static int failures;
 
     /** An answer to one call. */
@@ -98,7 +100,7 @@ public final class ClientChecks {
             synchronized (calls) {
                 String last = call.getRequestHeaders().getFirst("Last-Event-ID");
                 calls.add(call.getRequestMethod() + " " + call.getRequestURI() + (last == null ? "" : " " + last));
-                step = steps.isEmpty() ? step(503, "") : steps.removeFirst();
+                step = steps.isEmpty() ? UNEXPECTED : steps.removeFirst();
             }
             arrivals.add(call.getRequestHeaders().getFirst("Authorization"));
             while (call.getRequestBody().read() >= 0) {}
@@ -149,6 +151,7 @@ public final class ClientChecks {
             check("a refusal of status " + status + " is an exception", () -> refused(status));
         }
         check("callers share one call, and one leaves alone", ClientChecks::sharing);
+        check("a caller that comes with the answer makes no call", ClientChecks::arriving);
         check("the last caller cancels the call", ClientChecks::lastCaller);
         check("a closed client cancels its calls", ClientChecks::closing);
         check("no older token follows a newer one", ClientChecks::versions);
@@ -225,6 +228,20 @@ public final class ClientChecks {
             for (Future<Answer> caller : callers) isInterrupted &= caller.get().version == 3;
             return isInterrupted && gateway.calls.size() == 1;
         }
+    }
+
+    /** Callers come one after the other while the answer comes, so some of them look for a token just before the client keeps it. */
+    private static boolean arriving() throws Exception {
+        boolean isShared = true;
+        for (int round = 0; round < 300; round++) {
+            try (Gateway gateway = new Gateway(step(200, token(3, 3600))); RemintClient client = gateway.client()) {
+                List<Future<Answer>> callers = new ArrayList<>();
+                for (int number = 0; number < 50; number++) callers.add(THREADS.submit(() -> client.token()));
+                for (Future<Answer> caller : callers) isShared &= caller.get().version == 3;
+                isShared &= gateway.calls.size() == 1;
+            }
+        }
+        return isShared;
     }
 
     private static boolean lastCaller() throws Exception {

@@ -22,32 +22,33 @@ import java.util.concurrent.ThreadLocalRandom;
 /**
  * A client of the gateway for one app and one signed-in user, for Android and Java 8.
  *
- * <p>Each call blocks: it waits for {@code Retry-After} and tries until there is an answer. Never call it on Android's main thread. Callers
- * of the same call share it. An interrupt cancels the caller alone. If the gateway refuses a call for good (400 to 499 except 408, 425
- * and 429), it throws a {@link RemintException}. Tokens are in memory only. Call {@link #close()} at sign-out.
+ * <p>Each call blocks until there is an answer: the client repeats a failed call after the time of {@code Retry-After}. Never call the
+ * client on Android's main thread. Callers of the same call share one request. An interrupt cancels only the interrupted caller. If the
+ * gateway refuses a call permanently (400 to 499 except 408, 425 and 429), the call throws a {@link RemintException}. Tokens are in memory
+ * only. Call {@link #close()} at sign-out.
  */
 public final class RemintClient implements AutoCloseable {
     /** The session of the signed-in user. */
     public interface Session {
         /**
-         * Returns the present session, printable ASCII without spaces; null if nobody is signed in. If it throws, the client tries
-         * again.
+         * Returns the current session, printable ASCII without spaces; null if nobody is signed in. If the method throws, the client
+         * tries again.
          */
         String get() throws Exception;
     }
 
-    /** The receiver of a stream's tokens, on a thread of the client. */
+    /** The receiver of a stream's tokens. The client calls it on one of its own threads. */
     public interface Listener {
-        /** Gets each newer token. */
+        /** Receives each newer token. */
         void token(Answer answer);
 
-        /** Gets the refusal that ends the stream. */
+        /** Receives the refusal that ends the stream. */
         void refused(RemintException refusal);
     }
 
-    /** The milliseconds after which a call has failed: the gateway answers each call within 30 seconds. */
+    /** The milliseconds after which a try has failed: the gateway answers each call within 30 seconds. */
     private static final int TIMEOUT = 45_000;
-    /** The milliseconds without a byte after which a stream is cut: the gateway sends a heartbeat every 15 seconds. */
+    /** The milliseconds without a byte after which the client closes a stream: the gateway sends a heartbeat every 15 seconds. */
     private static final int SILENCE = 60_000;
 
     private final String base;
@@ -73,11 +74,11 @@ public final class RemintClient implements AutoCloseable {
     }
 
     /**
-     * Makes a client. It makes no call yet.
+     * Makes a client. The client makes no call yet.
      *
      * @param url the address of the gateway, such as {@code https://tokens.example.com}
      * @param app an app of the gateway's configuration
-     * @param device the device's name, 1 to 128 printable characters of ASCII without spaces; null for none
+     * @param device the device's name, 1 to 128 printable ASCII characters without spaces; null for none
      * @param session returns the session of the user; the client calls it before each try
      */
     public RemintClient(String url, String app, String device, Session session) {
@@ -103,35 +104,37 @@ public final class RemintClient implements AutoCloseable {
 
     /**
      * Returns a token with more than {@code minLife} seconds of life, 0 to 86400. In the last tenth to fifth of a token's life, at most an
-     * hour, it returns the known token and renews it in the background.
+     * hour, the call returns the known token, and the client renews the token in the background.
      *
      * @throws RemintException if the gateway refuses the call
      * @throws InterruptedException if the caller's thread is interrupted
      */
     public Answer token(int minLife) throws RemintException, InterruptedException {
-        SharedCall report;
-        synchronized (this) {
-            requireOpen();
-            double life = known.life();
-            if (life > minLife) {
-                if (known.isDue()) share(new TokenCall(Math.min(86400, (int) Math.ceil(life) + 1)));
-                return known.newest();
+        for (;;) {
+            SharedCall call;
+            // The look and the call are one step. Between two steps the answer may come, and the caller would ask for it again.
+            synchronized (this) {
+                requireOpen();
+                double life = known.life();
+                if (life > minLife) {
+                    if (known.isDue()) share(new TokenCall(Math.min(86400, (int) Math.ceil(life) + 1)));
+                    return known.newest();
+                }
+                call = reporting; // The answer to a report is the next token.
+                if (call == null) call = join(new TokenCall(minLife));
+                else call.callers++;
             }
-            report = reporting;
-            if (report != null) report.callers++;
+            try {
+                return call.await();
+            } catch (RemintException refusal) {
+                if (call instanceof TokenCall || refusal.code.equals("closed")) throw refusal;
+            }
         }
-        try {
-            // The answer to a report is the next token.
-            if (report != null) return report.await();
-        } catch (RemintException refusal) {
-            if (refusal.code.equals("closed")) throw refusal;
-        }
-        return join(new TokenCall(minLife)).await();
     }
 
     /**
-     * Reports a failure of the vendor's SDK and returns the new token, which the app passes to the SDK. Equal reports at the same time
-     * share one call.
+     * Reports a failure of the vendor's SDK and returns the new token. The app passes this token to the SDK. Equal reports at the same
+     * time share one call.
      *
      * @param json the report as the SDK gave it, a JSON object
      * @throws RemintException if the gateway refuses the report
@@ -153,13 +156,13 @@ public final class RemintClient implements AutoCloseable {
         streams.add(stream);
     }
 
-    /** Tries at once, unless the gateway named a time. Call it when the app is in the foreground again. */
+    /** Tries again at once, unless the gateway named a time. Call this method when the app returns to the foreground. */
     public synchronized void resume() {
         for (Course call : calls.values()) call.wake();
         for (Course stream : streams) stream.wake();
     }
 
-    /** Cancels every call and stream, and forgets the tokens. Later calls throw {@code closed}. Call it at sign-out. */
+    /** Cancels every call and stream, and deletes the known tokens. Later calls throw {@code closed}. Call this method at sign-out. */
     @Override
     public void close() {
         List<Course> open;
@@ -185,7 +188,7 @@ public final class RemintClient implements AutoCloseable {
         if (isClosed) throw closed();
     }
 
-    /** Begins a call or joins an equal one, as a caller. */
+    /** Adds a caller to the equal call that has begun, or begins the call. */
     private synchronized SharedCall join(SharedCall wanted) throws RemintException {
         requireOpen();
         SharedCall call = share(wanted);
@@ -198,7 +201,7 @@ public final class RemintClient implements AutoCloseable {
     private SharedCall share(SharedCall wanted) {
         SharedCall call = calls.get(wanted.key);
         if (call != null) return call;
-        threads.execute(wanted); // First: without a thread, nobody may join the call.
+        threads.execute(wanted); // This is first: if no thread can start, no caller may join the call.
         calls.put(wanted.key, wanted);
         return wanted;
     }
@@ -217,7 +220,7 @@ public final class RemintClient implements AutoCloseable {
         return status >= 400 && status < 500 && status != 408 && status != 425 && status != 429;
     }
 
-    /** Opens a connection with the present session, which is in a header alone: addresses get into logs. */
+    /** Opens a connection with the current session. The session is only in a header, because servers log addresses. */
     private HttpURLConnection open(Course course, String path, int timeout) throws IOException, RemintException {
         String value;
         try {
@@ -226,13 +229,13 @@ public final class RemintClient implements AutoCloseable {
             throw new IOException("the session is unknown at the moment");
         }
         if (value == null) throw new RemintException(app, 0, "no_session", null);
-        // HttpURLConnection would throw an exception with the session in its text.
+        // Otherwise HttpURLConnection throws an exception with the session in its text.
         if (!value.matches("[!-~]+")) throw new RemintException(app, 0, "invalid_session", "not printable ASCII without spaces");
         HttpURLConnection connection = (HttpURLConnection) new URL(base + path).openConnection();
         connection.setConnectTimeout(10_000);
         connection.setReadTimeout(timeout);
         connection.setUseCaches(false);
-        connection.setInstanceFollowRedirects(false); // Another server must not get the session.
+        connection.setInstanceFollowRedirects(false); // A redirect must not send the session to another server.
         connection.setRequestProperty("Authorization", "Bearer " + value);
         if (device != null) connection.setRequestProperty("Remint-Device", device);
         course.connect(connection);
@@ -243,7 +246,7 @@ public final class RemintClient implements AutoCloseable {
     private abstract class SharedCall extends Course {
         final String key;
         int callers; // Guarded by the client.
-        private Answer answer; // This and what follows is guarded by the call.
+        private Answer answer; // This field and the following ones are guarded by the call.
         private RemintException refusal;
         private Throwable failure; // A RuntimeException or an Error.
         private boolean isOver;
@@ -266,12 +269,12 @@ public final class RemintClient implements AutoCloseable {
             } catch (CancellationException error) {
                 refused = closed();
             } catch (RuntimeException error) {
-                // It is the caller's. A connection that is closed meanwhile may throw too.
+                // The caller gets this error. A connection that cancel() closes may throw too.
                 if (isCanceled()) refused = closed();
                 else failed = error;
             } catch (Throwable error) {
                 failed = error;
-                throw error; // An Error is also the thread's. The callers must not wait for ever.
+                throw error; // The thread gets an Error too. The callers must not wait forever.
             } finally {
                 forget(this);
                 synchronized (this) {
@@ -284,13 +287,13 @@ public final class RemintClient implements AutoCloseable {
             }
         }
 
-        /** Waits for the answer. The last caller who is interrupted cancels the call. */
+        /** Waits for the answer. If all callers are interrupted, the last of them cancels the call. */
         Answer await() throws RemintException, InterruptedException {
             try {
                 synchronized (this) {
                     while (!isOver) wait();
                 }
-                // The answer may be from before close(). The client's lock is never taken within a call's.
+                // The app may have closed the client after the answer came. No code takes the client's lock while it has a call's lock.
                 synchronized (RemintClient.this) {
                     requireOpen();
                 }
@@ -314,7 +317,7 @@ public final class RemintClient implements AutoCloseable {
             }
         }
 
-        /** Calls until there is an answer. */
+        /** Repeats a call until there is an answer. */
         final Answer ask(String first, byte[] report) throws RemintException {
             String path = first;
             byte[] body = report;
@@ -342,7 +345,7 @@ public final class RemintClient implements AutoCloseable {
                             path = first;
                             body = report;
                         }
-                        // A server that waits for a token is well. One that answers at once gets longer and longer pauses.
+                        // A server that waited for a token works. If the server answers at once, the client makes longer and longer pauses.
                         if (System.nanoTime() - start >= 1_000_000_000L) tries = 0;
                     }
                 } catch (IOException error) {
@@ -404,7 +407,7 @@ public final class RemintClient implements AutoCloseable {
         }
     }
 
-    /** A stream over its connections. Each goes on after the newest known version. */
+    /** A stream and its connections. Each connection starts after the newest known version. */
     private final class StreamCourse extends Course {
         private final Listener listener;
         private double retry = 2;
@@ -432,7 +435,7 @@ public final class RemintClient implements AutoCloseable {
             } catch (CancellationException error) {
                 // The client is closed.
             } catch (RuntimeException error) {
-                if (!isCanceled()) throw error; // The listener's.
+                if (!isCanceled()) throw error; // The listener threw this error.
             } catch (RemintException refusal) {
                 synchronized (RemintClient.this) {
                     if (isClosed) return;
