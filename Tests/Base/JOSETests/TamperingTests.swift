@@ -61,6 +61,10 @@ struct TamperingTests {
             #expect(!key.verificationKey.isValid(other, of: token.signingInput), "\(other.count) bytes")
         }
         #expect(key.verificationKey.isValid(signature, of: token.signingInput))
+        // What is known of the width without a key: nothing of a longer RSA signature, which a longer key makes.
+        let impossible = others.filter { $0.count != signature.count && !algorithm.canSign(in: $0.count) }
+        #expect(impossible.count == (algorithm.keyType == .rsa ? 5 : 9))
+        #expect(algorithm.canSign(in: signature.count))
     }
 
     @Test(arguments: Algorithm.allCases)

@@ -76,6 +76,18 @@ extension Scenarios.ArchitectureTests {
         #expect(Set(found.map(\.lastPathComponent)) == exceptions)
     }
 
+    /// A handler of Foundation's is a source of Dispatch's too, and ends later than the file is closed. An event between the
+    /// two crashes the process.
+    @Test func `a thread reads a pipe, and no source of Dispatch's`() throws {
+        let handler = /\.(read|write)abilityHandler|DispatchSource\.make|DispatchIO\(/
+        for folder in ["Sources", "adapters", "Tests"] {
+            for file in Repository.files(under: folder, ending: "swift") {
+                let text = try String(contentsOf: file, encoding: .utf8)
+                #expect(text.firstMatch(of: handler) == nil, "\(file.path): read on a thread")
+            }
+        }
+    }
+
     /// The gateway's own server is none of these: a connection without an `NIOAsyncChannel` is not lost (`ServedConnections`).
     @Test func `every HTTP server closes the connections that come as it ends`() throws {
         var servers = 0

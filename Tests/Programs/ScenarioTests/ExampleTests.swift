@@ -23,7 +23,7 @@ extension Scenarios {
                 #expect(shipped.status == 0 && shipped.outputText == same.outputText, "\(shipped.errorText)")
             }
             let unknown = try await Program.run(Repository.remint, ["codes", "example-chat"])
-            #expect(unknown.status == 2 && unknown.errorText.contains("no vendor is called example-chat"))
+            #expect(unknown.status == 2 && unknown.errorText.contains("no adapter is called example-chat"))
         }
 
         @Test func `a configuration may name the program's own adapter`() async throws {

@@ -3,7 +3,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension KeyScenarios {
+extension CommandScenarios {
     /// `config/first-token`: a newcomer's way from a built program to a token on a broker of their own.
     @Suite(.timeLimit(.minutes(10))) struct FirstTokenTests {
         private static let script = Repository.root.appending(path: "config/first-token").path

@@ -6,7 +6,7 @@ import ProgramTestSupport
 import Synchronization
 import Testing
 
-extension DeviceScenarios.GatewayAttackTests {
+extension GatewayScenarios.GatewayAttackTests {
     @Test func `streams are bounded by user and by address, and others' streams are opened`() async throws {
         let keys = try AttackKeys()
         let shop = try await Shop.open()

@@ -6,7 +6,7 @@ import ProgramTestSupport
 import Synchronization
 import Testing
 
-extension DeviceScenarios {
+extension GatewayScenarios {
     /// The attacks of callers on the gateway: with sessions of other users, headers that lie, and floods. Nobody gets a
     /// byte of another user's token, and no honest caller is refused.
     @Suite(.timeLimit(.minutes(10))) struct GatewayAttackTests {

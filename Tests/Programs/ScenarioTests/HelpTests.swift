@@ -2,7 +2,7 @@ import Foundation
 import ProgramTestSupport
 import Testing
 
-extension KeyScenarios {
+extension CommandScenarios {
     /// The help pages of all commands, and the answers to a misspelled command line.
     @Suite(.timeLimit(.minutes(10))) struct HelpTests {
         /// A command as the program describes it to tools.
@@ -54,7 +54,7 @@ extension KeyScenarios {
             (["reissue", "--config=x", "--ledgr"], "Did you mean '--ledger'?", "remint reissue "),
             (["rotate", "prepare", "--version", "3", "-c", "x"], "'--key-version'", "remint rotate prepare [--config"),
             (["rotate", "revoke", "--version", "3", "-c", "x"], "'--key-version'", "remint rotate revoke "),
-            (["codes", "brase"], "no vendor is called brase", "remint codes ["),
+            (["codes", "brase"], "no adapter is called brase; did you mean braze?", "remint codes ["),
             (["adapter", "lint", "none.yaml"], "none.yaml", "remint adapter lint "),
             (["reissue", "-c", "x"], "give either --input or --ledger", "remint reissue "),
         ])

@@ -2,7 +2,7 @@ import Foundation
 import ProgramTestSupport
 import Testing
 
-extension KeyScenarios {
+extension CommandScenarios {
     /// `remint keys`, as an operator meets it.
     @Suite(.timeLimit(.minutes(10))) struct KeysCommandTests {
         /// A mistake, and its error.

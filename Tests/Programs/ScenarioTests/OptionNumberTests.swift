@@ -2,7 +2,7 @@ import Foundation
 import ProgramTestSupport
 import Testing
 
-extension KeyScenarios {
+extension CommandScenarios {
     /// Numbers and durations of all options of both programs: one that means nothing is a wrong use of the command, and no
     /// crash of it.
     @Suite(.timeLimit(.minutes(10))) struct OptionNumberTests {

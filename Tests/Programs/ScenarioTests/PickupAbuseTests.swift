@@ -3,7 +3,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension DeviceScenarios {
+extension GatewayScenarios {
     /// Those who only take: silent and half-open connections, bodies and headers without an end, waits of a year, streams that are
     /// not read, clients that vanish. The others are served.
     @Suite(.timeLimit(.minutes(10))) struct PickupAbuseTests {

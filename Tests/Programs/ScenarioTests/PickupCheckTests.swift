@@ -5,7 +5,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension DeviceScenarios {
+extension GatewayScenarios {
     /// Tests of the findings of `remint check` about a gateway.
     @Suite(.timeLimit(.minutes(10))) struct PickupCheckTests {
         @Test func `check reports which session opens which app, and the line to add where none does`() async throws {

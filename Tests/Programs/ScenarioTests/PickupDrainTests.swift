@@ -4,7 +4,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension DeviceScenarios {
+extension GatewayScenarios {
     /// A gateway that is stopping, and the devices that it has at that moment.
     @Suite(.timeLimit(.minutes(10))) struct PickupDrainTests {
         @Test func `a stopping gateway is first not ready, serves on, and then sends its devices away`()

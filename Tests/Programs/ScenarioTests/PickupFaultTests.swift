@@ -5,7 +5,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension DeviceScenarios {
+extension GatewayScenarios {
     /// Faults around the gateway: what readiness, log and device report of each.
     @Suite(.timeLimit(.minutes(10))) struct PickupFaultTests {
         private static let keysLost =

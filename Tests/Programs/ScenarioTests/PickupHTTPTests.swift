@@ -3,7 +3,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension DeviceScenarios {
+extension GatewayScenarios {
     /// Tests of the requests of proxies, health checks and plain clients, with a gateway in a process of its own.
     @Suite(.timeLimit(.minutes(10))) struct PickupHTTPTests {
         /// Sends the bytes of a request and reads until the connection ends, or nothing came for two seconds.

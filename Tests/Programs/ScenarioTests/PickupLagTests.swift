@@ -4,7 +4,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension DeviceScenarios {
+extension GatewayScenarios {
     /// A gateway may lag behind the one that served a device before.
     @Suite(.timeLimit(.minutes(10))) struct PickupLagTests {
         /// A path of braze-ios's token.

@@ -3,7 +3,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension DeviceScenarios {
+extension GatewayScenarios {
     /// The memory of devices that are connected, and of those whose calls wait.
     @Suite(.timeLimit(.minutes(10))) struct PickupMemoryTests {
         /// Opens connections, asks once on each, and lets a call wait on each; prints by how many bytes a connection the gateway has grown

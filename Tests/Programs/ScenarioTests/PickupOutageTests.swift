@@ -5,7 +5,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension DeviceScenarios {
+extension GatewayScenarios {
     /// Brokers, leaders and topics that go and return under a gateway: it is not ready, and ready again by itself.
     @Suite(.timeLimit(.minutes(10))) struct PickupOutageTests {
         private static let path = "/v1/apps/braze-ios/token"

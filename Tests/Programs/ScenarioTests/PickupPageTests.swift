@@ -14,7 +14,7 @@ private let browser = ["chromium", "chromium-browser", "google-chrome"].first { 
     }
 }
 
-extension DeviceScenarios {
+extension GatewayScenarios {
     /// A page with every vendor's web SDK faked, in a browser, before a gateway of another origin.
     @Suite(.enabled(if: browser != nil, "needs Chromium (Debian: chromium)"), .timeLimit(.minutes(10)))
     struct PickupPageTests {

@@ -8,7 +8,7 @@ import StubServer
 import Synchronization
 import Testing
 
-extension DeviceScenarios {
+extension GatewayScenarios {
     /// A configuration that changes under a gateway that runs.
     @Suite(.timeLimit(.minutes(10))) struct PickupReloadTests {
         private static let reloaded = "the configuration was reloaded"

@@ -8,7 +8,7 @@ import StubServer
 import Synchronization
 import Testing
 
-extension DeviceScenarios {
+extension GatewayScenarios {
     /// Sessions whose issuer changes its keys, or cannot be reached, and sessions that are bound to a device's key.
     @Suite(.timeLimit(.minutes(10))) struct PickupSessionTests {
         @Test func `keys that change under load refuse nobody honest, and are fetched once per cool-down`() async throws

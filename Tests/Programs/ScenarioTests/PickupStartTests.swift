@@ -4,7 +4,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension DeviceScenarios {
+extension GatewayScenarios {
     /// A gateway serves from the first second, whatever the token topic holds, and whatever it forgot.
     @Suite(.timeLimit(.minutes(10))) struct PickupStartTests {
         /// Tokens of as many strangers, for the token topic.

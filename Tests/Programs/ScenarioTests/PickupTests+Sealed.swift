@@ -7,7 +7,7 @@ import ProgramTestSupport
 import Testing
 import Vendors
 
-extension DeviceScenarios.PickupTests {
+extension GatewayScenarios.PickupTests {
     /// A recipient's key, for this test alone.
     private static let recipient = (
         open:

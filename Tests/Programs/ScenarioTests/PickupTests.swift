@@ -7,7 +7,7 @@ import ProgramTestSupport
 import Testing
 import Vendors
 
-extension DeviceScenarios {
+extension GatewayScenarios {
     /// A device's one call: a report in, a token out, for the session's user and for nobody else.
     @Suite(.timeLimit(.minutes(10))) struct PickupTests {
         private static let vendors = ["Braze", "OneSignal", "Bloomreach", "Dotdigital", "Infobip"]

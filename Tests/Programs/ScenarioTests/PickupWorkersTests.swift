@@ -4,7 +4,7 @@ import Kafka
 import ProgramTestSupport
 import Testing
 
-extension DeviceScenarios {
+extension GatewayScenarios {
     /// The workers behind a gateway: what they do not answer, and when an operator holds them.
     @Suite(.timeLimit(.minutes(10))) struct PickupWorkersTests {
         private static let path = "/v1/apps/braze-ios/token"

@@ -2,7 +2,7 @@ import Foundation
 import ProgramTestSupport
 import Testing
 
-extension KeyScenarios {
+extension CommandScenarios {
     /// Commands that other commands print: each of them runs as it is printed.
     @Suite(.timeLimit(.minutes(15))) struct PrintedCommandTests {
         /// A shop with two rings and a configuration whose path has a space; no broker answers.

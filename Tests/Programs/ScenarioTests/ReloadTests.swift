@@ -58,7 +58,7 @@ extension Scenarios {
 
             // Mended, with what is taken over and what needs a restart.
             try shop.configure("  broken: { adapter: nobody }\n", "")
-            try shop.configure("retries: { tiers: [1s, 2s] }", "retries: { tiers: [1s, 3s], max_attempts: 3 }")
+            try shop.configure("tiers: [1s, 2s], max_attempts: 100", "tiers: [1s, 3s], max_attempts: 3")
             try shop.configure("level: info", "level: debug")
             try await admin.wait("remint_configuration_reloads_total", [#"result="applied""#], atLeast: 3)
             #expect(try await admin.total("remint_configuration_last_reload_successful") == 1)

@@ -9,14 +9,20 @@ import Testing
 /// The operators' work: commands, batch jobs, dead letters, pauses.
 @Suite(.serialized) enum OperatorScenarios {}
 
-/// Keys: made, guarded, held by a signer, believed by others.
+/// The commands: their help, refusals, and printed next steps.
+@Suite(.serialized) enum CommandScenarios {}
+
+/// Keys: guarded, held by a signer, rotated, leaked, believed by others.
 @Suite(.serialized) enum KeyScenarios {}
 
 /// Campaigns: rotations, canaries, revocations, and those who run them.
 @Suite(.serialized) enum CampaignScenarios {}
 
-/// Devices and vendors: what they report, pick up and answer.
+/// Devices and vendors: what they report, look up and answer.
 @Suite(.serialized) enum DeviceScenarios {}
+
+/// The gateway where devices pick their tokens up.
+@Suite(.serialized) enum GatewayScenarios {}
 
 /// The clients of the gateway. They spend their time waiting for the gateway, so they run at the same time.
 @Suite enum ClientScenarios {}

@@ -1,9 +1,11 @@
+import AdapterKit
 import Foundation
 import Kafka
 import Keyring
 import Logging
 import ProgramTestSupport
 import Testing
+import Vendors
 
 /// A broker in this process and a folder with a generated configuration and keys, for workers in processes of their own.
 struct Shop: ~Copyable {
@@ -22,7 +24,26 @@ struct Shop: ~Copyable {
         atexit { try? FileManager.default.removeItem(at: Shop.generatedFolder) }
         let demo = try await Program.run(Repository.remint, ["demo", "--dir", generatedFolder.path, "--json"])
         try #require(demo.status == 0, "\(demo.errorText)")
+        let file = generatedFolder.appending(path: "remint.yaml")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        try Data(try appsOfCompiledVendors(text).utf8).write(to: file)
         return generatedFolder
+    }
+
+    /// Returns the configuration `text` with no app, and no key ring, of a vendor that is a file. Each of the thousands of
+    /// programs that the scenarios start reads the files and the keys of all apps.
+    private static func appsOfCompiledVendors(_ text: String) throws -> String {
+        let names = AdapterRegistry.compiled.names
+        var dropped: Set<Substring> = []
+        let kept = text.replacing(#/  ([a-z0-9-]+):\n    adapter: ([a-z0-9-]+)\n(    .*\n)+/#) { app in
+            if names.contains(String(app.output.2)) { return app.output.0 }
+            dropped.insert(app.output.1)
+            return ""
+        }
+        try #require(dropped.count >= 30)
+        return kept.replacing(#/  ([a-z0-9-]+): { path: keys/[a-z0-9-]+ }\n/#) { ring in
+            dropped.contains(ring.output.1) ? "" : ring.output.0
+        }
     }
 
     /// The demonstration's apps, pointed at a broker that outlives the workers.
@@ -55,7 +76,10 @@ struct Shop: ~Copyable {
                 delivery: at_least_once
                 admin: { listen: 127.0.0.1:0 }
                 """
-        ).replacing("admission: { subjects: 0 }", with: "retries: { tiers: [1s, 2s] }\n  admission: { \(admission) }")
+        ).replacing(
+            // An event waits for what an operator does, however long a busy machine takes for it.
+            "admission: { subjects: 0 }",
+            with: "retries: { tiers: [1s, 2s], max_attempts: 100 }\n  admission: { \(admission) }")
         try Data(text.utf8).write(to: file)
         return Shop(broker: broker, folder: folder, partitions: partitions, temporary: temporary)
     }
