@@ -186,7 +186,7 @@ struct MistakeTests {
             says: "9:36 apps.ios.settings.ids has the wrong type"),
         Mistake(
             "a choice nobody offers", SampleText.replacing("braze", "bloomreach\n    settings: { mode: strem }"),
-            says: "9:23 apps.ios.settings.mode has the wrong type: stream or customer_token"),
+            says: "9:23 apps.ios.settings.mode has the wrong type: the kind of Bloomreach's token that the app uses"),
         Mistake(
             "a setting that cannot be meant",
             SampleText.replacing("braze", "dotdigital\n    settings: { issuer: '', audience: a }"),

@@ -23,13 +23,13 @@ public struct BloomreachSettings: AdapterSettings {
     public static let keys = [
         SettingKey(
             "mode", kind: .choice(Mode.allCases.map(\.rawValue)), isRequired: true,
-            "stream or customer_token: which of Bloomreach's two tokens the app uses"),
+            "the kind of Bloomreach's token that the app uses: stream or customer_token"),
         SettingKey(
             "ids", kind: .texts,
-            "list of the customer id names a token may hold, others are left out; default registered alone"),
+            "list of the customer id names that a token may contain; other ids are omitted; default registered alone"),
         SettingKey(
             "lookup_project",
-            "token of the Engagement project to look customers up in; without it there is no look-up; default none"),
+            "token of the Engagement project for look-ups; without this token, the app has no look-up; default none"),
     ]
 
     /// Settings for tokens of `mode` that may hold `ids`, of customers looked up in `lookupProject`.

@@ -20,10 +20,11 @@ public struct BrazeSettings: AdapterSettings {
     /// The keys of an app's `settings`, with their meaning.
     public static let keys = [
         SettingKey("audience", kind: .boolean, standard: "false", "true adds the claim \"aud\": \"braze\""),
-        SettingKey("sdk_api_key", "the app's SDK API key; where set, tokens carry it as \"iss\"; default none"),
+        SettingKey(
+            "sdk_api_key", "the app's SDK API key; if set, tokens contain this key as the claim \"iss\"; default none"),
         SettingKey(
             "enforcement", kind: .choice(Enforcement.allCases.map(\.rawValue)), standard: Enforcement.required.rawValue,
-            "required or optional: the app's state in Braze, for reports without the member \"optional\""),
+            "state of SDK Authentication in Braze, required or optional, for reports without the member \"optional\""),
     ]
 
     /// Settings with these values.

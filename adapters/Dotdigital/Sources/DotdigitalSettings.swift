@@ -25,14 +25,14 @@ public struct DotdigitalSettings: AdapterSettings {
         SettingKey("issuer", isRequired: true, "\"Issuer\" of the push profile, the claim \"iss\""),
         SettingKey("audience", isRequired: true, "\"Audience\" of the push profile, the claim \"aud\""),
         SettingKey(
-            "id_claim", standard: "sub", "\"ID claim\" of the push profile, the claim that holds the user id"),
+            "id_claim", standard: "sub", "\"ID claim\" of the push profile, the claim that contains the user id"),
         SettingKey(
             "lookup", kind: .choice(["profile", "contact"]), standard: "profile",
-            "profile or contact: the kind of record that a look-up reads with the user id"),
+            "the kind of record that a look-up requests by the user id: profile or contact"),
         SettingKey(
             "lookup_by",
-            "the contact's identifier that is the user id: contactId, email, mobileNumber or a custom one's name; "
-                + "with lookup: contact alone"),
+            "the contact's identifier that is the user id: contactId, email, mobileNumber or the name of a custom "
+                + "identifier; only for lookup: contact"),
     ]
 
     /// Settings of a push profile.

@@ -22,7 +22,7 @@ public struct OneSignalSettings: AdapterSettings {
         SettingKey(
             "lookup_auth", kind: .choice(LookupAuthorization.allCases.map(\.rawValue)),
             standard: LookupAuthorization.mintedJWT.rawValue,
-            "minted_jwt or key: whether a look-up shows a token minted for the user or the App API key"),
+            "credential of a look-up: minted_jwt (a token minted for the user) or key (the App API key)"),
     ]
 
     /// Settings for the OneSignal app `appID`.

@@ -22,29 +22,36 @@ extension Configuration.Admin {
     static let section = SectionDescription(
         "admin",
         """
-        The admin server: a page at /, /status, /metrics, /health/live, /health/ready, /apps, /keys/RING/jwks.json. It answers no \
-        page but its own. Without this section there is none.
+        Admin server of the worker. The server has a status page at /, and the paths /status, /fleet, /codes, \
+        /metrics, /health/live, /health/ready, /apps and /keys/RING/jwks.json. The server refuses requests from web \
+        pages of other sites. Without this section, the worker has no admin server.
         """,
         keys: [listenKey.description, hostsKey.description, tokenKey.description, open.description],
         sections: [tls.section], ifAbsent: .nothing)
 
     static let tls = CertificateKeys(
-        "Certificate and key. Without them the admin server speaks plain text.",
+        "Certificate and private key of the admin server. Without this section, the admin server uses plain text.",
         examples: ("tls/admin.pem", "tls/admin-key.pem"))
 
     static let listenKey = DeclaredKey.address(
         "listen", standard: "\(Configuration.Admin().host):\(Configuration.Admin().port)",
-        "The address and the port. Beyond this machine token_file is asked for, or open.")
+        """
+        Address and port of the admin server. If other machines can reach this address, token_file or open: true is \
+        required.
+        """)
     static let hostsKey = DeclaredKey.texts(
         "hosts", example: "[remint.internal]", orElse: "a list of host names, such as [remint.internal]",
-        "Names that requests may ask for besides the address and localhost.")
+        "Host names that a request may have in its header Host, in addition to the address and localhost.")
     static let tokenKey = DeclaredKey.text(
         "token_file", form: .path, example: "secrets/admin-token",
         """
-        A file with a token, 16 bytes or more, mode 600, that everything but /health and the page without its figures asks for: \
-        Authorization: Bearer TOKEN.
+        File with a token of 16 bytes or more, mode 600. Each request must then have the header Authorization: Bearer \
+        TOKEN. Only /health, /codes and the status page without its figures need no token.
         """)
     static let open: Setting<Self> = .bool(
         "open", \.isOpen,
-        "Whether other machines may ask without a token, as inside a network where nobody else can reach it.")
+        """
+        Whether other machines may call the admin server without a token. Set true only in a network in which nobody \
+        else can reach the server.
+        """)
 }

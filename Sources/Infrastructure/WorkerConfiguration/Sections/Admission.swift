@@ -28,45 +28,55 @@ extension Configuration.Admission {
     static let section = SectionDescription(
         "admission",
         """
-        One failure costs one token. The workers suspend an app if the vendor refuses, because of the key, the tokens \
-        of at least suspend_after users, and of at least the share suspend_share of the users who got tokens within \
-        suspend_window.
+        Limits on repeated tokens, and suspensions of apps. One failure gets one token. The workers suspend an app if \
+        the vendor refuses the tokens of many users because of the key. These are at least suspend_after users, and at \
+        least the share suspend_share of the users who got tokens within suspend_window.
         """, keys: settings.map(\.description))
 
     static let settings: [Setting<Self>] = [
         .integer(
             "subjects", \.subjects, in: 0...100_000_000,
-            "How many recent subjects are remembered, at most 160 bytes each; 0 turns coalescing and the loop guard off."
-        ),
+            """
+            Maximum number of recent subjects (users of tokens) that the worker remembers, at most 160 bytes each. 0 \
+            turns off coalescing (one token for all reports of a failure) and the loop guard (the limit on repeated \
+            tokens).
+            """),
         coalesce,
         .integer(
             "suspend_after", \.suspendAfter, in: 1...1_000_000, change: .reloads,
             """
             Minimum number of users whose tokens the vendor refuses because of the key, for all events of the app to \
-            wait. If fewer users got tokens in the window, and the vendor refuses the tokens of all of them, only \
-            these users' events wait.
+            wait. If fewer users got tokens within suspend_window, and the vendor refuses the tokens of all of them, \
+            only these users' events wait.
             """),
         .share(
             "suspend_share", \.suspendShare, in: 0...1, change: .reloads,
-            "Minimum share of these users among the users who got tokens in the window."),
+            """
+            Minimum share of users whose tokens the vendor refuses, among the users who got tokens within \
+            suspend_window, for all events of the app to wait.
+            """),
         .duration(
             "suspend_window", \.suspendWindow, in: .seconds(1)...(.seconds(86_400)), change: .reloads,
-            "The time in which users are counted."),
+            "Length of the time window in which the workers count the users for a suspension."),
         .duration(
             "suspend_min_age", \.suspendMinimumAge, in: .seconds(1)...(.seconds(3600)), change: .reloads,
-            "Minimum age of a user's token for the user to count; at most half of suspend_window."),
+            """
+            Minimum age of a user's token, for the workers to count the user for a suspension. The value must be at \
+            most half of suspend_window.
+            """),
         probe,
     ]
 
     static let coalesce: Setting<Self> = .duration(
         "coalesce", \.coalesce, in: .milliseconds(1)...(.seconds(60)), change: .reloads,
-        "For how long after a token reports of the same user are taken for the failure it answers.")
+        "Time after a new token in which further reports of its user count as reports of the same failure.")
 
     static let probe: Setting<Self> = .duration(
         "suspend_probe", \.probeWait, in: .seconds(1)...(.seconds(3600)), change: .reloads,
         """
-        After this long one event of a suspended app is admitted; if its token is not refused for as long again, the app \
-        resumes, else the next wait is twice as long, up to fifteen times the first. A user who refused a token is admitted \
-        only after two waits without another user.
+        Wait before the first probe of a suspended app. A probe is an event that the worker admits: the event's token \
+        tests the key. If no report refuses this token for the same time again, the worker resumes the app. Otherwise, \
+        the next wait is twice as long, up to fifteen times the first wait. An event of a user with a refused token \
+        becomes a probe only after two waits without an event of another user.
         """)
 }

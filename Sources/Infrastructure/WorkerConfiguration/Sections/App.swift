@@ -45,7 +45,11 @@ extension Configuration {
 
 extension Configuration.App {
     static let section = SectionDescription(
-        "apps", "One app per integration: two Braze workspaces are two apps. Events use its name; unknown is reserved.",
+        "apps",
+        """
+        Apps, one for each integration: two Braze workspaces are two apps. Each event has the name of its app. The \
+        name unknown is reserved.
+        """,
         sections: [
             SectionDescription(
                 "*", "",
@@ -63,13 +67,13 @@ extension Configuration.App {
     static let adapterKey = DeclaredKey.text(
         "adapter", form: .adapter, example: "braze", isRequired: true, change: .reloads,
         """
-        The vendor: braze, onesignal, bloomreach, dotdigital or infobip; a vendor of adapters/declared, such as ably; or the path \
-        of a file of your own, such as ./our-vendor.yaml.
+        Vendor of the app: braze, onesignal, bloomreach, dotdigital, infobip, or a vendor of adapters/declared, such \
+        as ably. The path of your own vendor file is also possible, such as ./our-vendor.yaml.
         """)
     static let keyKey = DeclaredKey.text(
         "key", example: "shop-braze", isRequired: true, change: .reloads,
-        "A key ring from above. Its keys must be for the vendor's algorithm.")
+        "Name of the app's key ring in the section keys. The ring's keys must be for the vendor's algorithm.")
     static let settingsKey = DeclaredKey.mapping(
         "settings", .settings, example: "{}", change: .reloads,
-        "The adapter's own, which its README.md names.")
+        "Settings of the adapter. The adapter's README.md lists the settings.")
 }

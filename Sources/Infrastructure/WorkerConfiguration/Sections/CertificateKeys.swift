@@ -7,9 +7,9 @@ struct CertificateKeys: Sendable {
     init(_ summary: String, examples: (chain: String, key: String)) {
         chain = .text(
             "certificate", form: .path, example: examples.chain, isRequired: true,
-            "The certificate and its chain, in PEM.")
+            "File with the certificate and its chain, in PEM.")
         key = .text(
-            "key", form: .path, example: examples.key, isRequired: true, "The private key, in PEM, mode 600.")
+            "key", form: .path, example: examples.key, isRequired: true, "File with the private key, in PEM, mode 600.")
         section = SectionDescription(
             "tls", summary, keys: [chain.description, key.description], isRare: true, ifAbsent: .nothing)
     }

@@ -9,7 +9,9 @@ extension Configuration {
     static let deliveryKey = DeclaredKey.choice(
         "delivery", standard: Configuration().delivery,
         """
-        exactly_once: tokens, dead letters, retries and the offsets of what they came from commit in one Kafka transaction (brokers \
-        2.5 or later). at_least_once: offsets are committed after everything was delivered; the embedded broker keeps no more.
+        Delivery guarantee. exactly_once: the worker commits tokens, dead letters, retries and the offsets of their \
+        events in one Kafka transaction (brokers 2.5 or later). at_least_once: the worker commits the offsets after \
+        the delivery of all outputs, so a crash may give an event a second token. The embedded broker supports only \
+        at_least_once; this is then the default.
         """)
 }

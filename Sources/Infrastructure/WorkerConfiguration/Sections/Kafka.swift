@@ -63,29 +63,36 @@ extension Configuration.Kafka {
     static let serversKey = DeclaredKey.text(
         "bootstrap_servers", example: "${REMINT_BROKERS:-\(Configuration.Kafka().bootstrapServers)}",
         isRequired: true,
-        "host:port, the port always written, several separated by commas; \"embedded\" starts librdkafka's mock cluster in this process and logs its address; \"embedded:PORT\" does so at a port of this machine."
-    )
+        """
+        Brokers as host:port, separated by commas. The port is required. With "embedded", the worker starts \
+        librdkafka's mock cluster in its own process and logs the address. With "embedded:PORT", the mock cluster uses \
+        this port of this machine.
+        """)
 
     static let group: Setting<Self> = .text(
         "group", \.group,
         """
-        The consumer group of the live lane; the retry and bulk lanes have <group>-retries and <group>-bulk. Workers of one group \
-        share the partitions.
+        Consumer group of the live lane. The consumer groups of the retry and bulk lanes are <group>-retries and \
+        <group>-bulk. The workers of one group share the partitions.
         """)
 
     private static let instance: Setting<Self> = .text(
         "instance", ifPresent: \.instance, example: "worker-0",
         """
-        This worker's name among its group's, for its transactional id (<group>-<instance>) and its places in the groups \
-        (group.instance.id): unique among live workers, the same after a restart, which then gets its partitions back at once. By \
-        default derived from the host, and different for each process on it.
+        Name of this worker in its group. The worker uses the name in its transactional id (<group>-<instance>) and in \
+        its member names (group.instance.id). The name must be unique among live workers, and stay the same after a \
+        restart: the worker then gets its partitions back at once. By default, the worker derives a name from the \
+        host; each process on the host has a different name.
         """)
 
     static let settings: [Setting<Self>] = [
         group, instance,
         .bool(
             "insecure", \.isInsecure,
-            "Brokers beyond this machine need TLS (below), unless plain text is asked for here in writing."),
+            """
+            Whether connections to brokers on other machines may be in plain text. If false, these brokers need TLS: \
+            set security.protocol: ssl or sasl_ssl in properties.
+            """),
     ]
 
     /// The properties that the configuration may not set, by name: those that the delivery guarantees depend on, and
@@ -104,9 +111,10 @@ extension Configuration.Kafka {
     static let propertiesKey = DeclaredKey.mapping(
         "properties", .properties, example: "{ client.id: remint }", isSecret: true,
         """
-        Any librdkafka property, such as security.protocol: sasl_ssl. A name with _file behind it (sasl.password_file) reads its \
-        value from that file, which nobody else may be able to read (mode 600; but for ssl.ca.pem_file and \
-        ssl.certificate.pem_file). Certificates and host names are always checked. Refused, for the worker sets them \
-        itself: \(ownProperties.joined(separator: ", ")).
+        Properties of librdkafka, such as security.protocol: sasl_ssl. With the suffix _file (sasl.password_file), \
+        Remint reads the property's value from a file. Other accounts must not be able to read this file (mode 600), \
+        except for ssl.ca.pem_file and ssl.certificate.pem_file. Remint always verifies certificates and host names. \
+        Remint refuses these properties, because the worker sets them itself: \
+        \(ownProperties.joined(separator: ", ")).
         """)
 }

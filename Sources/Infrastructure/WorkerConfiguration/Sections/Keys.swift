@@ -40,8 +40,9 @@ extension Configuration.Key {
     static let section = SectionDescription(
         "keys",
         """
-        Key rings, each under its name: folders with keyring.json and the key files beside it, mode 600. Or rings that a signer \
-        holds, under another account (remint signer --config FILE --socket PATH).
+        Key rings, each under its name. A ring is a folder with keyring.json and the key files, mode 600. Instead of a \
+        folder, a signer can hold the ring: a process under another account (remint signer --config FILE --socket \
+        PATH).
         """,
         sections: [
             SectionDescription(
@@ -53,33 +54,35 @@ extension Configuration.Key {
     static func fullName(of name: String) -> String { "\(section.name).\(name)" }
 
     static let pathKey = DeclaredKey(
-        KeyDescription("path", .path, example: "keys/shop-braze", change: .reloads, "The folder.")
+        KeyDescription("path", .path, example: "keys/shop-braze", change: .reloads, "Folder of the ring.")
     ) { section, name in
         section.requiredText(
             name, example: "keys/shop-braze, or name a signer's socket with \(section.path(of: signerKey))")?.text
     }
     static let signerKey = DeclaredKey.text(
-        "signer", form: .path, example: "/run/remint/signer.sock", "The signer's socket, in place of path.")
+        "signer", form: .path, example: "/run/remint/signer.sock",
+        "Socket of the signer that holds the ring, instead of path.")
 }
 
 extension Configuration.SigningPolicy {
     static let section = SectionDescription(
         "policy",
         """
-        What remint signer signs with the ring; it belongs in the signer's configuration, beside path, and in none of a \
-        worker's that names a signer.
+        Limits on the tokens that remint signer signs with the ring. Write this section into the signer's \
+        configuration, in addition to path. In a worker's configuration, a ring with signer must not have this \
+        section.
         """, keys: settings.map(\.description), isRare: true)
 
     static let settings: [Setting<Self>] = [
         Setting(algorithmsKey, ifPresent: \.algorithms),
-        .duration("longest_life", \.longestLife, in: .seconds(1)...longest, "How far ahead exp may lie."),
-        .text("issuer", ifPresent: \.issuer, example: "shop", "What iss must be. Default: anything."),
+        .duration("longest_life", \.longestLife, in: .seconds(1)...longest, "Longest time from now to a token's exp."),
+        .text("issuer", ifPresent: \.issuer, example: "shop", "Required value of a token's iss. Default: any value."),
     ]
 
     private static let algorithmsKey = DeclaredKey(
         KeyDescription(
             "algorithms", .list(of: .choice(Algorithm.allCases.flatMap(\.names))), example: "[RS256]",
-            "The algorithms that are signed with. Default: all that the ring's keys are for."),
+            "Algorithms that the signer may sign with. Default: the algorithms of the ring's keys."),
         readAlgorithms)
 
     /// Returns the algorithms in the key `name` of `section`; nil where it is absent or wrong.

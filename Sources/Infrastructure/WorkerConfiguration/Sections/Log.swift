@@ -28,9 +28,9 @@ extension Configuration.Log {
     static let section = SectionDescription("log", "", keys: settings.map(\.description))
 
     static let level: Setting<Self> = .word(
-        "level", \.level, of: levels, change: .reloads, "The least level that is logged.")
+        "level", \.level, of: levels, change: .reloads, "Minimum level of the logged lines.")
 
-    static let format: Setting<Self> = .choice("format", \.format, "How lines look; they go to standard error.")
+    static let format: Setting<Self> = .choice("format", \.format, "Format of the log lines on standard error.")
 
     static let settings = [level, format]
 }

@@ -89,7 +89,7 @@ extension Configuration.Lookups {
     static let settings: [Setting<Self>] = [
         .integer(
             "cache", \.cache, in: 100...10_000_000, change: .reloads,
-            "How many answers of look-ups are remembered at once, over all apps.")
+            "Maximum number of look-up answers in the cache, over all apps.")
     ]
 }
 
@@ -97,13 +97,15 @@ extension Configuration.Lookup {
     static let section = SectionDescription(
         "lookup",
         """
-        What the vendor's REST API is asked about a user before a token is minted. Every key may stand here while the mode is off; \
-        nothing of it is used then, and no file is opened. Apps with one endpoint and the same credentials share the limits, and must \
-        agree about them, timeout and certificate_authority.
+        Look-up: a request about the user to the vendor's REST API, before the worker mints a token. With mode: off, \
+        the section may have any of these keys: the worker uses none of them, and opens no file. Apps with the same \
+        endpoint and credentials share the limits. These apps must have the same rate, concurrency, timeout and \
+        certificate_authority.
         """,
         keys: WrittenLookup.settings.map(\.description),
         sections: [cache])
 
     static let cache = SectionDescription(
-        "cache", "How long an answer is believed.", keys: WrittenLookup.cacheSettings.map(\.description))
+        "cache", "Maximum age of the vendor's answers in the cache. The worker asks again if an answer is older.",
+        keys: WrittenLookup.cacheSettings.map(\.description))
 }

@@ -73,8 +73,9 @@ extension Configuration.OAuth {
     static let section = SectionDescription(
         "oauth",
         """
-        Where the tokens of SASL/OAUTHBEARER come from. With it sasl.mechanism is OAUTHBEARER, and properties need \
-        security.protocol: sasl_ssl. A token is replaced after 70 to 80 % of its life, for all clients of the process at once.
+        Source of the tokens for SASL/OAUTHBEARER. This section sets sasl.mechanism to OAUTHBEARER, and requires \
+        security.protocol: sasl_ssl in properties. Remint replaces a token after 70 to 80 % of its lifetime, for all \
+        Kafka clients of the process at once.
         """,
         keys: [
             sourceKey.description, tokenFileKey.description, endpointKey.description, clientKey.description,
@@ -85,13 +86,15 @@ extension Configuration.OAuth {
     static let sourceKey: DeclaredKey<Kind> = .choice(
         "source", example: "oidc", isRequired: true,
         """
-        file: a JWT in a file that something else keeps fresh. oidc: an authorization server, by the client credentials \
-        grant. aws_msk_iam: Amazon MSK, with the credentials that AWS's own tools would find.
+        Kind of the source. file: a file with a JWT that another program renews. oidc: an authorization server, with \
+        the client credentials grant. aws_msk_iam: Amazon MSK, with AWS credentials. Remint looks for these in \
+        AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the pod's web identity, ~/.aws/credentials and the container's \
+        endpoint, in this order.
         """)
 
     static let extensionsKey = DeclaredKey.mapping(
         "extensions", .texts, example: "{ logicalCluster: lkc-1, identityPoolId: pool-1 }",
-        "SASL extensions, for brokers that want some (RFC 7628, section 3.1).")
+        "SASL extensions, if the brokers require any (RFC 7628, section 3.1).")
 
     /// The keys of a source, which no other source has.
     static func keys(of kind: Kind) -> [any DeclaredMember] {
@@ -105,33 +108,43 @@ extension Configuration.OAuth {
     // MARK: Each source's own
 
     static let tokenFileKey = sourceText(
-        "token_file", form: .path, example: "/var/run/secrets/tokens/kafka", "For file: where the token is.")
+        "token_file", form: .path, example: "/var/run/secrets/tokens/kafka",
+        "File with the token. Only for source: file.")
 
     static let endpointKey = sourceText(
         "token_endpoint", form: .url, example: "https://login.example.com/oauth2/token",
-        "For oidc: the server's token endpoint, https beyond this machine.")
+        "Token endpoint of the server: https, or http on this machine. Only for source: oidc.")
 
-    static let clientKey = sourceText("client_id", example: "remint", "For oidc: the client's name.")
+    static let clientKey = sourceText("client_id", example: "remint", "Id of the client. Only for source: oidc.")
 
     static let secretKey = sourceText(
         "client_secret_file", form: .path, example: "secrets/kafka-client",
-        "For oidc: the file of its secret, mode 600. It is read for each token.")
+        "File with the client's secret, mode 600. Remint reads this file for each token. Only for source: oidc.")
 
     static let authentication: Setting<ClientCredentials> = .choice(
         "client_authentication", \.authentication,
-        "For oidc: how the client authenticates, in the header Authorization or in the request's body.")
+        """
+        Client authentication method. basic: the header Authorization. post: the request's body. Only for source: \
+        oidc.
+        """)
 
     static let scope: Setting<ClientCredentials> = .text(
-        "scope", ifPresent: \.scope, example: "kafka", "For oidc: what is asked for.")
+        "scope", ifPresent: \.scope, example: "kafka",
+        "Scope that Remint requests. Default: the server's. Only for source: oidc.")
 
     static let audience: Setting<ClientCredentials> = .text(
-        "audience", ifPresent: \.audience, example: "kafka.example.com", "For oidc: the token's audience.")
+        "audience", ifPresent: \.audience, example: "kafka.example.com",
+        "Audience of the token that Remint requests. Default: the server's. Only for source: oidc.")
 
     static let authorityKey = DeclaredKey.text(
         "certificate_authority", form: .path, example: "ca.pem",
-        "For oidc: certificate authorities in PEM, where the endpoint's certificate is not from one the system knows.")
+        """
+        File with the certificate authorities of the endpoint's certificate, in PEM. Default: the authorities of the \
+        system. Only for source: oidc.
+        """)
 
-    static let regionKey = sourceText("region", example: "eu-central-1", "For aws_msk_iam: the cluster's region.")
+    static let regionKey = sourceText(
+        "region", example: "eu-central-1", "AWS region of the cluster. Only for source: aws_msk_iam.")
 
     /// Returns a key that its source requires, and that no other source has.
     private static func sourceText(

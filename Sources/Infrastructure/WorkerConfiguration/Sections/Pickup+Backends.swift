@@ -1,7 +1,10 @@
 extension Configuration.Pickup {
     static let keysByName = SectionDescription(
         "api_keys",
-        "Trusted backends, each under its name: they name the user themselves. remint pickup-key makes a key and its hash.",
+        """
+        API keys of trusted backends, each under the backend's name. A backend itself names the user of a call. remint \
+        pickup-key makes a key and its hash.
+        """,
         sections: [
             SectionDescription(
                 "*", "", keys: [APIKey.hashKey.description, APIKey.appsKey.description, APIKey.rate.description])
@@ -12,7 +15,7 @@ extension Configuration.Pickup.APIKey {
     static let hashKey = DeclaredKey(
         KeyDescription(
             "hash", .digest, example: "64 hexadecimal digits", isRequired: true,
-            "The key's SHA-256; the key itself is kept nowhere.")
+            "SHA-256 of the key. Remint stores the key itself nowhere.")
     ) { section, name -> String? in
         guard let (hash, node) = section.requiredText(name, example: "64 hexadecimal digits") else { return nil }
         guard hash.utf8.count == 64, hash.allSatisfy(\.isHexDigit) else {
@@ -23,12 +26,13 @@ extension Configuration.Pickup.APIKey {
         return hash
     }
 
-    static let appsKey = DeclaredKey.texts("apps", example: "[shop-ios]", "The apps it is for. By default all.")
+    static let appsKey = DeclaredKey.texts(
+        "apps", example: "[shop-ios]", "Apps that the backend can reach with this key. Default: all apps.")
 
     static let rate: Setting<Self> = .integer(
         "rate", \.rate, in: 1...1_000_000,
         """
-        Requests a second with this key, in place of the address's limit. Twice as many may come at once. \
-        user_rate and total_rate hold besides.
+        Maximum number of requests a second with this key, instead of the limit of the address. Twice as many requests \
+        may come at once. user_rate and total_rate apply in addition.
         """)
 }

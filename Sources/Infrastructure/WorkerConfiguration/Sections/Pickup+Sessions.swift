@@ -5,18 +5,21 @@ import Yams
 extension Configuration.Pickup {
     static let session = SectionDescription(
         "session",
-        "The customer's session, a JWT that the device shows: it gets the token of that user and of nobody else.",
+        """
+        Session of a user: a JWT that the customer's issuer signs and the device presents. The device gets only this \
+        user's token.
+        """,
         keys: Session.keys, ifAbsent: .nothing)
 
     static let sessionsByName = SectionDescription(
-        "sessions", "Sessions of further issuers, or for other audiences, each under a name of yours.",
+        "sessions", "Sessions of further issuers, or for other audiences, each under a name of your choice.",
         sections: [SectionDescription("*", "", keys: Session.keys)], ifAbsent: .nothing)
 
     static let openedApps = SectionDescription(
         "apps",
         """
-        The apps that devices reach with a session, each with the issuer whose sessions open it. An app that is not \
-        named here is served to backends alone. remint check prints which session opens which app.
+        Apps that devices can reach with a session, each with the issuer of these sessions. Only backends can reach an \
+        app that is not in this section. remint check prints which session opens which app.
         """,
         sections: [
             SectionDescription(
@@ -27,20 +30,23 @@ extension Configuration.Pickup {
 extension Configuration.Pickup.OpenedApp {
     static let issuerKey = DeclaredKey.text(
         "issuer", example: "https://login.example.com", isRequired: true,
-        "The issuer of pickup.session, or of one of pickup.sessions.")
+        "Issuer of pickup.session, or of one of pickup.sessions.")
 
     static let audience: Setting<Self> = .text(
         "audience", ifPresent: \.audience, example: "shop",
-        "What aud of the session is or holds. By default the audience of the session's section.")
+        """
+        Required audience of the session: its claim aud is this string, or a list with this string. Default: the \
+        audience of the session's section.
+        """)
 
     static let settings: [Setting<Self>] = [
         audience,
         .text(
             "claim", ifPresent: \.claim, example: "customer_id",
-            "The claim that is the user. By default the user_claim of the session's section."),
+            "Claim of the session that names the user. Default: the user_claim of the session's section."),
         .text(
             "id", ifPresent: \.id, example: "registered",
-            "The id's name, for vendors that name users by several ids (Bloomreach)."),
+            "Name of the id that the claim contains, for vendors that name a user by several ids (Bloomreach)."),
     ]
 }
 
@@ -53,17 +59,23 @@ extension Configuration.Pickup.Session {
         [issuerKey.description, audience.description, keySetKey.description] + settings.map(\.description)
 
     static let issuerKey = DeclaredKey.text(
-        "issuer", example: "https://login.example.com", isRequired: true, "iss, byte for byte.")
+        "issuer", example: "https://login.example.com", isRequired: true,
+        "Issuer of the session: the value of its claim iss, byte for byte.")
 
     static let audience: Setting<Self> = .text(
         "audience", ifPresent: \.audience, example: "shop",
-        "What aud is or holds. Only for an issuer that signs for nobody else leave it out.")
+        """
+        Required audience of the session: its claim aud is this string, or a list with this string. Omit this key only \
+        if the issuer signs sessions for nobody else.
+        """)
 
     static let keySetKey = DeclaredKey.text(
         "jwks", example: "https://login.example.com/.well-known/jwks.json", isRequired: true,
         """
-        The issuer's JWK Set, an https URL or a file. It is fetched every ten minutes, and once per cool_down at most for a key \
-        that is not known; a set that cannot be fetched is kept for a day, and one without a usable key ends all sessions.
+        JWK Set of the issuer: an https URL or a file. The gateway fetches the set every ten minutes, or after the \
+        set's max-age. For an unknown key, the gateway fetches the set sooner, at most once per cool_down. If fetches \
+        fail, the gateway uses the previous set for a day. If the set has no usable key, the gateway ends all sessions \
+        of the issuer.
         """)
 
     private static let algorithmsKey = DeclaredKey(
@@ -71,15 +83,19 @@ extension Configuration.Pickup.Session {
             "algorithms", .list(of: .choice(knownAlgorithms.flatMap(\.names))),
             standard:
                 "[\(Self().algorithms.map(\.rawValue).sorted { $0.lowercased() < $1.lowercased() }.joined(separator: ", "))]",
-            "What sessions may be signed with."), readAlgorithms)
+            "Algorithms that may sign sessions."), readAlgorithms)
 
     static let settings: [Setting<Self>] = [
         Setting(algorithmsKey, \.algorithms),
-        .text("user_claim", \.userClaim, "The claim that is the user, exactly as the vendor's SDK names the user."),
-        .duration("skew", \.skew, in: .zero...(.seconds(300)), "How far the issuer's clock may differ from ours."),
+        .text(
+            "user_claim", \.userClaim,
+            "Claim of the session that names the user, exactly as the vendor's SDK names the user."),
+        .duration(
+            "skew", \.skew, in: .zero...(.seconds(300)),
+            "Maximum difference between the issuer's clock and the gateway's clock."),
         .duration(
             "cool_down", \.coolDown, in: .seconds(1)...(.seconds(3600)),
-            "The least time between two fetches of jwks, however many unknown keys are shown."),
+            "Minimum time between two fetches of jwks, even if sessions name many unknown keys."),
     ]
 
     /// Returns the algorithms in the key `name` of `section`; nil where it is absent or wrong.

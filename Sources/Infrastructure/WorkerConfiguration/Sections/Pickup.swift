@@ -146,7 +146,8 @@ extension Configuration.Pickup {
     static let section = SectionDescription(
         "pickup",
         """
-        The HTTP gateway that devices and backends call (remint pickup --config FILE). Without this section there is none.
+        HTTP gateway that devices and backends call (remint pickup --config FILE). Without this section, there is no \
+        gateway.
         """,
         keys: [
             listenKey.description, publicURLKey.description, originsKey.description, trustedProxiesKey.description,
@@ -158,95 +159,136 @@ extension Configuration.Pickup {
         ], ifAbsent: .nothing)
 
     static let tls = CertificateKeys(
-        "Certificate and key. Without them the gateway speaks plain text, for a proxy in front of it.",
+        """
+        Certificate and private key of the gateway. Without this section, the gateway uses plain text, as needed \
+        behind a proxy with TLS.
+        """,
         examples: ("tls/chain.pem", "tls/key.pem"))
 
     static let listenKey = DeclaredKey.address(
-        "listen", example: "127.0.0.1:8080", isRequired: true, "The address and the port.")
+        "listen", example: "127.0.0.1:8080", isRequired: true, "Address and port of the gateway.")
     static let publicURLKey = DeclaredKey.endpoint(
         "public_url", example: "https://tokens.example.com", change: .reloadsInGateway,
-        "How devices reach it, which proofs of possession name (RFC 9449). By default its own address.")
+        """
+        URL by which devices reach the gateway. Proofs of possession (RFC 9449) must name this URL. Default: the \
+        gateway's own address.
+        """)
     static let originsKey = DeclaredKey.texts(
         "origins", of: .origin, example: "[https://shop.example.com]", change: .reloadsInGateway,
-        "Origins of the pages that may ask (CORS). By default none.")
+        "Origins of the web pages that may call the gateway (CORS). Default: none.")
     static let trustedProxiesKey = DeclaredKey.texts(
         "trusted_proxies", example: "[10.0.0.0/8]",
         """
-        Addresses and networks (CIDR) of the proxies in front of it, which name the address that called them. The limits \
-        of an address are then the caller's, not the proxy's. From others such headers are ignored. By default none.
+        Addresses and networks (CIDR) of the proxies in front of the gateway. These proxies name the address of their \
+        caller in a header. The limits of an address then apply to the caller, not to the proxy. The gateway ignores \
+        these headers from all other senders. Default: none.
         """)
     static let metricsKey = DeclaredKey.address(
-        "metrics", example: "127.0.0.1:9465", "Where /metrics is served, for monitoring alone. By default nowhere.")
+        "metrics", example: "127.0.0.1:9465",
+        """
+        Address and port at which the gateway serves /metrics, for monitoring only. By default, the gateway does not \
+        serve /metrics.
+        """)
     static let nonceSecretKey = DeclaredKey.text(
         "proof_nonce_secret", form: .path, example: "secrets/nonces",
         """
-        A file with 32 bytes or more, mode 600, the same for all instances: each proof of possession must then hold what a \
-        gateway handed out in the last seconds (DPoP-Nonce). By default none, and a proof counts once on each instance.
+        File with a secret of 32 bytes or more, mode 600, the same for all instances. Each proof of possession must \
+        then contain a nonce that an instance issued in the last seconds (DPoP-Nonce). By default, proofs need no \
+        nonce, and each instance accepts a proof once.
         """)
     static let sealKeysKey = DeclaredKey.texts(
         "seal_keys", of: .path, example: "[secrets/recipient.jwk]", change: .reloadsInGateway,
-        "Private JWKs that open the tokens of apps with seal; several while a recipient is replaced.")
+        """
+        Files with the private JWKs that open the tokens of apps with seal. While you replace a recipient, list the \
+        old and the new JWK.
+        """)
 
     static let proxyProtocol: Setting<Self> = .bool(
         "proxy_protocol", \.proxyProtocol,
-        "Whether the trusted proxies begin each connection with a PROXY header, version 2. Needs trusted_proxies.")
+        """
+        Whether the trusted proxies begin each connection with a header of the PROXY protocol, version 2. true \
+        requires trusted_proxies.
+        """)
 
     static let settings: [Setting<Self>] = [
         .choice(
             "proof", \.proof, change: .reloadsInGateway,
-            "Whether a session alone does, or a proof of possession (RFC 9449) must come with it."),
+            """
+            Proof of possession (RFC 9449) that a call with a session needs. none: no proof, unless the session is \
+            bound to a key. dpop: each call needs a proof.
+            """),
         .choice(
-            "proxy_header", \.proxyHeader, "The header by which the trusted proxies name the address that called them."),
+            "proxy_header", \.proxyHeader,
+            """
+            Header in which the trusted proxies name the address of their caller: X-Forwarded-For, or Forwarded (RFC \
+            7239).
+            """),
         proxyProtocol,
         .bytes(
             "cache", \.cache, in: (1 << 20)...(256 << 30),
-            "The memory of tokens with all that belongs to them. A token that is not in it is minted again."),
+            """
+            Maximum memory for tokens and the data that belongs to them. If a caller needs a token that is not in this \
+            memory, a worker mints a new token.
+            """),
         .duration(
             "follow", \.follow, in: .seconds(60)...(.seconds(400 * 86_400)),
-            "The age up to which the token topic's past is read, newest first, beside serving."),
+            """
+            Maximum age of the older records that the gateway reads from the token topic after its start. The gateway \
+            reads the newest records first, and already serves calls in this time.
+            """),
         .integer(
             "cold_rate", \.coldRate, in: 1...1_000_000,
-            "Tokens a second asked for, for users whose token is unknown; more calls wait or get 503."),
+            """
+            Maximum number of tokens a second that the gateway requests for users without a known token. Further calls \
+            wait for their turn, or get 503.
+            """),
         .integer(
             "user_rate", \.userRate, in: 1...100_000, change: .reloadsInGateway,
-            "Requests a second for one user, whoever asks."),
+            "Maximum number of requests a second for one user, from all callers together."),
         .integer(
             "caller_rate", \.callerRate, in: 1...100_000, change: .reloadsInGateway,
-            "Requests a second from one user or device."),
+            "Maximum number of requests a second from one user or device."),
         .integer(
             "address_rate", \.addressRate, in: 1...10_000_000, change: .reloadsInGateway,
-            "Requests a second from one address, of IPv6 from one /64, which many devices of one network, or a proxy, may share."
-        ),
+            """
+            Maximum number of requests a second from one address, for IPv6 from one /64. Many devices of one network, \
+            or the devices behind a proxy, may share an address.
+            """),
         .integer(
             "refused_rate", \.refusedRate, in: 1...100_000, change: .reloadsInGateway,
             """
-            Refused requests a second from one address. Beyond it the address has to wait, but for sessions that were found good \
-            before and API keys.
+            Maximum number of refused requests a second from one address. Above this limit, callers from the address \
+            have to wait. API keys, and sessions that the gateway accepted before, are exempt.
             """),
         .integer(
             "total_rate", \.totalRate, in: 1...10_000_000, change: .reloadsInGateway,
-            "Requests a second in all, of which a quarter is for API keys and sessions that were found good before."),
+            """
+            Maximum number of requests a second in total. A quarter is reserved for API keys, and for sessions that \
+            the gateway accepted before.
+            """),
         .duration(
             "drain", \.drain, in: .zero...(.seconds(600)),
             """
-            How long it serves on after SIGTERM, while /health/ready is 503 already, so that load balancers and Kubernetes send \
-            devices elsewhere first. worker.shutdown_deadline begins after it.
+            Time for which the gateway continues to serve after SIGTERM, while /health/ready already returns 503. In \
+            this time, load balancers and Kubernetes begin to send devices to other instances. \
+            worker.shutdown_deadline begins after this time.
             """),
         .integer(
             "connections", \.connections, in: 1...10_000_000,
             """
-            Connections that may be open at once; 32 more for health checks. The idle ones of strangers give way to new ones. Each is \
-            an open file, and the gateway needs 768 more. The default gives way to a lower limit of open files; with another \
-            value the gateway does not start under a lower limit.
+            Maximum number of open connections; health checks have 32 further connections. At this limit, the gateway \
+            closes an idle connection for each new connection, first those of unknown callers. Each connection is an \
+            open file, and the gateway needs 768 further files. If the system's limit of open files is lower, the \
+            gateway lowers the default. With any other value, the gateway does not start in this case.
             """),
         .integer(
             "address_connections", \.addressConnections, in: 1...10_000_000,
-            "Connections that may be open at once from one address."),
-        .integer("streams", \.streams, in: 1...10_000_000, "Streams that may be open at once."),
+            "Maximum number of open connections from one address."),
+        .integer("streams", \.streams, in: 1...10_000_000, "Maximum number of open streams in total."),
         .integer(
-            "user_streams", \.userStreams, in: 1...10_000, "Streams that may be open at once for one user of an app."),
+            "user_streams", \.userStreams, in: 1...10_000, "Maximum number of open streams of one user of an app."),
         .integer(
             "address_streams", \.addressStreams, in: 1...10_000_000,
-            "Streams that may be open at once from one address."),
+            "Maximum number of open streams from one address."),
     ]
 }

@@ -34,22 +34,27 @@ extension Configuration.Retries {
         KeyDescription(
             "tiers", .list(of: .duration(tierRange), count: tierCount),
             standard: "[\(Configuration.Retries().tiers.map(\.name).joined(separator: ", "))]",
-            "How long an event waits before each further attempt: one to eight, each longer than the one before. Each is a topic."
-        ), readTiers)
+            """
+            Waits of an event before its further attempts: one to eight durations, each longer than the previous one. \
+            Each duration is a retry tier, with a topic of its own.
+            """), readTiers)
 
     static let section = SectionDescription(
         "retries",
-        "An event whose failure may pass (a key that cannot be used, a look-up that failed) waits in a tier and is tried again.",
+        """
+        Retries of events whose failure may be temporary, such as an unusable key or a failed look-up. The event waits \
+        in a retry tier (a topic with a delay), and then a worker tries the event again.
+        """,
         keys: settings.map(\.description))
 
     static let settings: [Setting<Self>] = [
         Setting(tiersKey, \.tiers),
         .integer(
             "max_attempts", \.maxAttempts, in: 1...100, change: .reloads,
-            "The number of attempts in all, the first one included."),
+            "Maximum number of attempts for an event, including the first one."),
         .duration(
             "deadline", \.deadline, in: .seconds(1)...(.seconds(30 * 86_400)), change: .reloads,
-            "How long after its first failure an event may still be tried."),
+            "Longest time after an event's first failure in which a worker may try the event again."),
     ]
 
     /// Returns the tiers in the key `name` of `section`; nil where it is absent or wrong.

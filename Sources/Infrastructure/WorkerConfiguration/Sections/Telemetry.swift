@@ -30,7 +30,8 @@ extension Configuration {
 
 extension Configuration.Telemetry {
     static let section = SectionDescription(
-        "telemetry", "Traces and metrics for a collector. Without otlp nothing is sent, and no event is followed.",
+        "telemetry",
+        "Traces and metrics for a collector. Without otlp, Remint sends nothing, and traces no event.",
         sections: [
             traces, Configuration.Collector.section,
         ])
@@ -41,35 +42,44 @@ extension Configuration.Telemetry {
         .share(
             "sample", \.sample, in: 0...1,
             """
-            How many of the events without a traceparent begin a trace. One that has a traceparent is followed where its sampled flag \
-            is set, and never else.
+            Share of the events without a traceparent that the worker traces. If an event has a traceparent, the \
+            worker traces the event only if the sampled flag of its traceparent is set.
             """)
     ]
 }
 
 extension Configuration.Collector {
     static let section = SectionDescription(
-        "otlp", "The collector: OTLP over HTTP, as JSON.",
+        "otlp", "Collector that receives the traces and metrics: OTLP over HTTP, as JSON.",
         keys: [endpointKey.description, headersKey.description, authorityKey.description] + settings.map(\.description),
         isRare: true, ifAbsent: .nothing)
 
     static let endpointKey = DeclaredKey.endpoint(
         "endpoint", example: "http://127.0.0.1:4318", isRequired: true,
-        "Its base URL; /v1/traces and /v1/metrics are put behind it. https where headers go beyond this machine.")
+        """
+        Base URL of the collector. Remint appends /v1/traces and /v1/metrics. The URL must be https if Remint sends \
+        headers to another machine.
+        """)
 
     static let headersKey = DeclaredKey.mapping(
         "headers", .texts, example: "{ authorization_file: secrets/otlp-authorization }", isSecret: true,
-        "What goes with each request. A name with _file behind it reads its value from that file, mode 600.")
+        """
+        Headers of each request. With the suffix _file, Remint reads the header's value from a file, mode 600.
+        """)
 
     static let authorityKey = DeclaredKey.text(
         "certificate_authority", form: .path, example: "ca.pem",
-        "Certificate authorities in PEM, where the endpoint's certificate is not from one the system knows.")
+        """
+        File with the certificate authorities of the endpoint's certificate, in PEM. Default: the authorities of the \
+        system.
+        """)
 
     static let settings: [Setting<Self>] = [
         .duration(
-            "timeout", \.timeout, in: .milliseconds(100)...(.seconds(60)), "How long an answer may take."),
+            "timeout", \.timeout, in: .milliseconds(100)...(.seconds(60)),
+            "Longest time that Remint waits for the collector's answer."),
         .duration(
             "interval", \.interval, in: .seconds(1)...(.seconds(3600)),
-            "How often the metrics are sent. Spans go at once, or after a second."),
+            "Time between two exports of the metrics. Remint sends spans at once, or after a second."),
     ]
 }

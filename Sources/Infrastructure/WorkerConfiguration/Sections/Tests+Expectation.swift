@@ -5,8 +5,8 @@ extension Configuration.Tests {
     /// The expected outcome of a test.
     package enum Expectation {
         package static let section = SectionDescription(
-            "expect", "What must come of it. What is not written here is not looked at.", keys: keys.map(\.passedOver),
-            ifAbsent: .nothing)
+            "expect", "Expected result of the event. The test compares only the keys that this section contains.",
+            keys: keys.map(\.passedOver), ifAbsent: .nothing)
 
         private static let keys = [
             outcome.description, code.description, reason.description, because.description, topic.description,
@@ -17,40 +17,46 @@ extension Configuration.Tests {
 
         package static let outcome = DeclaredKey.word(
             "outcome", of: ["minted", "superseded", "skipped", "deferred", "dead_lettered"], example: "minted",
-            "How the event ends. Has to be there.")
+            "Expected outcome of the event. Every test needs this key.")
         package static let code = DeclaredKey.anyText(
             "code", example: "missing_user",
-            "A dead letter's code, or why the event is deferred or superseded; see remint codes.")
+            """
+            Expected code of the outcome: the dead letter's code, or the reason why the event is deferred or \
+            superseded. remint codes lists the codes.
+            """)
         package static let reason = DeclaredKey.anyText(
-            "reason", example: "EXPIRED", "The vendor's name of the failure.")
+            "reason", example: "EXPIRED", "Expected reason: the vendor's name for the failure.")
         package static let because = DeclaredKey.anyText(
-            "because", example: "no app", "Strings that the dead letter's detail must contain.")
+            "because", example: "no app", "String that the dead letter's detail must contain.")
         package static let topic = DeclaredKey.anyText(
-            "topic", form: .topic, example: "remint.tokens", "The topic that the outcome is published to.")
+            "topic", form: .topic, example: "remint.tokens", "Expected topic of the published record.")
         package static let key = DeclaredKey.anyText(
-            "key", example: "shop-ios/u-42", "The key of the record that is published.")
+            "key", example: "shop-ios/u-42", "Expected key of the published record.")
         package static let headers = DeclaredKey.mapping(
-            "headers", .texts, example: "{ remint-error-stage: decode }", "Headers that it has.")
+            "headers", .texts, example: "{ remint-error-stage: decode }",
+            "Headers that the published record must have.")
 
         // MARK: The token
 
-        package static let user = DeclaredKey.anyText("user", example: "u-42", "The token's user.")
+        package static let user = DeclaredKey.anyText("user", example: "u-42", "Expected user of the token.")
         package static let ids = object(
-            "ids", .texts, example: "{ registered: ann@example.com }", "The same, where the vendor knows several ids.")
+            "ids", .texts, example: "{ registered: ann@example.com }",
+            "Expected ids of the token's user, instead of user, for a vendor with several ids for each user.")
         package static let challenge = DeclaredKey.anyText(
-            "challenge", example: "n-1", "The challenge that the token answers.")
+            "challenge", example: "n-1", "Expected challenge that the token answers.")
         package static let lives = DeclaredKey.duration(
-            "lives", in: .seconds(1)...(.seconds(400 * 86_400)), example: "12h", "From the token's issue to its end.")
+            "lives", in: .seconds(1)...(.seconds(400 * 86_400)), example: "12h",
+            "Expected lifetime of the token, from its issue to its expiry.")
         package static let header = Part(
-            exact: object("header", example: "{ alg: RS256, typ: JWT }", "The token's header, all of it."),
-            has: object("header_has", example: "{ alg: RS256 }", "Members that the token's header has."),
-            lacks: names("header_lacks", example: "[kid]", "Members that it has not."))
+            exact: object("header", example: "{ alg: RS256, typ: JWT }", "Complete header that the token must have."),
+            has: object("header_has", example: "{ alg: RS256 }", "Members that the token's header must have."),
+            lacks: names("header_lacks", example: "[kid]", "Names that the token's header must not have."))
         package static let payload = Part(
-            exact: object("payload", example: "{ sub: u-42 }", "The token's claims, all of them."),
-            has: object("payload_has", example: "{ sub: u-42 }", "Claims that the token has."),
-            lacks: names("payload_lacks", example: "[aud]", "Claims that it has not."))
+            exact: object("payload", example: "{ sub: u-42 }", "Complete claims that the token must have."),
+            has: object("payload_has", example: "{ sub: u-42 }", "Claims that the token must have."),
+            lacks: names("payload_lacks", example: "[aud]", "Names of claims that the token must not have."))
         package static let sealedFor = DeclaredKey.anyText(
-            "sealed_for", example: "pickup-1", "The kid of the recipient that the token is sealed for.")
+            "sealed_for", example: "pickup-1", "Expected kid of the recipient of the sealed token.")
 
         /// The keys of one part of a token.
         package struct Part: Sendable {

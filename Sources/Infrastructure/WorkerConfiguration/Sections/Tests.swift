@@ -11,8 +11,9 @@ extension Configuration.Tests {
     package static let section = SectionDescription(
         "tests",
         """
-        Tests of this configuration, each under its name: an event, and what must come of it (remint test --config FILE). They may \
-        also be in files beside this one whose names end in _test.yaml. A worker passes them over.
+        Tests of this configuration, each under its name (remint test --config FILE). A test has an event and its \
+        expected result. Tests may also be in files in the same folder, with names that end in _test.yaml. A worker \
+        ignores this section.
         """,
         sections: [
             SectionDescription(
@@ -27,46 +28,48 @@ extension Configuration.Tests {
     ]
 
     package static let app = DeclaredKey.text(
-        "app", example: "shop-ios", "The app that report, report_text or reissue is for.")
+        "app", example: "shop-ios", "App of the report or of the re-issue request (report, report_text, reissue).")
     package static let report = DeclaredKey.json(
-        "report", example: "{ errorCode: 22, userId: u-42 }", "What the SDK reported, as JSON.")
+        "report", example: "{ errorCode: 22, userId: u-42 }", "Report of the SDK, as JSON.")
     package static let reportText = DeclaredKey.anyText(
-        "report_text", example: "Unauthorized", "The same where it is no JSON.")
+        "report_text", example: "Unauthorized", "Report of the SDK as a string, if the report is not JSON.")
     package static let reissue = DeclaredKey.json(
-        "reissue", example: "{ user: u-42 }", "In place of a report: the user who gets a new token.")
+        "reissue", example: "{ user: u-42 }", "Re-issue request, instead of a report: the user who gets a new token.")
     package static let vouched = DeclaredKey.json(
-        "vouched", example: "{ user: u-42 }", "The user that the edge vouches for.")
-    package static let device = DeclaredKey.anyText("device", example: "phone-7", "The device that the report is from.")
-    package static let id = DeclaredKey.anyText("id", example: "event-1", "The event's id.")
+        "vouched", example: "{ user: u-42 }", "User that the edge vouches for.")
+    package static let device = DeclaredKey.anyText("device", example: "phone-7", "Device of the report.")
+    package static let id = DeclaredKey.anyText("id", example: "event-1", "Id of the event.")
     package static let observedAt = DeclaredKey.time(
-        "observed_at", example: "2027-01-15T08:00:00Z", "When the failure was observed. Default: at.")
+        "observed_at", example: "2027-01-15T08:00:00Z",
+        "Time at which the failure was observed. Default: the value of at.")
     package static let value = DeclaredKey.json(
         "value", example: "'{\"app\":\"shop-ios\",\"report\":{}}'",
-        "In place of app and report: the record's value as it is, as text or as JSON.")
+        "Value of the raw record, as a string or as JSON, instead of app and report.")
     package static let valueFile = DeclaredKey.text(
-        "value_file", form: .path, example: "reports/expired.json", "The file of the record's value.")
+        "value_file", form: .path, example: "reports/expired.json", "File with the value of the raw record.")
     package static let headers = DeclaredKey.mapping(
-        "headers", .texts, example: "{ remint-app: shop-ios }", "The record's headers.")
-    package static let key = DeclaredKey.anyText("key", example: "u-42", "The record's key.")
+        "headers", .texts, example: "{ remint-app: shop-ios }", "Headers of the record.")
+    package static let key = DeclaredKey.anyText("key", example: "u-42", "Key of the record.")
     package static let topic = DeclaredKey.text(
         "topic", form: .topic, example: "remint.invalidations",
-        "The topic that the record stands on. Default: the app's first, or topics.invalidations.")
+        "Topic of the record. Default: the first of the app's own topics, or topics.invalidations.")
     package static let at = DeclaredKey.time(
         "at", example: "2027-01-15T08:00:00Z",
-        "The clock's time: a date-time, or seconds since 1970. Default: 2027-01-15T08:00:00Z.")
+        "Time of the worker's clock: a date-time, or seconds since 1970. Default: 2027-01-15T08:00:00Z.")
     package static let uuid = DeclaredKey.anyText(
-        "uuid", example: "0f0f0f0f-1111-4222-8333-444444444444", "The random ids of the token, such as jti.")
+        "uuid", example: "0f0f0f0f-1111-4222-8333-444444444444",
+        "UUID that the test uses for the token's random ids, such as jti.")
 
     /// The vendor's answer to the look-up of a test.
     package enum LookupAnswer {
         package static let section = SectionDescription(
-            "lookup", "What the vendor answers to the app's look-up; nobody is asked.",
+            "lookup", "Vendor's answer to the app's look-up. The test sends no request to the vendor.",
             keys: [status.description, body.description, bodyText.description].map(\.passedOver), ifAbsent: .nothing)
 
         package static let status = DeclaredKey.integer(
-            "status", in: 100...599, example: "200", "The HTTP status.")
-        package static let body = DeclaredKey.json("body", example: "{ users: [] }", "The body, as JSON.")
+            "status", in: 100...599, example: "200", "HTTP status of the answer.")
+        package static let body = DeclaredKey.json("body", example: "{ users: [] }", "Body of the answer, as JSON.")
         package static let bodyText = DeclaredKey.anyText(
-            "body_text", example: "Not Found", "The same where it is no JSON.")
+            "body_text", example: "Not Found", "Body of the answer as a string, if the body is not JSON.")
     }
 }

@@ -24,23 +24,31 @@ extension Configuration {
 
 extension Configuration.Topics {
     static let section = SectionDescription(
-        "topics", "Names of the topics, where yours differ.", keys: settings.map(\.description))
+        "topics", "Names of the topics. Set only the names that differ from the defaults.",
+        keys: settings.map(\.description))
 
     /// The setting whose value is a prefix of topics' names, and no topic's name.
     static let retries: Setting<Self> = .text(
         "retries", \.retries, form: .topic,
-        "What the retry tiers' topics begin with: remint.retries.10s, remint.retries.1m, …")
+        "Prefix of the names of the retry tiers' topics: remint.retries.10s, remint.retries.1m, …")
 
     static let settings: [Setting<Self>] = [
-        .text("invalidations", \.invalidations, form: .topic, "Events of the live lane."),
+        .text("invalidations", \.invalidations, form: .topic, "Topic with the events of the live lane."),
         .text(
             "invalidations_bulk", \.invalidationsBulk, form: .topic,
-            "Events of the bulk lane: re-issue jobs and campaigns."),
-        .text("tokens", \.tokens, form: .topic, "The token topic: the latest token of each subject; compacted."),
-        .text("dead_letters", \.deadLetters, form: .topic, "What could not be answered, byte for byte, with a code."),
+            "Topic with the events of the bulk lane: those of re-issue jobs and campaigns."),
+        .text(
+            "tokens", \.tokens, form: .topic,
+            "Token topic, with the latest token of each subject. The topic is compacted."),
+        .text(
+            "dead_letters", \.deadLetters, form: .topic,
+            "Topic with the dead letters: events that no token could answer, byte for byte, each with a code."),
         retries,
         .text(
             "control", \.control, form: .topic,
-            "Which apps and lanes are suspended or paused, for every worker; compacted, one partition."),
+            """
+            Control topic, with the suspensions and pauses of apps and lanes for every worker. The topic is compacted \
+            and has one partition.
+            """),
     ]
 }

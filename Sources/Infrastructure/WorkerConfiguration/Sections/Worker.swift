@@ -28,7 +28,7 @@ extension Configuration {
 
 extension Configuration.Worker {
     static let section = SectionDescription(
-        "worker", "How the worker works.", keys: settings.map(\.description),
+        "worker", "Limits, batches, retries and look-ups of the worker.", keys: settings.map(\.description),
         sections: [
             batch, Configuration.Retries.section, Configuration.Admission.section, Configuration.Lookups.section,
         ])
@@ -38,30 +38,34 @@ extension Configuration.Worker {
     static let settings: [Setting<Self>] = [
         .number(
             "bulk_share", \.bulkShare, in: 0...0.5, change: .reloads,
-            "The least part of a batch that is bulk where there is enough of it. Live events come first."),
+            """
+            Minimum share of each batch that is reserved for bulk events, if there are any. In the rest of the batch, \
+            live events have priority.
+            """),
         .bytes(
             "memory", \.memory, in: (4 << 20)...(64 << 30), change: .reloads,
             """
-            How much memory unfinished events may take; the worker consumes nothing more above it. Their outputs and the \
-            Kafka clients take up to four times as much beside it.
+            Maximum memory of unfinished events. Above this limit, the worker consumes no further events. The outputs \
+            of these events and the Kafka clients use up to four times as much in addition.
             """),
         .integer(
             "max_event_bytes", \.maximumEventBytes, in: 1024...(64 << 20), change: .reloads,
-            "Larger values are dead-lettered as event_too_large."),
+            "Maximum size of an event's value, in bytes. The worker dead-letters a larger event as event_too_large."),
         .duration(
             "shutdown_deadline", \.shutdownDeadline, in: .seconds(1)...(.seconds(600)),
-            "How long a stop may take before the process ends without a goodbye."),
+            "Longest time that a shutdown may take. After this time, the process exits, even with unfinished work."),
     ]
 
     static let batchSettings: [Setting<Self>] = [
         .integer(
             "events", \.readAheadEvents, in: 1...100_000, change: .reloads,
             """
-            Events taken ahead, half of which make a batch. More are faster in a backlog where signatures are cheap, for some 10 to \
-            20 kB of memory each.
+            Maximum number of events that the worker reads ahead from each lane. Half of this number is the maximum \
+            size of a batch. If signatures are cheap, a larger number makes the worker faster in a backlog. Each event \
+            needs about 10 to 20 kB of memory.
             """),
         .duration(
             "linger", \.batchLinger, in: .milliseconds(1)...(.seconds(10)), change: .reloads,
-            "How long a batch waits to fill at most: never longer than a commit takes."),
+            "Longest time that a batch waits for further events, but never longer than a commit takes."),
     ]
 }

@@ -30,19 +30,19 @@ extension WrittenApp {
         .duration(
             "publish_window", \.publishWindow, in: lifetimeRange, change: .reloads,
             """
-            How long a new version of the key must have been prepared before it may sign (remint rotate promote): until the vendor and \
-            every other verifier has it.
+            Minimum time from the preparation of a new key version until the version may sign (remint rotate promote). \
+            In this time, the vendor and every other verifier must get the new version.
             """),
         identity, proof, Setting(topicsKey, \.topics),
         .share(
             "spread", \.spread, in: 0...0.5, change: .reloads,
             """
-            Cuts each token's life by up to this share of it, always the same for one user, so that the tokens of a rotation do not \
-            all end in one hour.
+            Maximum share by which the worker shortens the lifetime of a token. The share is always the same for one \
+            user, and differs between users. So the tokens of a rotation do not all expire in one hour.
             """),
         .choice(
             "missing_user", \.missingUser, change: .reloads,
-            "What becomes of a report that lacks its user; skip is for SDKs that leave an anonymous user out."),
+            "Outcome of a report that lacks its user. Use skip if the SDK omits the user of an anonymous report."),
         seal, publication,
     ]
 
@@ -50,20 +50,25 @@ extension WrittenApp {
 
     static let lifetimeKey = DeclaredKey.duration(
         "lifetime", in: lifetimeRange, example: "12h", change: .reloads,
-        "How long tokens live. Default and bounds are the vendor's: Braze 12h (1m to 30d).")
+        """
+        Lifetime of the app's tokens. The default and the bounds depend on the vendor; for Braze, they are 12h and 1m \
+        to 30d.
+        """)
 
     static let identity: Setting<Self> = .choice(
         "identity", \.identity, change: .reloads,
         """
-        The source of the token's user. reported: the report, if the event vouches for nobody; vouched: an event must name the user \
-        that your edge has authenticated ("vouched" beside the report), else it is dead-lettered.
+        Source of the token's user. reported: the report, if the event names no vouched user. vouched: the event must \
+        name the user that your edge has authenticated (the member "vouched" next to the report). The worker \
+        dead-letters an event without a vouched user.
         """)
 
     static let proof: Setting<Self> = .choice(
         "proof", \.proof, change: .reloads,
         """
-        own_token: a report must hold the failed token, signed by a version of this ring for the report's user, unless the vendor's \
-        code shows that there was none. For vendors whose SDKs report the token (Braze). none: nothing.
+        Proof that a report must contain. own_token: the failed token, signed by a version of the app's ring for the \
+        report's user. The report needs no token if the vendor's code shows that there was none. own_token is for \
+        vendors whose SDKs report the token (Braze). none: no proof.
         """)
 
     private static let topicCount = 1...16
@@ -72,22 +77,24 @@ extension WrittenApp {
         KeyDescription(
             "topics", .list(of: .topic, count: topicCount), example: "[shop.auth-failures]",
             """
-            Topics of the app's own: its events come from these alone, and no other app's do, so that the broker's ACLs keep producers \
-            apart. Operators' requests still come on the bulk topic. By default the shared topics.
+            Topics of this app alone. The app's events come only from these topics, and no other app's events do, so \
+            the brokers' ACLs can separate producers. Operators' requests still come from the bulk topic. Default: the \
+            shared topics.
             """), readTopics)
 
     static let seal: Setting<Self> = .text(
         "seal", ifPresent: \.seal, form: .path, example: "recipient.jwk", change: .reloads,
         """
-        The file of a public JWK with a kid, for ECDH-ES+A256KW or RSA-OAEP-256: tokens are published as JWEs that only the \
-        private key opens, so that who reads the token topic holds none. By default they are published as they are.
+        File with the recipient's public JWK. The JWK needs a kid, and is for ECDH-ES+A256KW or RSA-OAEP-256. The \
+        worker then publishes tokens as JWEs that only the private key opens. Readers of the token topic without this \
+        key get no usable token. By default, the worker publishes tokens unencrypted.
         """)
 
     static let publication: Setting<Self> = .choice(
         "publish", \.publication, change: .reloads,
         """
-        centrifugo: tokens' records have the headers by which Centrifugo's Kafka consumer publishes each to its user \
-        (config/centrifugo). none: nothing.
+        Additional headers of the tokens' records. centrifugo: the headers by which Centrifugo's Kafka consumer \
+        publishes each token to its user (config/centrifugo). none: no additional headers.
         """)
 
     /// Returns the app's own topics in the key `name`, each by its name; nil where it is absent or wrong.

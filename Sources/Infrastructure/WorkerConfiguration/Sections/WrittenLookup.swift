@@ -52,18 +52,28 @@ extension WrittenLookup {
         unknownUser,
         .choice(
             "on_failure", \.onFailure, change: .reloads,
-            "What happens where there is no answer: retry in the retry tiers, or mint as if the answer had been good."),
+            """
+            Result if the vendor does not answer. retry: the event waits in a retry tier. mint: the worker mints a \
+            token, as after a good answer.
+            """),
         timeout,
         .duration(
             "patience", \.patience, in: .zero...(.seconds(10)), change: .reloads,
-            "How long an event waits in place for its answer before it goes to the retry tiers."),
+            """
+            Longest time that an event waits in the worker for the vendor's answer. After this time, the event moves \
+            to a retry tier; with on_failure: mint, the worker mints a token instead.
+            """),
         rate, concurrency,
     ]
 
     static let cacheSettings: [Setting<Self>] = [
-        .duration("exists", \.existsFor, in: cacheRange, change: .reloads, "That a user exists."),
-        .duration("gone", \.goneFor, in: cacheRange, change: .reloads, "That a user is gone."),
-        .duration("unknown", \.unknownFor, in: cacheRange, change: .reloads, "That a user is not known."),
+        .duration(
+            "exists", \.existsFor, in: cacheRange, change: .reloads, "Maximum age of the answer that a user exists."),
+        .duration(
+            "gone", \.goneFor, in: cacheRange, change: .reloads, "Maximum age of the answer that a user is gone."),
+        .duration(
+            "unknown", \.unknownFor, in: cacheRange, change: .reloads,
+            "Maximum age of the answer that the vendor does not know a user."),
     ]
 
     private static let cacheRange: ClosedRange<Duration> = .seconds(1)...(.seconds(7 * 86_400))
@@ -71,84 +81,101 @@ extension WrittenLookup {
     static let mode: Setting<Self> = .choice(
         "mode", \.mode, change: .reloads,
         """
-        verify: whether the user exists; enrich: that, and what tokens may contain of the user besides the id, for vendors whose \
-        answers have it. Which vendors can be asked, and what their settings need for it, is in their README.md.
+        Kind of the look-up. off: no look-up. verify: the worker asks whether the user exists. enrich: the worker also \
+        asks for data that tokens may contain in addition to the user's id, if the vendor's answers have this data. \
+        The README.md of each adapter describes its look-up, and the settings that the look-up needs.
         """)
 
     static let endpointKey = DeclaredKey.anyEndpoint(
         "endpoint", example: "https://rest.fra-01.braze.eu", change: .reloads,
         """
-        The API's address. Required where each account has its own, otherwise the vendor's. https, unless the host is this machine \
-        (127.0.0.0/8, ::1, localhost); no query, no fragment, no user name. A path is put in front of the API's paths.
+        URL of the API. Required if each account of the vendor has its own URL; otherwise the default is the vendor's \
+        URL. The URL must be https, unless the host is this machine (127.0.0.0/8, ::1, localhost) or insecure is true. \
+        The URL must have no query, no fragment and no user name. The worker puts the path of the URL in front of the \
+        API's paths.
         """)
 
     static let insecure: Setting<Self> = .bool(
         "insecure", \.isInsecure, change: .reloads,
-        "true allows http beyond this machine. Credentials and user ids can then be read on their way.")
+        """
+        Whether the endpoint may be http on another machine. If true, anyone on the network path can read the \
+        credentials and the user ids.
+        """)
 
     static let unknownUser = Setting(
         DeclaredKey.choice(
             "unknown_user", example: LookupTerms.UnknownUser.reject.rawValue, change: .reloads,
             """
-            What happens for a user that the vendor does not know: mint a token, or reject. The default is the vendor's: reject for \
-            Braze, which does not distinguish a deleted user from a new one, mint for all other vendors. A user who is known to be gone gets none \
-            in any case.
+            Result for a user that the vendor does not know. mint: the worker mints a token. reject: the worker \
+            dead-letters the event. For Braze, the default is reject, because Braze does not distinguish a deleted \
+            user from a new one. For all other vendors, the default is mint. A user who is known to be gone never gets \
+            a token.
             """), ifPresent: \Self.unknownUser)
 
     static let timeout = Setting(
         .duration(
             "timeout", in: .milliseconds(100)...(.seconds(300)), example: "10s", change: .reloads,
-            "How long an answer may take. The default is the vendor's, mostly 10s."), ifPresent: \Self.timeout)
+            """
+            Longest time that the worker waits for an answer. The default depends on the vendor, and is mostly 10s.
+            """), ifPresent: \Self.timeout)
 
     static let rate = Setting(
         DeclaredKey(
             KeyDescription(
                 "rate", .rate, example: "4/s", change: .reloads,
                 """
-                Requests a second or a minute: 4/s, 200/m. By default the vendor's own limit, which this can only lower; for a Braze \
-                account with the faster of its two limits up to 40/s. Each worker counts by itself: with several, write each one's share.
+                Maximum number of requests a second or a minute, such as 4/s or 200/m. The default is the vendor's own \
+                limit, and this key can only lower that limit. The exception is a Braze account with the faster of \
+                Braze's two limits: for this account, up to 40/s is possible. Each worker counts only its own \
+                requests. If you run several workers, set the share of each worker.
                 """)
         ) { $0.rate($1) }, ifPresent: \Self.rate)
 
     static let concurrency: Setting<Self> = .integer(
         "concurrency", \.concurrency, in: 1...64, change: .reloads,
-        "Requests under way at once.")
+        "Maximum number of concurrent requests.")
 
     // MARK: Credentials and files, which are looked into once they are used
 
     static let certificateAuthority = Setting(
         .anyText(
             "certificate_authority", form: .path, example: "ca.pem", change: .reloads,
-            "Certificate authorities in PEM, where the endpoint's certificate is not from one the system knows."),
+            """
+            File with the certificate authorities of the endpoint's certificate, in PEM. Default: the authorities of \
+            the system.
+            """),
         ifPresent: \Self.certificateAuthority)
 
     static let keyFile = Setting(
         .anyText(
             "key_file", form: .path, example: "secrets/braze-rest-key", change: .reloads,
             """
-            The file of the API key, for vendors that take one, readable by the worker alone. Where a token is the credential, no key \
-            or password is taken.
+            File with the API key, for vendors that require an API key. Only the worker's account may read the file. \
+            If the vendor's look-up uses a token as its credential, the configuration must have no key and no \
+            password.
             """),
         ifPresent: \Self.secrets.keyFile)
 
     static let key = Setting(
         .anyText(
             "key", example: "${BRAZE_REST_KEY}", isSecret: true, change: .reloads,
-            "The API key itself, in place of key_file."), ifPresent: \Self.secrets.key)
+            "API key itself, instead of key_file."), ifPresent: \Self.secrets.key)
 
     static let username = Setting(
-        .anyText("username", example: "remint", change: .reloads, "The user name, for vendors that take one."),
+        .anyText(
+            "username", example: "remint", change: .reloads,
+            "User name, for vendors that require a user name and a password."),
         ifPresent: \Self.username)
 
     static let passwordFile = Setting(
         .anyText(
             "password_file", form: .path, example: "secrets/rest-password", change: .reloads,
-            "The file of its password."), ifPresent: \Self.secrets.passwordFile)
+            "File with the password of username."), ifPresent: \Self.secrets.passwordFile)
 
     static let password = Setting(
         .anyText(
             "password", example: "${REST_PASSWORD}", isSecret: true, change: .reloads,
-            "The password itself, in place of password_file."), ifPresent: \Self.secrets.password)
+            "Password itself, instead of password_file."), ifPresent: \Self.secrets.password)
 }
 
 extension Section {
