@@ -4,7 +4,7 @@ import YAMLReading
 
 /// `--memory`, the limit on the memory of the ledger's table.
 package struct LedgerMemory: ParsableArguments {
-    @Option(help: ArgumentHelp("What the table of subjects takes at most, from 1MB on.", valueName: "192MB"))
+    @Option(help: ArgumentHelp("Maximum memory of the table of subjects, at least 1MB.", valueName: "192MB"))
     private var memory = "\(LedgerReader.standardMemory >> 20)MB"
 
     package init() {}

@@ -6,16 +6,18 @@ import CommandKit
 /// `remint-bench admission`.
 struct BenchAdmission: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "admission", abstract: "What an event costs besides its signature, as memory and apps grow.",
+        commandName: "admission",
+        abstract: "Measures the cost of an event without its signature, as recent subjects and apps grow.",
         discussion: """
-            Events of users who are all different go from record to replacement token, with a signer that does nothing. Each
-            row remembers this number of recent subjects, and knows this number of apps; all rows are measured in turns.
+            The command processes events of different users, from the record to the replacement token, with a signer
+            that does nothing. Each row has its own number of recent subjects in memory, and its own number of apps. The
+            command measures all rows in turn.
             """)
 
-    @Option(help: "How many recent subjects are remembered; repeatable.")
+    @Option(help: "Number of recent subjects in memory. Repeat the option for several rows.")
     var subjects: [Int] = []
-    @Option(help: "Among how many apps the events are spread; repeatable.") var apps: [Int] = []
-    @Option(help: "How many events each measurement takes.") var events = 50_000
+    @Option(help: "Number of apps of the events. Repeat the option for several rows.") var apps: [Int] = []
+    @Option(help: "Number of events in each measurement.") var events = 50_000
     @OptionGroup var options: BenchOptions
 
     func validate() throws {

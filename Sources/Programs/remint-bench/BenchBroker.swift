@@ -15,8 +15,9 @@ struct BenchBroker {
 
     /// The options that name it.
     struct Options: ParsableArguments {
-        @Option(help: "A real cluster, host:port; or embedded, which is at least once.") var brokers = "embedded"
-        @Option(help: "exactly_once or at_least_once.") var delivery: String?
+        @Option(help: "Address of a real cluster (host:port), or embedded. The embedded broker delivers at least once.")
+        var brokers = "embedded"
+        @Option(help: "Delivery of the worker: exactly_once or at_least_once.") var delivery: String?
 
         var isEmbedded: Bool { brokers == "embedded" }
 

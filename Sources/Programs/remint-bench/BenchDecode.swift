@@ -13,11 +13,14 @@ import Vendors
 /// `remint-bench decode`.
 struct BenchDecode: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "decode", abstract: "Events per second on one core, from the record's bytes to what they mean.",
-        discussion: "For each vendor a report as its SDK shapes it, in each of the forms that an event may have.")
+        commandName: "decode",
+        abstract: "Measures the events that one core decodes per second, from the record's bytes to their meaning.",
+        discussion: """
+            The command decodes a report of each vendor, as its SDK writes it, in each form that an event may have.
+            """)
 
-    @Option(help: "How long each measurement takes, in seconds.") var seconds = 0.2
-    @Option(help: "One vendor's events alone, by the name of its adapter or the path of its file.") var vendor: String?
+    @Option(help: "Length of each measurement, in seconds.") var seconds = 0.2
+    @Option(help: "Only events of this vendor: the name of its adapter or the path of its file.") var vendor: String?
     @Option(help: "Decode this number of events of each kind, once, and print nothing: for counting instructions.")
     var count: Int?
     @OptionGroup var options: BenchOptions
@@ -37,7 +40,7 @@ struct BenchDecode: AsyncParsableCommand {
     func run() async throws {
         var rows = try rows()
         guard !rows.isEmpty else {
-            let known = AdapterRegistry.remint.registrations.map(\.name).joined(separator: ", ")
+            let known = AdapterRegistry.remint.names.joined(separator: ", ")
             throw ValidationError("--vendor is one of \(known)")
         }
         if let count {
@@ -60,8 +63,8 @@ struct BenchDecode: AsyncParsableCommand {
                 Row(vendor: vendor, form: $0.form, work: $0.work)
             }
         }
-        return try AdapterRegistry.remint.registrations.filter { vendor == nil || $0.name == vendor }.flatMap {
-            registration in
+        let registrations = vendor.map { [AdapterRegistry.remint[$0]].compactMap(\.self) }
+        return try (registrations ?? AdapterRegistry.remint.registrations).flatMap { registration in
             try DecodeLoop.all(of: registration).map {
                 Row(vendor: registration.name, form: $0.form, work: $0.work)
             }

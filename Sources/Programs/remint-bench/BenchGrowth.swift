@@ -7,20 +7,22 @@ import JOSE
 struct BenchGrowth: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "growth",
-        abstract: "What an event costs the whole worker, as backlog, apps and recent subjects grow.",
+        abstract: "Measures the cost of an event for the whole worker, as backlog, apps and recent subjects grow.",
         discussion: """
-            Each row is a worker of its own, as in remint-bench worker. The first has a small backlog, one app and few recent subjects;
-            each other row has more of one of them, the last more apps and subjects at once. Before it is measured a worker has
-            answered twice as many users as it remembers, so that its memory is full. In each round every worker drains its
-            backlog while the others rest. An event's cost is the worker's processor time, the signature included: HS256, where
-            nothing else is as cheap, shows most.
+            Each row is a separate worker, as in remint-bench worker. The first row has a small backlog, one app and few
+            recent subjects. Each other row has more of one of these. The last row has more apps and subjects at once.
+            Before the measurement, a worker answers twice as many users as it remembers, so that its memory is full. In
+            each round, every worker drains its backlog while the other workers rest. The cost of an event is the
+            worker's processor time, including the signature. HS256 shows most, because its signature is the cheapest.
             """)
 
     @Option(help: "RS256, ES256 or HS256.") var algorithm = "HS256"
-    @Option(help: "How many events the first row's backlog has.") var events: Int?
-    @Option(help: "A larger backlog; repeatable.") var backlog: [Int] = []
-    @Option(help: "More apps than one, each with a key ring of its own; repeatable.") var apps: [Int] = []
-    @Option(help: "More recent subjects than 1000; repeatable.") var subjects: [Int] = []
+    @Option(help: "Number of events in the backlog of the first row.") var events: Int?
+    @Option(help: "Number of events in a larger backlog. Repeat the option for several rows.") var backlog: [Int] = []
+    @Option(help: "Number of apps instead of 1, each with its own key ring. Repeat the option for several rows.")
+    var apps: [Int] = []
+    @Option(help: "Number of recent subjects instead of 1000. Repeat the option for several rows.")
+    var subjects: [Int] = []
     @OptionGroup var measured: MeasuredProgram
     @OptionGroup var target: BenchBroker.Options
     @OptionGroup var options: BenchOptions

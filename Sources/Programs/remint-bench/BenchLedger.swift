@@ -13,17 +13,22 @@ import WorkerConfiguration
 /// `remint-bench ledger`.
 struct BenchLedger: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ledger", abstract: "Time and memory of the ledger, for this many subjects.",
+        commandName: "ledger", abstract: "Measures time and memory of the ledger for a number of subjects.",
         discussion: """
-            Without --brokers the records are made in this process and only the ledger is measured. With --brokers they are
-            written to a topic of their own, which is read as remint ledger reads the token topic, and deleted. Memory is what the
-            process takes more than at its start, the producer of those records included.
+            Without --brokers, the command makes the records in this process, and measures only the ledger. With
+            --brokers, the command writes the records to its own topic, reads the topic as remint ledger reads the token
+            topic, and deletes it. Memory is the growth of the process since its start, including the producer of the
+            records.
             """)
 
-    @Option(help: "How many subjects hold a token.") var subjects = 1_000_000
-    @Option(help: "A real cluster, host:port.") var brokers: String?
-    @Option(help: "With --brokers: write to this topic and leave it there, for a reading by other means.") var keep:
-        String?
+    @Option(help: "Number of subjects with a token.") var subjects = 1_000_000
+    @Option(help: "Address of a real cluster, host:port.") var brokers: String?
+    @Option(
+        help: """
+            With --brokers: topic for the records. The command does not delete this topic, so that you can read it \
+            with other programs.
+            """)
+    var keep: String?
     @OptionGroup var memory: LedgerMemory
     @Flag(help: "Print the result as JSON.") var json = false
 

@@ -10,20 +10,23 @@ import JOSE
 /// `remint-bench mint`.
 struct BenchMint: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mint", abstract: "Tokens per second, and how near that is to libcrypto alone.",
+        commandName: "mint", abstract: "Measures tokens per second, compared with libcrypto alone.",
         discussion: """
-            From a user and a vendor's recipe to the compact token, on one core and on all. Beside it libcrypto signs the
-            bytes of such a token again and again on as many threads: what this machine can do.
+            The command makes compact tokens from a user and a vendor's recipe, on one core and on all cores. For
+            comparison, libcrypto signs the bytes of such a token repeatedly, on the same number of threads. This shows
+            the limit of this machine.
             """)
 
-    @Option(help: "RS256, ES256 or HS256; repeatable. All of them by default.") var algorithm: [String] = []
-    @Option(
-        help: ArgumentHelp("A vendor's file, whose first tested app's tokens are made instead.", valueName: "file"))
-    var adapter: String?
-    @Option(help: "How long each measurement takes, in seconds.") var seconds = 0.5
+    @Option(help: "RS256, ES256 or HS256. Repeat the option for several algorithms. Default: all three.")
+    var algorithm: [String] = []
     @Option(
         help: ArgumentHelp(
-            "The key: a PEM, or for HS256 a file with the secret's bytes. A new one by default.", valueName: "file"))
+            "Vendor file. The command makes tokens of the first app in the file's tests instead.", valueName: "file"))
+    var adapter: String?
+    @Option(help: "Length of each measurement, in seconds.") var seconds = 0.5
+    @Option(
+        help: ArgumentHelp(
+            "File with the key: a PEM, or for HS256 the secret's bytes. Default: a new key.", valueName: "file"))
     var key: String?
     @Option(
         help: "Make exactly this number of tokens on one thread, once, and print nothing: for counting instructions.")

@@ -7,21 +7,22 @@ import JOSE
 /// `remint-bench worker`.
 struct BenchWorker: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "worker", abstract: "The whole worker: events per second, latency, cores and memory.",
+        commandName: "worker", abstract: "Measures the whole worker: events per second, latency, cores and memory.",
         discussion: """
-            Starts the worker of --remint as a process of its own, on topics of its own that are deleted afterwards. In each
-            round it rests while a backlog is written and libcrypto's limit is taken on all cores; then it drains the backlog,
-            from its first commit to its last. Afterwards events come at a steady rate, and each is timed from before it is
-            produced until a read_committed reader sees its token.
+            The command starts the worker of --remint as a separate process, on its own topics, and deletes these topics
+            afterwards. In each round, the worker rests while the command writes a backlog and measures libcrypto's
+            limit on all cores. Then the worker drains the backlog. The command measures from the first commit to the
+            last commit. Afterwards, events arrive at a steady rate. The command measures the time of each event from
+            before it is produced until a read_committed reader sees its token.
 
-            From the start to the first token: a worker that comes back to groups it was in before. The embedded broker
-            takes five seconds of that to hand their partitions out again.
+            The time from the start to the first token is that of a worker that returns to its former groups. The
+            embedded broker needs five seconds of this time to assign the partitions again.
             """)
 
     @Option(help: "RS256, ES256 or HS256.") var algorithm = "RS256"
-    @Option(help: "How many events each round drains; by default what takes some seconds.") var events: Int?
-    @Option(help: "How many events a second are timed.") var rate = 100
-    @Option(help: "For how long they are timed, in seconds; 0 leaves that out.") var seconds = 10
+    @Option(help: "Number of events in each round. Default: a number that takes some seconds.") var events: Int?
+    @Option(help: "Number of events per second in the measurement of latency.") var rate = 100
+    @Option(help: "Length of the measurement of latency, in seconds. 0 skips this measurement.") var seconds = 10
     @OptionGroup var measured: MeasuredProgram
     @OptionGroup var target: BenchBroker.Options
     @OptionGroup var options: BenchOptions

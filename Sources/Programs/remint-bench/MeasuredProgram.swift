@@ -4,7 +4,8 @@ import Foundation
 /// `--remint`, the program whose worker and gateway are measured.
 struct MeasuredProgram: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The program that is measured; by default remint beside this one.", valueName: "program"))
+        help: ArgumentHelp(
+            "The program to measure. Default: remint in the folder of this program.", valueName: "program"))
     private var remint: String?
 
     /// The program's place.

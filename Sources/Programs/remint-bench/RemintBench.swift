@@ -9,8 +9,9 @@ struct RemintBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remint-bench", abstract: "Measures the cost of Remint's work on this machine.",
         discussion: """
-            Figures are taken in rounds, what is compared in turns within each, and shown as the median with the lowest and
-            the highest. A figure is worth something in comparison alone: ratios are taken round by round.
+            Each command measures in rounds. In each round, it measures the compared items in turn. It prints the median
+            of the rounds, with the lowest and the highest figure. Use the figures only for comparisons: the command
+            computes ratios round by round.
             """,
         subcommands: [
             BenchMint.self, BenchDecode.self, BenchAdmission.self, BenchWorker.self, BenchGrowth.self,
@@ -22,7 +23,7 @@ struct RemintBench: AsyncParsableCommand {
 
 /// The options of a measurement.
 struct BenchOptions: ParsableArguments {
-    @Option(help: "How often everything is measured.") var rounds = 5
+    @Option(help: "Number of rounds.") var rounds = 5
     @Flag(help: "Print the result as JSON.") var json = false
 
     func validate() throws {

@@ -11,14 +11,22 @@ import WorkerConfiguration
 /// `remint check`: reports every error of a configuration with its place; with `--connect` also tests its connections.
 struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Checks a configuration and its keys; with --connect, what it connects to.",
+        commandName: "check",
+        abstract: "Checks a configuration and its keys. With --connect, also tests its connections.",
         discussion: .help(
             """
-            Exit code 1 where a worker or a gateway could not start, where an app cannot sign, where a certificate
-            has expired, and where a compromised key is in use. Each line is file:line:column: severity: message. Without
-            --connect no connection is made. With it, each of these is asked, a line for each: the brokers, the topics, the
-            groups and a transactional id, the vendors' endpoints, the signers and the issuers of the gateway's sessions; exit
-            code 1 where one of them is not as worker or gateway needs it. No topic is created, no record written, no group joined.
+            Each line of the output is file:line:column: severity: message. The exit code is 1 in these cases:
+
+              - a worker or a gateway could not start
+              - an app cannot sign
+              - a certificate has expired
+              - a compromised key is in use
+              - with --connect, a connection does not work as the service needs it
+
+            Without --connect, the command opens no connection. With --connect, the command tests the brokers, the
+            topics, the groups and a transactional id. It also tests the vendors' endpoints, the signers and the issuers
+            of the gateway's sessions. It prints one line for each test. The command creates no topic, writes no record
+            and joins no group.
             """,
             examples: """
                 remint check --config remint.yaml
@@ -26,10 +34,11 @@ struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
                 """))
 
     @OptionGroup var options: ConfigurationOptions
-    @Flag(help: "Print each finding, also where there are many of one kind.") var all = false
-    @Flag(help: "Print the diagnostics as JSON, each of them.") var json = false
-    @Flag(help: "Ask brokers, vendors' endpoints, signers and issuers as well.") var connect = false
-    @Option(help: "How long each of them may take to answer, such as 15s or 500ms.") var timeout = "15s"
+    @Flag(help: "Print each finding, even if there are many of one kind.") var all = false
+    @Flag(help: "Print all findings as JSON.") var json = false
+    @Flag(help: "Also test the connections to brokers, vendors' endpoints, signers and issuers.") var connect = false
+    @Option(help: "Timeout of each test with --connect, such as 15s or 500ms; for an issuer's key set at most 5s.")
+    var timeout = "15s"
 
     func run() async throws {
         guard let limit = DurationText.parse(timeout) else {

@@ -5,7 +5,8 @@ import WorkerConfiguration
 /// `remint config`: the configuration's keys.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Documents and checks the configuration.",
+        commandName: "config",
+        abstract: "Prints a sample, the JSON Schema or the effective values of the configuration.",
         discussion: .help(
             examples: """
                 remint config sample > remint.yaml
@@ -17,9 +18,9 @@ struct ConfigCommand: ParsableCommand {
 /// `remint config sample`.
 struct ConfigSample: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sample", abstract: "Prints a configuration with every key, its default and what it means.",
+        commandName: "sample", abstract: "Prints a configuration with every key, its default and its meaning.",
         discussion: .help(
-            "config/remint.yaml is what it prints.",
+            "config/remint.yaml has the same content.",
             examples: """
                 remint config sample
                 remint config sample > remint.yaml
@@ -35,7 +36,7 @@ struct ConfigSchema: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Prints the JSON Schema of the configuration, for editors.",
         discussion: .help(
-            "config/remint.schema.json is what it prints.",
+            "config/remint.schema.json has the same content.",
             examples: """
                 remint config schema
                 remint config schema > remint.schema.json
@@ -52,8 +53,9 @@ struct ConfigShow: ParsableCommand {
         commandName: "show", abstract: "Prints the effective configuration, and the source of each value.",
         discussion: .help(
             """
-            Each value is followed by its file and line, "environment" if that had a part in it, or "default". Secrets are not \
-            shown, and keys without a value or a default are left out. Exit code 1 if the configuration is wrong.
+            The command prints each value with its source: file and line, "environment" if an environment variable is
+            part of the value, or "default". It prints no secrets, and omits keys without a value or a default. The exit
+            code is 1 if the configuration is wrong.
             """,
             examples: """
                 remint config show --config remint.yaml

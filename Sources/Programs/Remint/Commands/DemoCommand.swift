@@ -10,12 +10,13 @@ import WorkerConfiguration
 /// `remint demo`: everything, once, on the embedded broker.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo", abstract: "Shows the worker at work on an embedded broker, with generated keys.",
+        commandName: "demo", abstract: "Demonstrates the worker on an embedded broker, with generated keys.",
         discussion: .help(
             """
-            Sends a report of every vendor and SDK through the broker and the worker, and asks the vendor's verifier about each
-            token. Prints a row for each of the first five vendors, and the totals of all; --all prints a row for each report. Exit code 1 \
-            where anything is not as the recorded reports expect.
+            The command sends the recorded reports of every vendor and SDK through the broker and the worker. It checks
+            each token by the rules of its vendor. It prints a row for each of the first five vendors, and the totals of
+            all vendors. --all prints a row for each report. The exit code is 1 if a result differs from the recorded
+            expectation.
             """,
             examples: """
                 remint demo
@@ -26,13 +27,14 @@ struct DemoCommand: AsyncParsableCommand {
     @Flag(help: "Print the results as JSON, tokens included.") var json = false
     @Option(
         help: ArgumentHelp(
-            "Leave the generated configuration, key rings, public keys and secrets here.", valueName: "folder"))
+            "Folder in which the generated configuration, key rings, public keys and secrets stay.",
+            valueName: "folder"))
     var dir: String?
-    @Flag(help: "Ask the vendors about every user first: their REST APIs run on ports of this machine.")
+    @Flag(help: "Look up every user first, at imitations of the vendors' REST APIs on ports of this machine.")
     var withLookups = false
-    @Flag(help: "Let the reports come from devices, by HTTP, through the gateway.") var pickup = false
-    @Option(help: "What the worker logs to standard error: trace, debug, info, notice, warning, error.") var logLevel =
-        "warning"
+    @Flag(help: "Send the reports by HTTP through the gateway, as devices do.") var pickup = false
+    @Option(help: "Level of the worker's log on standard error: trace, debug, info, notice, warning or error.")
+    var logLevel = "warning"
 
     func validate() throws {
         guard Configuration.Log.levels.contains(logLevel) else {

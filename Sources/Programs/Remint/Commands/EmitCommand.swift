@@ -12,12 +12,14 @@ import WorkerConfiguration
 /// `remint emit`: puts an event on the topic.
 struct EmitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "emit", abstract: "Puts an event on the topic.",
+        commandName: "emit", abstract: "Puts an event on an input topic.",
         discussion: .help(
             """
-            --user asks for a new token as a batch job does; where the vendor names users by several ids, write them as a JSON
-            object. --report sends an SDK's report, from a file or, with -, from standard input; --vouched names the user that you
-            have authenticated beside it, as the adapter's README writes it: {"user":"u-42"}.
+            --user requests a new token for the user, as a batch job does. If the vendor identifies users by several
+            ids, write a JSON object.
+
+            --report sends an SDK's report from a file or, with -, from standard input. --vouched adds the user that you
+            have authenticated, in the form that the adapter's README describes: {"user":"u-42"}.
             """,
             examples: """
                 remint emit --config remint.yaml --app web --user u-42
@@ -26,13 +28,16 @@ struct EmitCommand: AsyncParsableCommand {
 
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "The app.") var app: String
-    @Option(help: "The user to reissue for: an id, or a JSON object of ids.") var user: String?
-    @Option(help: ArgumentHelp("The report.", valueName: "file|-")) var report: String?
-    @Option(help: ArgumentHelp("The user you vouch for, beside a report.", valueName: "json")) var vouched: String?
-    @Option(help: "The device the report is from.") var device: String?
+    @Option(help: "The user who gets a new token: an id, or a JSON object of ids.") var user: String?
+    @Option(help: ArgumentHelp("File with an SDK's report, or - for standard input.", valueName: "file|-"))
+    var report: String?
+    @Option(help: ArgumentHelp("The user that you have authenticated, in addition to --report.", valueName: "json"))
+    var vouched: String?
+    @Option(help: "The device that sent the report.") var device: String?
     @Flag(help: "Use the bulk lane.") var bulk = false
-    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
-    @Flag(help: "Print what was sent as JSON.") var json = false
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
+    @Flag(help: "Print the event's id, app and topic as JSON.") var json = false
 
     func validate() throws {
         guard (user == nil) != (report == nil) else { throw ValidationError("give either --user or --report") }

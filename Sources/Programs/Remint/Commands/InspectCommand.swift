@@ -13,10 +13,12 @@ struct InspectCommand: ParsableCommand {
         commandName: "inspect", abstract: "Decodes a token and prints the vendor's verdict on it.",
         discussion: .help(
             """
-            The token is verified with the app's key ring, for the user it names or the one given. A replacement token's record,
-            as it is on the token topic, is accepted as well; a sealed token is opened with --recipient first. Exit code 1 if the vendor would refuse the token. The
-            signature is never printed. On a shared machine, give the token on standard input: the arguments of the
-            command line are in the list of processes, and they stay in the shell's history.
+            The command verifies the token with the app's key ring, for the user of --user or for the user in the token.
+            You can also give a record of the token topic instead of a token. For a sealed token, give --recipient. The
+            command never prints the signature. The exit code is 1 if the vendor would refuse the token.
+
+            On a shared machine, give the token on standard input. The arguments of a command are in the list of
+            processes, and stay in the shell's history.
             """,
             examples: """
                 remint inspect --config remint.yaml --app web eyJhbGciOi…
@@ -25,17 +27,20 @@ struct InspectCommand: ParsableCommand {
 
     @OptionGroup var options: ConfigurationOptions
     @Option(help: "The app.") var app: String
-    @Option(help: "The user who presents the token: an id, or a JSON object of ids. Default: the one it names.")
+    @Option(help: "The user who presents the token: an id, or a JSON object of ids. Default: the user in the token.")
     var user: String?
-    @Option(help: "The nonce of the challenge the token answers. Default: the one it names.") var challenge: String?
+    @Option(help: "The nonce of the challenge that the token answers. Default: the nonce in the token.")
+    var challenge: String?
     @Option(
         help: ArgumentHelp(
-            "The private JWK, in a file of its owner's alone, that a sealed token is opened with.", valueName: "file"))
+            "File with the private JWK that opens a sealed token. Only the file's owner may have access to the file.",
+            valueName: "file"))
     var recipient: String?
     @Flag(help: "Print the result as JSON.") var json = false
     @Argument(
         help: ArgumentHelp(
-            "The token; - for standard input, where no list of processes shows it.", valueName: "token|-"))
+            "The token, or - for standard input. The list of processes does not show standard input.",
+            valueName: "token|-"))
     var token = "-"
 
     func run() throws {

@@ -4,11 +4,13 @@ import DeclaredAdapters
 import Pickup
 import Vendors
 import Worker
+import WorkerConfiguration
 
 /// `remint codes`: the reasons for dead letters, or the codes of a vendor's SDKs.
 struct CodesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "codes", abstract: "Lists the codes of dead letters, or those of a vendor and their remedies.",
+        commandName: "codes",
+        abstract: "Lists the codes of dead letters, or a vendor's codes with the worker's responses.",
         discussion: .help(
             examples: """
                 remint codes
@@ -16,7 +18,7 @@ struct CodesCommand: ParsableCommand {
                 """))
 
     @Argument(
-        help: "A vendor, by the name of its adapter or the path of its file; without it the codes of dead letters.")
+        help: "The vendor: the name of its adapter or the path of its file. Default: list the codes of dead letters.")
     var vendor: String?
 
     func run() throws {
@@ -24,9 +26,7 @@ struct CodesCommand: ParsableCommand {
             for row in ErrorCode.table { Terminal.print(row) }
             return
         }
-        let declared =
-            VendorFile.isPath(vendor)
-            ? try VendorFile(vendor).loaded() : DeclaredVendor.shipped.first { $0.description.name == vendor }
+        let declared = VendorFile.isPath(vendor) ? try VendorFile(vendor).loaded() : DeclaredVendor.shipped(vendor)
         let rows = try declared.map { CodesTable($0.description).rows } ?? compiled(vendor)
         for row in CodesTable.head + rows { Terminal.print(row) }
     }
@@ -34,8 +34,7 @@ struct CodesCommand: ParsableCommand {
     /// Returns the rows of a compiled adapter.
     private func compiled(_ vendor: String) throws -> [String] {
         guard let registration = AdapterRegistry.remint[vendor] else {
-            let known = AdapterRegistry.remint.registrations.map(\.name).joined(separator: ", ")
-            throw ValidationError("no vendor is called \(vendor); known: \(known)")
+            throw ValidationError(AdapterRegistry.remint.error(without: vendor, shown: vendor))
         }
         guard !registration.codes.isEmpty else {
             throw ValidationError("the adapter \(vendor) lists no codes; add them to its `codes`")
@@ -47,7 +46,7 @@ struct CodesCommand: ParsableCommand {
 /// `remint metrics`: the metrics of worker and gateway.
 struct MetricsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "metrics", abstract: "Lists the metrics, their kinds, labels and meaning.",
+        commandName: "metrics", abstract: "Lists the metrics with their kinds, labels and meanings.",
         discussion: .help(
             examples: """
                 remint metrics

@@ -15,14 +15,16 @@ import WorkerConfiguration
 /// `remint pickup`: the gateway that devices call.
 struct PickupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pickup", abstract: "Serves devices: one call from a rejected token to its replacement.",
+        commandName: "pickup",
+        abstract: "Runs the HTTP gateway: a device sends a rejected token and gets the replacement in one call.",
         discussion: .help(
             """
-            Runs until SIGTERM or SIGINT, and for pickup.drain after it. Any number may run beside each other: a gateway keeps nothing \
-            that is not on the token topic.
-            Section pickup of the configuration sets the address and the accepted sessions. On SIGHUP, and when the \
-            configuration or a file that it names changes, the gateway applies the new values, and streams stay open. A change that \
-            needs a restart is logged.
+            The gateway runs until SIGTERM or SIGINT. After the signal it still serves for the time of pickup.drain. You
+            can run any number of gateways, because a gateway keeps only data that is also on the token topic.
+
+            The section pickup of the configuration sets the address and the accepted sessions. On SIGHUP, or when the
+            configuration or a file that it names changes, the gateway applies the new values. Streams stay open. The
+            gateway logs the changes that need a restart.
             """,
             examples: """
                 remint pickup --config pickup.yaml
@@ -30,7 +32,8 @@ struct PickupCommand: AsyncParsableCommand {
                 """))
 
     @OptionGroup var options: ConfigurationOptions
-    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
 
     func run() async throws {
         Heap.keepSmall()

@@ -6,15 +6,18 @@ import JOSE
 struct PickupKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pickup-key",
-        abstract: "Makes an API key for the gateway, and the hash that its configuration keeps.",
+        abstract: "Makes an API key for the gateway, and the key's hash for the gateway's configuration.",
         discussion: .help(
-            "The key is shown once, on standard output; the line for pickup.api_keys goes to standard error.",
+            """
+            The command prints the key once, on standard output. It prints the line for pickup.api_keys on standard
+            error.
+            """,
             examples: """
                 remint pickup-key orders
                 remint pickup-key orders > orders.key
                 """))
 
-    @Argument(help: "What logs and metrics call the backend.") var name: String
+    @Argument(help: "Name of the backend, for logs and metrics.") var name: String
 
     func run() throws {
         let key = try APIKey.generate(random: SecretBytes.random(count:))

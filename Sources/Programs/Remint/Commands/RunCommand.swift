@@ -19,12 +19,20 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run", abstract: "Runs the worker until SIGTERM or SIGINT.",
         discussion: .help(
             """
-            With a wrong configuration it exits with code 1 before any connection is made. On SIGTERM or SIGINT the worker
-            finishes and commits its batch and leaves the groups, within worker.shutdown_deadline. On SIGUSR1 the
-            worker finishes what it has consumed and consumes nothing new, but stays in its groups; a second SIGUSR1 ends that. On
-            SIGHUP, and when the configuration or a file that it names changes, it applies the new values; it logs the changes that need a
-            restart, and keeps the old configuration if the new one is wrong. With --with-pickup the process is a gateway, too: for a small fleet \
-            and first steps, as the keys are then in the process that devices call.
+            If the configuration is wrong, the worker exits with code 1 before it opens a connection.
+
+            On SIGTERM or SIGINT, the worker finishes and commits its batch and leaves its groups, within
+            worker.shutdown_deadline.
+
+            On SIGUSR1, the worker finishes the events that it has consumed, and consumes nothing new. It stays in its
+            groups. After a second SIGUSR1, the worker consumes events again.
+
+            On SIGHUP, or when the configuration or a file that it names changes, the worker applies the new values. It
+            logs the changes that need a restart. If the new configuration is wrong, the worker keeps the old
+            configuration.
+
+            With --with-pickup, the process is also a gateway. Use this only for a small fleet or first steps, because
+            the keys are then in the process that devices call.
             """,
             examples: """
                 remint run --config remint.yaml

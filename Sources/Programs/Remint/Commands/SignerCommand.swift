@@ -16,11 +16,13 @@ struct SignerCommand: AsyncParsableCommand {
         commandName: "signer", abstract: "Holds the key rings and signs for workers, over a Unix socket.",
         discussion: .help(
             """
-            Serves every key ring of the configuration that has a path, until SIGTERM or SIGINT. A worker names the socket
-            in place of the path: keys: { NAME: { signer: /run/remint/signer.sock } }. The socket has mode 0660; its folder,
-            owner and group decide who can connect, and --allow-uid whose tokens are signed, which the kernel vouches for. What is
-            signed, each ring's policy decides (keys.NAME.policy); a log line a minute counts the signatures of each account. A change of a key
-            ring is used within a second.
+            The signer serves every key ring of the configuration that has a path, until SIGTERM or SIGINT. In the
+            worker's configuration, the socket replaces the path: keys: { NAME: { signer: /run/remint/signer.sock } }.
+
+            The socket has mode 0660. Its folder, owner and group decide which accounts can connect. The signer signs
+            only for the accounts of --allow-uid; the kernel vouches for the account of a caller. The policy of each
+            ring (keys.NAME.policy) decides which tokens the signer signs. Once a minute, the signer logs the number of
+            signatures for each account. It uses a changed key ring within a second.
             """,
             examples: """
                 remint signer --config signer.yaml --socket /run/remint/signer.sock
@@ -28,12 +30,14 @@ struct SignerCommand: AsyncParsableCommand {
                 """))
 
     @OptionGroup var options: ConfigurationOptions
-    @Option(help: ArgumentHelp("Where to listen.", valueName: "path")) var socket: String
+    @Option(help: ArgumentHelp("Path of the Unix socket.", valueName: "path")) var socket: String
     @Option(
         name: .customLong("allow-uid"),
         help: ArgumentHelp(
-            "A user whose workers may ask, by its id; may be given several times. Default: the signer's own user and root.",
-            valueName: "uid"))
+            """
+            Id of an account whose workers the signer serves. Repeat the option for several accounts. Default: the \
+            signer's own account and root.
+            """, valueName: "uid"))
     var users: [UInt32] = []
 
     func run() async throws {

@@ -12,8 +12,9 @@ struct TailCommand: AsyncParsableCommand, ConfigurationCommand {
         commandName: "tail", abstract: "Shows tokens and dead letters as they come, without secrets.",
         discussion: .help(
             """
-            Prints a line for each record until SIGINT, or until --count lines. Of a token it prints the algorithm, the key, the expiry, \
-            the names of the claims and a short digest, and never the token. Ids of users are shown. It joins no group and commits nothing.
+            The command prints a line for each record, until SIGINT or until --count lines. For a token, the line has
+            the algorithm, the key, the expiry, the names of the claims and a short digest, but never the token. The
+            command shows ids of users. It joins no group and commits nothing.
             """,
             examples: """
                 remint tail --config remint.yaml --app web --user u-42
@@ -27,7 +28,8 @@ struct TailCommand: AsyncParsableCommand, ConfigurationCommand {
     @Option(help: ArgumentHelp("The first record: beginning, end, an age such as 10m, or a time.", valueName: "place"))
     var from = "end"
     @Option(help: "Stop after this many lines.") var count: Int?
-    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
     @Flag(help: "Print each record as JSON.") var json = false
 
     func validate() throws {

@@ -17,10 +17,12 @@ struct TestCommand: AsyncParsableCommand {
         commandName: "test", abstract: "Runs the tests of a configuration.",
         discussion: .help(
             """
-            They are under tests: in the configuration, or in files beside it whose names end in _test.yaml; or in the files that \
-            are named. Each event goes through the worker's own pipeline with the configuration's apps; no broker and no vendor is \
-            asked. Tokens are signed with the key rings on this machine; where a ring is not here, a key of its vendor's kind is \
-            made for the run and forgotten. Exit code 1 if a test fails.
+            The tests are in the configuration (under tests:) and in files next to it whose names end in _test.yaml. If
+            you name files, the command runs only the tests in these files.
+
+            Each event passes through the worker's own pipeline, with the apps of the configuration. The command asks no
+            broker and no vendor. It signs tokens with the key rings on this machine. If a ring is not on this machine,
+            the command makes a temporary key of the kind that the vendor accepts. The exit code is 1 if a test fails.
             """,
             examples: """
                 remint test --config remint.yaml
@@ -28,12 +30,13 @@ struct TestCommand: AsyncParsableCommand {
                 """))
 
     @OptionGroup var options: ConfigurationOptions
-    @Argument(help: ArgumentHelp("Files of tests, in place of those beside the configuration.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("Test files, instead of the tests in and next to the configuration.", valueName: "file"))
     var files: [String] = []
     @Option(help: ArgumentHelp("Run only the tests whose names contain this string.", valueName: "text")) var filter:
         String?
-    @Option(help: "How results look: text, json or junit.") var format = Format.text
-    @Flag(help: "Read no key ring, not even one that is here.") var ephemeralKeys = false
+    @Option(help: "Format of the results: text, json or junit.") var format = Format.text
+    @Flag(help: "Read no key ring, even if it is on this machine. Sign with temporary keys.") var ephemeralKeys = false
 
     func run() async throws {
         let source = ConfigurationReader.withoutSecrets(.system) { FileManager.default.fileExists(atPath: $0) }

@@ -9,19 +9,20 @@ import Serving
 struct BenchPickup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pickup",
-        abstract: "The gateway: devices that come, wait and are answered; what one of them costs.",
+        abstract: "Measures the gateway: devices that return, wait and get tokens, and the cost of one device.",
         discussion: """
-            Starts the worker and the gateway of --remint as processes of their own, on topics of their own that are deleted
-            afterwards. Devices without a token come, as after a long sleep, some at a time; then all are connected at once and
-            wait for their next token, and some of them report theirs as refused. Every answer's token is held against its user.
+            The command starts the worker and the gateway of --remint as separate processes, on their own topics, and
+            deletes these topics afterwards. First, devices without a token connect, --returning at a time, as after a
+            long sleep. Then all devices are connected at once and wait for their next token. --answered of them report
+            their token as refused. The command checks that each token belongs to the user of its device.
 
             An embedded broker keeps 5 MB of a partition, which is little for many tokens.
             """)
 
     @Option(help: "RS256, ES256 or HS256.") var algorithm = "ES256"
-    @Option(help: "How many devices there are.") var devices = 10_000
-    @Option(help: "How many of them are answered while all wait.") var answered = 1000
-    @Option(help: "How many come back at a time.") var returning = 500
+    @Option(help: "Number of devices.") var devices = 10_000
+    @Option(help: "Number of devices that get a new token while all devices wait.") var answered = 1000
+    @Option(help: "Number of devices that return at a time.") var returning = 500
     @Flag(help: "Print the result as JSON.") var json = false
     @OptionGroup var measured: MeasuredProgram
     @OptionGroup var target: BenchBroker.Options

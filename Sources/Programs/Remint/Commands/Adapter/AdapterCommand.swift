@@ -7,9 +7,9 @@ import YAMLReading
 /// `remint adapter`: vendors that are files.
 struct AdapterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "adapter", abstract: "Tests, checks and documents a vendor's file.",
+        commandName: "adapter", abstract: "Creates, tests, checks and documents vendor files.",
         discussion: .help(
-            "Each line about a file is file:line:column: severity: message.",
+            "Each finding about a file is a line: file:line:column: severity: message.",
             examples: """
                 remint adapter new our-vendor
                 remint adapter test our-vendor.yaml
@@ -20,15 +20,15 @@ struct AdapterCommand: ParsableCommand {
 /// `remint adapter test`.
 struct AdapterTest: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "test", abstract: "Runs the tests in the file, and what every adapter must promise.",
+        commandName: "test", abstract: "Runs the tests in the vendor file, and the tests that every adapter must pass.",
         discussion: .help(
-            "Exit code 1 if a test fails.",
+            "The exit code is 1 if a test fails.",
             examples: """
                 remint adapter test vendor.yaml
                 remint adapter test vendors/one.yaml vendors/two.yaml
                 """))
 
-    @Argument(help: ArgumentHelp("The vendor's file; several are tested one after the other.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The vendor files. The command tests one file after the other.", valueName: "file"))
     var files: [String]
 
     func run() throws {
@@ -56,15 +56,15 @@ struct AdapterTest: ParsableCommand {
 /// `remint adapter lint`.
 struct AdapterLint: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lint", abstract: "Reports every error in the file, with its position.",
+        commandName: "lint", abstract: "Reports every error in the vendor file, with its position.",
         discussion: .help(
-            "Exit code 1 where it cannot be used.",
+            "The exit code is 1 if a file cannot be used.",
             examples: """
                 remint adapter lint vendor.yaml
                 remint adapter lint vendors/one.yaml vendors/two.yaml
                 """))
 
-    @Argument(help: ArgumentHelp("The vendor's file.", valueName: "file")) var files: [String]
+    @Argument(help: ArgumentHelp("The vendor files.", valueName: "file")) var files: [String]
 
     func run() throws {
         var areGood = true
@@ -94,14 +94,14 @@ extension [Diagnostic] {
 /// `remint adapter docs`.
 struct AdapterDocs: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "docs", abstract: "Prints the file as a page, in Markdown.",
+        commandName: "docs", abstract: "Prints the vendor file as a page, in Markdown.",
         discussion: .help(
             examples: """
                 remint adapter docs vendor.yaml
                 remint adapter docs vendor.yaml > vendor.md
                 """))
 
-    @Argument(help: ArgumentHelp("The vendor's file.", valueName: "file")) var file: String
+    @Argument(help: ArgumentHelp("The vendor file.", valueName: "file")) var file: String
 
     func run() throws {
         Terminal.print(String(DocsPage(try VendorFile(file).loaded().description).text.dropLast()))
@@ -111,7 +111,7 @@ struct AdapterDocs: ParsableCommand {
 /// `remint adapter schema`.
 struct AdapterSchema: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schema", abstract: "Prints the JSON Schema of vendors' files, for editors.",
+        commandName: "schema", abstract: "Prints the JSON Schema of vendor files, for editors.",
         discussion: .help(
             examples: """
                 remint adapter schema

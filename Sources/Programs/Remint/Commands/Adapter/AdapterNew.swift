@@ -7,24 +7,26 @@ import JOSE
 /// `remint adapter new`.
 struct AdapterNew: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "new", abstract: "Writes a vendor's file to fill in.",
+        commandName: "new", abstract: "Writes a vendor file for you to fill in.",
         discussion: .help(
             """
-            The file is NAME.yaml in this folder. It passes remint adapter lint, and remint adapter test names each value that is \
-            still to be filled in. A file that exists is not overwritten.
+            The command writes the file NAME.yaml in the current folder, and overwrites no existing file. The new file
+            passes remint adapter lint. remint adapter test names each value that you must still fill in.
             """,
             examples: """
                 remint adapter new our-vendor
                 remint adapter new acme-chat --algorithm ES256
                 """))
 
-    @Argument(help: ArgumentHelp("The vendor's name in small letters, digits and hyphens.", valueName: "name"))
+    @Argument(help: ArgumentHelp("The vendor's name, in lowercase letters, digits and hyphens.", valueName: "name"))
     var name: String
 
     @Option(
         help: ArgumentHelp(
-            "The algorithm of the tokens. Default: HS256. A key pair for the tests is made and written into the file.",
-            valueName: "ES256"))
+            """
+            The algorithm of the tokens. Default: HS256. For a key pair, the command writes a new key for the tests \
+            into the file.
+            """, valueName: "ES256"))
     var algorithm: Algorithm?
 
     func run() throws {

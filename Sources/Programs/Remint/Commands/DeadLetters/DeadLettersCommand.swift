@@ -12,7 +12,8 @@ import YAMLReading
 /// `remint dead-letters`: the events that could not be answered, and redrives.
 struct DeadLettersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dead-letters", abstract: "Lists and shows dead letters, sends them back, sets them aside.",
+        commandName: "dead-letters",
+        abstract: "Lists and shows dead letters, sends their events again, and sets letters aside.",
         discussion: .help(
             examples: """
                 remint dead-letters list --config remint.yaml --newer-than 1h
@@ -27,23 +28,27 @@ struct DeadLettersCommand: AsyncParsableCommand {
 /// The options that select dead letters, and the brokers that hold them.
 struct DeadLetterOptions: ParsableArguments {
     @OptionGroup var options: ConfigurationOptions
-    @Option(help: "Only of this app.") var app: String?
-    @Option(help: "Only with this code, such as key_unavailable.") var code: String?
-    @Option(help: "Only the event with this id.") var id: String?
-    @Option(help: ArgumentHelp("Only the letter at this place, as list shows it.", valueName: "partition/offset"))
+    @Option(help: "Only letters of this app.") var app: String?
+    @Option(help: "Only letters with this code, such as key_unavailable.") var code: String?
+    @Option(help: "Only letters of the event with this id.") var id: String?
+    @Option(
+        help: ArgumentHelp("Only the letter at this position, from the output of list.", valueName: "partition/offset"))
     var letter: String?
-    @Option(help: "Only from this stage: \(Stage.allCases.map(\.rawValue).joined(separator: ", ")).") var stage: String?
+    @Option(help: "Only letters from this stage: \(Stage.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var stage: String?
     @Option(
         help: ArgumentHelp(
-            "Only events that a worker consumed from here.", valueName: "topic[/partition[/offset]]"))
+            "Only letters whose event a worker consumed from this topic, partition or offset.",
+            valueName: "topic[/partition[/offset]]"))
     var origin: String?
     @Option(help: ArgumentHelp("Only letters that failed at this time or later.", valueName: "2026-11-26T10:00:00Z"))
     var since: String?
     @Option(help: ArgumentHelp("Only letters that failed before this time.", valueName: "2026-11-26T11:00:00Z"))
     var until: String?
     @Option(help: ArgumentHelp("Only letters of at most this age.", valueName: "1h")) var newerThan: String?
-    @Option(help: ArgumentHelp("Only letters older than this.", valueName: "1h")) var olderThan: String?
-    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Option(help: ArgumentHelp("Only letters older than this age.", valueName: "1h")) var olderThan: String?
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
 
     func validate() throws { _ = try filter() }
 

@@ -11,11 +11,12 @@ import WorkerConfiguration
 /// `remint dead-letters list`.
 struct DeadLettersList: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists dead letters: when, which app, why, where from. Never a payload.",
+        commandName: "list", abstract: "Lists dead letters with time, app, reason and origin, without their payloads.",
         discussion: .help(
             """
-            Reads the topic from its beginning to where it ends now; commits nothing. Those that are parked or were dealt with are
-            counted and not shown; --parked shows the parked ones instead.
+            The command reads the topic from its beginning to its current end, and commits nothing. It counts the
+            letters that are parked, or were redriven or unparked, but does not list them. --parked lists the parked
+            letters instead.
             """,
             examples: """
                 remint dead-letters list --config remint.yaml --app web --newer-than 1h
@@ -25,9 +26,9 @@ struct DeadLettersList: AsyncParsableCommand, ConfigurationCommand {
     @OptionGroup var letters: DeadLetterOptions
     var options: ConfigurationOptions { letters.options }
     var brokers: String? { letters.brokers }
-    @Option(help: "The most to show; the latest are shown.") var limit = 1000
+    @Option(help: "Maximum number of letters. If there are more, the command lists the latest ones.") var limit = 1000
     @Flag(help: "List the parked letters, with time, operator and reason.") var parked = false
-    @Flag(help: "Print the list as JSON, a line each.") var json = false
+    @Flag(help: "Print the list as JSON, one line for each letter.") var json = false
 
     func validate() throws {
         guard (1...10_000_000).contains(limit) else { throw ValidationError("--limit is 1 to 10000000") }

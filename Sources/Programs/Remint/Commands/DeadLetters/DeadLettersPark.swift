@@ -11,12 +11,13 @@ import WorkerConfiguration
 /// `remint dead-letters park`.
 struct DeadLettersPark: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "park", abstract: "Sets dead letters aside that wait for something.",
+        commandName: "park", abstract: "Sets dead letters aside, so that list, status and redrive ignore them.",
         discussion: .help(
             """
-            Copies them to the topic of parked letters, whose name is that of the dead letters' with .parked behind it. List, status
-            and redrive pass over them until they are unparked, or redriven with --parked. What is parked or was sent back stays as
-            it is, so that an interrupted run is run again. Exit code 75 where not everything could be published.
+            The command copies the letters to the topic of parked letters. Its name is the name of the dead letters'
+            topic, with .parked appended. List, status and redrive ignore these letters until you unpark them, or
+            redrive them with --parked. The command skips letters that are parked or were sent back. So if a run was
+            interrupted, run the command again. The exit code is 75 if the command could not publish everything.
             """,
             examples: """
                 remint dead-letters park --config remint.yaml --app web --reason "Monday"
@@ -28,7 +29,7 @@ struct DeadLettersPark: AsyncParsableCommand, ConfigurationCommand {
     var brokers: String? { letters.brokers }
     @OptionGroup var output: ParkingOutput
     @Option(help: "The reason.") var reason: String
-    @Option(help: "The operator's name. Default: the account.") var by: String?
+    @Option(help: "The operator's name. Default: the account's name.") var by: String?
 
     func validate() throws {
         guard 1...500 ~= reason.utf8.count, (by ?? "").utf8.count <= 200 else {
@@ -45,11 +46,12 @@ struct DeadLettersPark: AsyncParsableCommand, ConfigurationCommand {
 /// `remint dead-letters unpark`.
 struct DeadLettersUnpark: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unpark", abstract: "Puts parked letters among the dead letters again.",
+        commandName: "unpark", abstract: "Returns parked letters to the dead letters.",
         discussion: .help(
             """
-            They go to the end of the dead letters' topic, where list, status and redrive find them. An interrupted run is run again.
-            Exit code 75 where not everything could be published.
+            The command writes the letters to the end of the dead letters' topic, where list, status and redrive find
+            them. If a run was interrupted, run the command again. The exit code is 75 if the command could not publish
+            everything.
             """,
             examples: """
                 remint dead-letters unpark --config remint.yaml --app web --dry-run
@@ -66,7 +68,8 @@ struct DeadLettersUnpark: AsyncParsableCommand, ConfigurationCommand {
 
 /// The options of a run over parked letters, and of its output.
 struct ParkingOutput: ParsableArguments {
-    @Flag(help: "List each letter with the topic it would go to, and write nothing.") var dryRun = false
+    @Flag(help: "List each letter with its target topic, or with the reason why the letter stays. Write nothing.")
+    var dryRun = false
     @Flag(help: "Print the result as JSON.") var json = false
 
     /// Does `work` with the letters that `letters` matches; `done` is the word for it.

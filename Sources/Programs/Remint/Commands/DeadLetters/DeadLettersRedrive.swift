@@ -10,23 +10,30 @@ import WorkerConfiguration
 /// `remint dead-letters redrive`.
 struct DeadLettersRedrive: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "redrive", abstract: "Sends dead letters back to the topic their event was consumed from.",
+        commandName: "redrive",
+        abstract: "Sends dead letters back to the topic from which a worker consumed their events.",
         discussion: .help(
             """
-            Reads from where the last redrive with the same filter stopped to where the topic ends now; each filter has a
-            consumer group of its own, so that an interrupted redrive continues where it stopped. Letters are published
-            before the group's offsets are committed, and marked on the topic of parked letters where there is one, in one
-            transaction where the worker delivers exactly once: what is marked or parked is not sent again. With --parked those
-            are sent that are parked; marks alone keep their progress.
+            The command begins where the last redrive with the same filter stopped, and reads to the current end of the
+            topic. Each filter has its own consumer group. So an interrupted redrive continues where it stopped.
 
-            Each event is written to the very topic that the worker consumed it from, also an app's own, and to no other: where
-            that topic is no input of the configuration any more, the letter stays. Letters that were refused for whose they are
-            (\(ErrorCode.allCases.filter(\.isAboutIdentity).map(\.rawValue).joined(separator: ", "))) are sent only where
-            --code names their code; look at them first. A redriven event is a new record: its age counts from the redrive,
-            unless it states when its failure was observed. Letters that stay are counted by reason.
+            The command publishes the letters before it commits the group's offsets. For each letter that it sends, it
+            also writes an end record to the topic of parked letters, if that topic exists. If the worker delivers
+            exactly once, one transaction contains the letters and their end records. The command does not send letters
+            that are parked or have an end record. With --parked, the command sends the parked letters instead. Then only the end records keep the
+            progress.
 
-            Exit codes: 75 where not everything could be published; 1 where letters stay because their topic is no longer an
-            input; 0 otherwise, whatever else stays.
+            The command writes each event only to the topic from which the worker consumed it. This topic may be an
+            app's own topic. If the topic is no longer an input of the configuration, the letter stays. Some codes mean
+            that the worker refused the event's origin or user
+            (\(ErrorCode.allCases.filter(\.isAboutIdentity).map(\.rawValue).joined(separator: ", "))). The command sends
+            letters with one of these codes only if --code names the code. Look at these letters first.
+
+            A redriven event is a new record. Its age counts from the redrive, unless the event has the time of its
+            failure. The command counts the letters that stay, by reason.
+
+            The exit code is 75 if the command could not publish everything. It is 1 if letters stay because their topic
+            is no longer an input. Otherwise it is 0, even if other letters stay.
             """,
             examples: """
                 remint dead-letters redrive --config remint.yaml --app web --dry-run
@@ -36,13 +43,15 @@ struct DeadLettersRedrive: AsyncParsableCommand, ConfigurationCommand {
     @OptionGroup var letters: DeadLetterOptions
     var options: ConfigurationOptions { letters.options }
     var brokers: String? { letters.brokers }
-    @Flag(help: "Send those that are parked, and no other.") var parked = false
-    @Flag(help: "List each letter with the topic it would go to or why it stays, and send nothing.") var dryRun = false
-    @Option(help: "The most letters a second; 0 for no limit.") var rate = 500
+    @Flag(help: "Send only parked letters.") var parked = false
+    @Flag(help: "List each letter with its target topic, or with the reason why the letter stays. Send nothing.")
+    var dryRun = false
+    @Option(help: "Maximum number of letters per second; 0 for no limit.") var rate = 500
     @Option(
-        help:
-            "Letters that were redriven this often stay. A producer can write a higher count, and so keep its own events here."
-    )
+        help: """
+            Maximum number of redrives of an event: after them, its letters stay. A producer can write a higher count \
+            into its own events, so that their letters stay.
+            """)
     var maxRedrives = 3
     @Option(help: "The consumer group that keeps the progress. Default: one per filter.") var group: String?
     @Flag(help: "Print the result as JSON.") var json = false

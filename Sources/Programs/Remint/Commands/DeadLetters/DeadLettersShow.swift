@@ -13,22 +13,25 @@ import WorkerConfiguration
 /// `remint dead-letters show`.
 struct DeadLettersShow: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Shows one dead letter: its reason, hops, headers and value, without secrets.",
+        commandName: "show",
+        abstract: "Shows one dead letter: its reason, history, headers and value, without secrets.",
         discussion: .help(
             """
-            Tokens, signatures and other secrets in the value and in the headers of producers are replaced by their size. Ids of users \
-            are shown. A letter that retention removed is still shown while it is parked. Exit code 1 where there is no such letter.
+            The command replaces each token, signature and other secret by its size, in the value and in the headers of
+            producers. It shows ids of users. If retention removed a parked letter, the command shows the parked copy.
+            The exit code is 1 if there is no such letter.
             """,
             examples: """
                 remint dead-letters show 0/41 --config remint.yaml
                 remint dead-letters show 0/41 --config remint.yaml --json
                 """))
 
-    @Argument(help: ArgumentHelp("The letter's place, as list shows it.", valueName: "partition/offset"))
+    @Argument(help: ArgumentHelp("Position of the letter, from the output of list.", valueName: "partition/offset"))
     var letter: String
     @OptionGroup var options: ConfigurationOptions
-    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
-    @Flag(help: "Print it as JSON.") var json = false
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
+    @Flag(help: "Print the letter as JSON.") var json = false
 
     func validate() throws { _ = try place() }
 

@@ -14,32 +14,37 @@ struct InitCommand: ParsableCommand, AdvisingCommand {
         commandName: "init", abstract: "Makes a first configuration and its key ring, and prints the next commands.",
         discussion: .help(
             """
-            Writes remint.yaml, some 15 lines, and the key ring keys/APP beside it. It replaces no file. If the folder has a \
-            remint.yaml, it adds the app and its key ring to it. On a terminal it asks for the values that no option names. Without a terminal, --vendor and one of --generate and --import are needed. The app \
-            then has the vendor's name, the broker runs in the worker (\(SetupAnswers.embeddedBroker)), and the edge is your own.
+            The command writes remint.yaml (some 15 lines) and the key ring keys/APP to the folder. It replaces no file.
+            If the folder already has a remint.yaml, the command adds the app and its key ring to this configuration.
+
+            On a terminal, the command asks for the values that no option names. Without a terminal, --vendor and one of
+            --generate and --import are required. The defaults are then: the app has the adapter's name, the broker runs
+            in the worker (\(SetupAnswers.embeddedBroker)), and the edge is your own.
             """,
             examples: """
                 remint init --vendor braze --import braze.pem --brokers kafka:9093
                 remint init --vendor onesignal --set app_id=ID --import onesignal.p8
                 """))
 
-    @Option(help: "The vendor, by the name of its adapter, such as braze.") var vendor: String?
-    @Option(help: "The app's name. Default: the vendor's.") var app: String?
+    @Option(help: "Name of the vendor's adapter, such as braze.") var vendor: String?
+    @Option(help: "Name of the app. Default: the name of the adapter.") var app: String?
     @Option(
         name: .customLong("set"),
-        help: ArgumentHelp("A setting of the vendor's adapter; may be given several times.", valueName: "name=value"))
+        help: ArgumentHelp(
+            "Setting of the vendor's adapter. Repeat the option for several settings.", valueName: "name=value"))
     var settings: [String] = []
     @Flag(help: "Make a new key.") var generate = false
     @Option(
         name: .customLong("import"),
-        help: ArgumentHelp("The file of an existing key: a PEM, a JWK or a shared secret.", valueName: "file"))
+        help: ArgumentHelp("File with an existing key: a PEM, a JWK or a shared secret.", valueName: "file"))
     var imported: String?
-    @Option(help: ArgumentHelp("The passphrase of an encrypted PEM.", valueName: "file")) var passphraseFile: String?
+    @Option(help: ArgumentHelp("File with the passphrase of an encrypted PEM.", valueName: "file"))
+    var passphraseFile: String?
     @Option(help: "The brokers as host:port, or embedded:PORT for a broker in the worker.") var brokers: String?
-    @Flag(help: "Call brokers on other machines without TLS.") var plaintext = false
-    @Flag(help: "Devices call Remint's gateway.") var gateway = false
-    @Flag(help: "Devices call an edge of your own.") var ownEdge = false
-    @Option(help: ArgumentHelp("The folder of the configuration. Default: this one.", valueName: "folder"))
+    @Flag(help: "Connect to brokers on other machines without TLS.") var plaintext = false
+    @Flag(help: "Set up Remint's gateway for the devices.") var gateway = false
+    @Flag(help: "Set up no gateway, because devices call your own edge.") var ownEdge = false
+    @Option(help: ArgumentHelp("Folder of the configuration. Default: the current folder.", valueName: "folder"))
     var dir = "."
     @OptionGroup var version: NewVersionOptions
     @OptionGroup var rsa: RSABitsOption

@@ -7,8 +7,10 @@ struct ClockToleranceOption: ParsableArguments {
     @Option(
         name: .customLong("clock-tolerance"),
         help: ArgumentHelp(
-            "How far this machine's clock may be ahead of the workers': a token counts for so long after its end.",
-            valueName: "15m"))
+            """
+            Maximum time that this machine's clock may be ahead of the workers' clocks. For this time after its \
+            expiry, a token still counts as live.
+            """, valueName: "15m"))
     var text = DurationText.format(seconds: ClockTolerance.standard.seconds)
 
     func validate() throws {

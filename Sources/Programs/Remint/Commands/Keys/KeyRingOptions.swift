@@ -10,7 +10,7 @@ struct KeyRingOptions: ParsableArguments {
     @OptionGroup var options: ConfigurationOptions
     @Option(
         name: .shortAndLong,
-        help: "The key ring, as keys in the configuration calls it. Needed where there are several.")
+        help: "Name of the key ring, from keys in the configuration. Required if there are several rings.")
     var key: String?
 
     /// - Throws: `ValidationError` that names the known ones.

@@ -3,12 +3,19 @@ import ArgumentParser
 /// `remint keys`: a key ring's content and changes.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "Makes, imports and lists keys, and changes what they may be used for.",
+        commandName: "keys", abstract: "Makes, imports and lists keys, and changes their states.",
         discussion: .help(
             """
-            A version is prepared (the vendor may have it; it does not sign), active (it signs; one is), passive (its tokens are
-            good; it does not sign), retired or revoked. Workers see a change within a second. One operator at a time; every
-            change is in the ring's audit.log before it is made.
+            A version of a key has one of these states:
+
+              prepared    does not sign; the vendor may already have it
+              active      signs; one version of a ring is active
+              passive     does not sign; its tokens are valid
+              retired     out of use
+              revoked     compromised, and out of use
+
+            Workers apply a change within a second. Only one operator can change a ring at a time. Each command writes a
+            change to the ring's audit.log before it makes the change.
             """,
             examples: """
                 remint keys list --config remint.yaml

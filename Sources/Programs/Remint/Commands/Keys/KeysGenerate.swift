@@ -7,7 +7,8 @@ import WorkerConfiguration
 /// `remint keys generate`.
 struct KeysGenerate: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "generate", abstract: "Makes a new version: prepared, or active where it is the ring's first.",
+        commandName: "generate",
+        abstract: "Makes a new version. The first version of a ring is active, every other version prepared.",
         discussion: .help(
             examples: """
                 remint keys generate --config remint.yaml --key shop

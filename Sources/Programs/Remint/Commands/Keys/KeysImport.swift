@@ -8,7 +8,10 @@ struct KeysImport: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Imports an existing key: a PEM, a JWK or a shared secret.",
         discussion: .help(
-            "The file must not be readable by others. A secret's --encoding is stated, never guessed.",
+            """
+            Other accounts must not be able to read the file. A shared secret needs --encoding: the command never
+            guesses the encoding.
+            """,
             examples: """
                 remint keys import --config remint.yaml --key shop --pem vendor.p8
                 remint keys import --config remint.yaml --key shop --jwk key.jwk
@@ -16,10 +19,12 @@ struct KeysImport: ParsableCommand, KeyRingCommand {
 
     @OptionGroup var ring: KeyRingOptions
     @OptionGroup var version: NewVersionOptions
-    @Option(help: ArgumentHelp("A private key as PEM.", valueName: "file")) var pem: String?
-    @Option(help: ArgumentHelp("The passphrase of an encrypted PEM.", valueName: "file")) var passphraseFile: String?
-    @Option(help: ArgumentHelp("A private or symmetric JWK.", valueName: "file")) var jwk: String?
-    @Option(help: ArgumentHelp("A shared secret in the --encoding.", valueName: "file")) var secret: String?
+    @Option(help: ArgumentHelp("File with a private key as PEM.", valueName: "file")) var pem: String?
+    @Option(help: ArgumentHelp("File with the passphrase of an encrypted PEM.", valueName: "file"))
+    var passphraseFile: String?
+    @Option(help: ArgumentHelp("File with a private or symmetric JWK.", valueName: "file")) var jwk: String?
+    @Option(help: ArgumentHelp("File with a shared secret, in the encoding of --encoding.", valueName: "file"))
+    var secret: String?
 
     func validate() throws {
         guard [pem, jwk, secret].count(where: { $0 != nil }) == 1 else {

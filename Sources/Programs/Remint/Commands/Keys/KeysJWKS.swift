@@ -9,7 +9,10 @@ struct KeysJWKS: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "jwks", abstract: "Prints the public keys of a ring as a JWK Set (RFC 7517).",
         discussion: .help(
-            "Prepared, active and passive versions: a verifier has a key before its first token comes.",
+            """
+            The set has the prepared, active and passive versions. So a verifier has a key before the first token of
+            this key arrives.
+            """,
             examples: """
                 remint keys jwks --config remint.yaml --key shop
                 remint keys jwks --config remint.yaml --key shop > jwks.json

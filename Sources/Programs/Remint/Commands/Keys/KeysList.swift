@@ -7,7 +7,7 @@ import WorkerConfiguration
 /// `remint keys list`.
 struct KeysList: ParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists the versions of every key ring, or of one.",
+        commandName: "list", abstract: "Lists the versions of every key ring, or of one ring.",
         discussion: .help(
             examples: """
                 remint keys list --config remint.yaml
@@ -16,7 +16,7 @@ struct KeysList: ParsableCommand, ConfigurationCommand {
 
     @OptionGroup var options: ConfigurationOptions
     @Option(name: .shortAndLong, help: "Only this key ring.") var key: String?
-    @Flag(help: "Print the list as JSON, a line each.") var json = false
+    @Flag(help: "Print the list as JSON, one line for each version.") var json = false
 
     func run() throws {
         let configuration = try options.loadConfiguration()

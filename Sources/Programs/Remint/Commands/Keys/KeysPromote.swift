@@ -7,11 +7,11 @@ import WorkerConfiguration
 /// `remint keys promote`.
 struct KeysPromote: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "promote", abstract: "Makes a version sign; the one before becomes passive.",
+        commandName: "promote", abstract: "Makes a version sign. The version that signed before becomes passive.",
         discussion: .help(
             """
-            A version must have been prepared for the app's publish_window first, so that every verifier has it; --now is for
-            vendors that know one key at a time, and for emergencies.
+            A version must first have been prepared for the app's publish_window, so that every verifier has its key.
+            Use --now for vendors that know only one key at a time, and for emergencies.
             """,
             examples: """
                 remint keys promote 2026-12 --config remint.yaml --key shop
@@ -20,7 +20,7 @@ struct KeysPromote: ParsableCommand, KeyRingCommand {
 
     @OptionGroup var ring: KeyRingOptions
     @Argument(help: "The version.") var version: String
-    @Flag(help: "Do not wait for the publish window.") var now = false
+    @Flag(help: "Promote at once, even before the publish window is over.") var now = false
 
     func run() throws {
         let ring = try ring.load()

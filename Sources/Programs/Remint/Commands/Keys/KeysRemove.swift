@@ -9,9 +9,12 @@ struct KeysRemove: AsyncParsableCommand, KeyRingCommand {
         commandName: "remove", abstract: "Deletes a retired or revoked version, with its key file.",
         discussion: .help(
             """
-            Refused for a version in use or in an open campaign, for a revoked one whose key another version in use holds, and while
-            the ledger shows a live token of it; --force does not read the ledger, and is named in the audit log. Afterwards no report
-            shows that a token of the version was signed with this ring, and nothing recognizes a revoked key that is imported again.
+            The command refuses a version that is in use or part of an open campaign. It also refuses a revoked version
+            whose key another version in use has, and a version with a live token in the ledger. With --force, the
+            command does not read the ledger, and the audit log records this option.
+
+            After the removal, no report shows that this ring signed a token of the version. Remint no longer recognizes
+            a revoked key that someone imports again.
             """,
             examples: """
                 remint keys remove 2026-11 --config remint.yaml --key shop
@@ -22,7 +25,8 @@ struct KeysRemove: AsyncParsableCommand, KeyRingCommand {
     @Argument(help: "The version.") var version: String
     @Flag(help: "Remove even if live tokens remain.") var force = false
     @OptionGroup var clock: ClockToleranceOption
-    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
 
     func run() async throws {
         let ring = try ring.load()

@@ -7,11 +7,11 @@ import WorkerConfiguration
 /// `remint keys retire`.
 struct KeysRetire: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retire", abstract: "Ends the use of a version, once no token of it lives.",
+        commandName: "retire", abstract: "Retires a version, if no live token of it is left.",
         discussion: .help(
             """
-            Reads the ledger first, once the workers have loaded the ring and the events of that moment have outcomes. --force does
-            neither, and is named in the audit log.
+            The command waits until the workers have loaded the ring and the events of that moment have outcomes. Then
+            it reads the ledger. With --force, the command does neither, and the audit log records this option.
             """,
             examples: """
                 remint keys retire 2026-11 --config remint.yaml --key shop
@@ -22,7 +22,8 @@ struct KeysRetire: AsyncParsableCommand, KeyRingCommand {
     @Argument(help: "The version.") var version: String
     @Flag(help: "Retire even if live tokens remain.") var force = false
     @OptionGroup var clock: ClockToleranceOption
-    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
 
     func run() async throws {
         let ring = try ring.load()

@@ -6,13 +6,19 @@ import WorkerConfiguration
 /// `remint keys revoke`.
 struct KeysRevoke: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "Declares a version leaked: it stops signing at once.",
+        commandName: "revoke", abstract: "Revokes a compromised version, which stops signing at once.",
         discussion: .help(
             """
-            Where it is the active one, --promote names its successor; without one nothing is signed and events wait in the
-            retry tiers. Then the ledger is read, once the workers have loaded the ring and the events of that moment have outcomes: the command prints the number of live tokens of the ring's revoked versions,
-            and the command that gives their users new ones. Exit code 1 while such a token is left, their number is unknown, or such an event has no outcome,
-            and while another version of any ring holds its key and is in use.
+            If the version is active, --promote names its successor. Without a successor, no version signs, and events
+            wait in the retry tiers.
+
+            Then the command waits until the workers have loaded the ring and the events of that moment have outcomes,
+            and reads the ledger. It prints the number of live tokens of the ring's revoked versions, and the command
+            that re-issues these tokens. The exit code is 1 in these cases:
+
+              - live tokens of a revoked version are left, or their number is unknown
+              - an event of that moment has no outcome
+              - another version in use, in any ring, has the same key
             """,
             examples: """
                 remint keys revoke 2026-11 --config remint.yaml --key shop
@@ -22,7 +28,8 @@ struct KeysRevoke: AsyncParsableCommand, KeyRingCommand {
     @OptionGroup var ring: KeyRingOptions
     @Argument(help: "The version.") var version: String
     @Option(help: "The version that signs instead.") var promote: String?
-    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
 
     func run() async throws {
         let ring = try ring.load()

@@ -5,13 +5,17 @@ import WorkerConfiguration
 
 /// The options of a new version, such as its id and its longest life.
 struct NewVersionOptions: ParsableArguments {
-    @Option(help: "The version's id. Default: the month, such as 2026-11; of a JWK, its kid.") var id: String?
-    @Option(help: "The key's id at the vendor, for the tokens' kid. Default: the version's id.") var kid: String?
+    @Option(help: "The version's id. Default: the month, such as 2026-11, or the kid of a JWK.") var id: String?
+    @Option(help: "The key's id at the vendor, which is the kid of the tokens. Default: the version's id.")
+    var kid: String?
     @Option(help: ArgumentHelp("The algorithm. Default: the vendor's.", valueName: "RS256")) var algorithm: Algorithm?
-    @Option(help: ArgumentHelp("How the secret's file is written: utf8, hex, base64, base64url.", valueName: "hex"))
+    @Option(
+        help: ArgumentHelp(
+            "Encoding of the file with a shared secret: utf8, hex, base64 or base64url.", valueName: "hex"))
     var encoding: SecretEncoding?
     @Option(
-        help: ArgumentHelp("No token of it lives longer than this from now, or than this date.", valueName: "365d"))
+        help: ArgumentHelp(
+            "Latest expiry of the version's tokens: a duration from now, or a date-time.", valueName: "365d"))
     var retireAfter: String?
     @Flag(help: "Print the result as JSON.") var json = false
 

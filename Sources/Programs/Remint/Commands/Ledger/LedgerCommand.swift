@@ -12,11 +12,13 @@ struct LedgerCommand: AsyncParsableCommand, ConfigurationCommand {
         commandName: "ledger", abstract: "Shows live tokens by app, key ring and version.",
         discussion: .help(
             """
-            Reads the headers of the token topic from its beginning to where it ends now, partition by partition. Of each subject
-            a hash is kept, \(LedgerTable.bytesPerSubject.of("byte")) each in a table of at most --memory; a partition with more subjects is
-            read several times, a part of its subjects each time. The Kafka client takes some 64 MB besides. Where an open transaction
-            hides a part of the topic for more than 30 seconds, the command reports it and exits with 1, as it does for a --key-id
-            that neither a ring nor the ledger knows.
+            The command reads the headers of the token topic from its beginning to its current end, one partition after
+            the other. It keeps a hash of each subject: \(LedgerTable.bytesPerSubject.of("byte")) each, in a table of at
+            most --memory. If a partition has more subjects, the command reads it several times, each time for a part of
+            its subjects. The Kafka client needs some 64 MB more.
+
+            If an open transaction hides a part of the topic for more than 30 seconds, the command reports this and
+            exits with 1. It also exits with 1 for a --key-id that neither a ring nor the ledger knows.
             """,
             examples: """
                 remint ledger --config remint.yaml --key shop
@@ -24,13 +26,16 @@ struct LedgerCommand: AsyncParsableCommand, ConfigurationCommand {
                 """))
 
     @OptionGroup var options: ConfigurationOptions
-    @Option(help: "Only of this app.") var app: String?
-    @Option(name: .shortAndLong, help: "Only of this key ring, and of tokens whose ring nobody knows.") var key: String?
-    @Option(help: "Only of this version of the key.") var keyID: String?
-    @Option(help: ArgumentHelp("Only tokens that end within this time.", valueName: "1h")) var expiringWithin: String?
-    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Option(help: "Only tokens of this app.") var app: String?
+    @Option(name: .shortAndLong, help: "Only tokens of this key ring, and tokens whose ring is unknown.")
+    var key: String?
+    @Option(help: "Only tokens of this version of the key.") var keyID: String?
+    @Option(help: ArgumentHelp("Only tokens that expire within this time.", valueName: "1h"))
+    var expiringWithin: String?
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
     @OptionGroup var memory: LedgerMemory
-    @Flag(help: "Print the list as JSON, a line each.") var json = false
+    @Flag(help: "Print the list as JSON, one line for each row.") var json = false
 
     func run() async throws {
         let configuration = try options.loadConfiguration()

@@ -10,11 +10,12 @@ import WorkerConfiguration
 /// `remint apps`: which apps' events wait, and the commands that make them wait and go on.
 struct AppsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "apps", abstract: "Shows which apps are suspended or paused, pauses and resumes them.",
+        commandName: "apps", abstract: "Lists apps with their suspensions and pauses, and pauses or resumes apps.",
         discussion: .help(
             """
-            The control topic holds it for every worker of the fleet. A suspended or paused app's events wait in the retry tiers
-            for up to retries.deadline. With --worker, running workers are asked over their admin servers instead.
+            Suspensions and pauses are on the control topic, for every worker of the fleet. The events of a suspended or
+            paused app wait in the retry tiers for up to worker.retries.deadline. With --worker, list and resume ask the
+            admin servers of running workers instead.
             """,
             examples: """
                 remint apps list --config remint.yaml
@@ -25,11 +26,13 @@ struct AppsCommand: AsyncParsableCommand {
 /// The options that select the brokers or the workers to ask.
 struct WorkerOptions: ParsableArguments {
     @OptionGroup var options: ConfigurationOptions
-    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
     @Option(
         name: .customLong("worker"),
         help: ArgumentHelp(
-            "A worker's admin server, repeated for several, instead of the brokers.", valueName: "host:port"))
+            "Address of a worker's admin server, to use instead of the brokers. Repeat the option for several workers.",
+            valueName: "host:port"))
     var workers: [String] = []
 
     /// Returns clients of the named workers' admin servers, with the configured token.
@@ -51,7 +54,7 @@ struct WorkerOptions: ParsableArguments {
 /// `remint apps list`.
 struct AppsList: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Shows the apps; the default.",
+        commandName: "list", abstract: "Lists the apps and their states. This is the default command.",
         discussion: .help(
             examples: """
                 remint apps list --config remint.yaml
@@ -142,9 +145,9 @@ struct AppsList: AsyncParsableCommand, ConfigurationCommand {
 /// `remint apps pause APP...`.
 struct AppsPause: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Makes apps' events wait, on every worker, until `apps resume`.",
+        commandName: "pause", abstract: "Pauses apps on every worker, until `apps resume`. Their events wait.",
         discussion: .help(
-            "Exit code 1 where one of the apps is paused already; the others are paused all the same.",
+            "The exit code is 1 if one of the apps is already paused. The command still pauses the other apps.",
             examples: """
                 remint apps pause web --config remint.yaml --for 30m
                 remint apps pause web ios --config remint.yaml --reason OPS-7
@@ -184,10 +187,11 @@ struct AppsPause: AsyncParsableCommand, ConfigurationCommand {
 /// `remint apps resume APP...`.
 struct AppsResume: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Ends apps' suspensions or pauses, on every worker.",
+        commandName: "resume", abstract: "Ends the suspensions and pauses of apps, on every worker.",
         discussion: .help(
             """
-            Exit code 1 where one of the apps is neither suspended nor paused; the others are resumed all the same.
+            The exit code is 1 if one of the apps is neither suspended nor paused. The command still resumes the other
+            apps.
             """,
             examples: """
                 remint apps resume web --config remint.yaml

@@ -8,11 +8,12 @@ import WorkerConfiguration
 /// `remint lanes`: which lanes rest, and the commands that make them rest and go on.
 struct LanesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lanes", abstract: "Shows which lanes are paused, pauses and resumes them.",
+        commandName: "lanes", abstract: "Lists lanes with their pauses, and pauses or resumes lanes.",
         discussion: .help(
             """
-            The control topic holds it for every worker of the fleet, also for those that start later. Nothing of a paused lane is
-            consumed and its offsets stay, so that its lag grows; events in work are finished.
+            Pauses are on the control topic, for every worker of the fleet and for workers that start later. Workers
+            finish the events in progress of a paused lane, but consume nothing new from it. The lane's offsets do not
+            move, so its lag grows.
             """,
             examples: """
                 remint lanes list --config remint.yaml
@@ -36,7 +37,8 @@ extension Lane {
 /// The fleet that is meant.
 struct FleetOptions: ParsableArguments {
     @OptionGroup var options: ConfigurationOptions
-    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
 
     /// Returns the control topic.
     func control() throws -> ControlStates { try options.control(at: brokers).states }
@@ -45,7 +47,7 @@ struct FleetOptions: ParsableArguments {
 /// `remint lanes list`.
 struct LanesList: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Shows the lanes; the default.",
+        commandName: "list", abstract: "Lists the lanes and their states. This is the default command.",
         discussion: .help(
             examples: """
                 remint lanes list --config remint.yaml
@@ -82,9 +84,9 @@ struct LanesList: AsyncParsableCommand, ConfigurationCommand {
 /// `remint lanes pause LANE...`.
 struct LanesPause: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Pauses lanes, on every worker, until `lanes resume`.",
+        commandName: "pause", abstract: "Pauses lanes on every worker, until `lanes resume`.",
         discussion: .help(
-            "Exit code 1 where one of the lanes is paused already; the others are paused all the same.",
+            "The exit code is 1 if one of the lanes is already paused. The command still pauses the other lanes.",
             examples: """
                 remint lanes pause bulk --config remint.yaml --for 2h
                 remint lanes pause live bulk --config remint.yaml --reason OPS-7
@@ -116,9 +118,9 @@ struct LanesPause: AsyncParsableCommand, ConfigurationCommand {
 /// `remint lanes resume LANE...`.
 struct LanesResume: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Resumes lanes, on every worker.",
+        commandName: "resume", abstract: "Resumes lanes on every worker.",
         discussion: .help(
-            "Exit code 1 where one of the lanes is not paused; the others are resumed all the same.",
+            "The exit code is 1 if one of the lanes is not paused. The command still resumes the other lanes.",
             examples: """
                 remint lanes resume bulk --config remint.yaml
                 remint lanes resume live bulk --config remint.yaml

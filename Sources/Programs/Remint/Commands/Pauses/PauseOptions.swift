@@ -12,10 +12,10 @@ import YAMLReading
 struct PauseOptions: ParsableArguments {
     @Option(name: [.customLong("reason"), .customLong("why")], help: "The reason, for the next operator.") var reason =
         ""
-    @Option(help: "Who pauses. Default: the account.") var by: String?
+    @Option(help: "The operator's name. Default: the account's name.") var by: String?
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("Ends the pause by itself after this time. Default: never.", valueName: "1h"))
+        help: ArgumentHelp("Time after which the pause ends by itself. Default: never.", valueName: "1h"))
     var length: String?
 
     func validate() throws {

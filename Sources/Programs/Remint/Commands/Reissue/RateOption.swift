@@ -3,7 +3,7 @@ import Operations
 
 /// `--rate`, the pace of a job.
 struct RateOption: ParsableArguments {
-    @Option(help: "Events a second, 0.001 to 1000000; 0 for as fast as they can be delivered.") var rate = 500.0
+    @Option(help: "Number of events per second, from 0.001 to 1000000; 0 for no limit.") var rate = 500.0
 
     func validate() throws {
         guard rate == 0 || ReissuePace.rates.contains(rate) else {

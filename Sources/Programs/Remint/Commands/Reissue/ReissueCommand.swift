@@ -12,17 +12,24 @@ import WorkerConfiguration
 /// `remint reissue`: new tokens for many users.
 struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reissue", abstract: "Asks for new tokens for many users, on the bulk lane.",
+        commandName: "reissue", abstract: "Re-issues tokens for many users, on the bulk lane.",
         discussion: .help(
             """
-            The users come from a file (CSV with a header row or JSON Lines, gzip or not) or from the ledger, those whose token
-            expires first in front. The checkpoint records what was delivered, and what is about to be. A job that was killed continues after
-            it when the same command is run again: of the last batch, what is not on the bulk lane is sent again, with the same event
-            ids and the header remint-resent. A finished job on the ledger reads it again when it is run again, and one that finds nobody
-            leaves no checkpoint. A version that neither a ring nor the ledger knows is refused with those that the ledger holds; after
-            one that is revoked the command prints how to check that nobody is left. Rows that cannot be used are listed with line and reason in the checkpoint's sibling …rejects.jsonl. Exit code 1
-            where an open transaction hid a part of the ledger: its users got no event. Exit code 75 where the brokers
-            failed, and where another process is at work on the checkpoint.
+            The users come from a file or from the ledger. The file is CSV with a header row, or JSON Lines, with or
+            without gzip. From the ledger, the users whose tokens expire soonest come first.
+
+            The checkpoint records the events that the job has delivered, and the events that it is about to send. If a
+            job was killed, run the same command again: the job continues from the checkpoint. It sends those events of
+            the last batch again that are not on the bulk lane, with the same event ids and the header remint-resent. If
+            you run a finished ledger job again, it reads the ledger again. A job that finds no users leaves no
+            checkpoint.
+
+            The command refuses a version that neither a ring nor the ledger knows, and lists the versions in the
+            ledger. For a revoked version, it prints how to check that no live token is left. The file …rejects.jsonl
+            next to the checkpoint lists each unusable row with its line and the reason.
+
+            The exit code is 1 if an open transaction hid a part of the ledger: the users of this part got no event. It
+            is 75 if the brokers failed, or if another process uses the checkpoint.
             """,
             examples: """
                 remint reissue --config remint.yaml --app web --input users.csv --dry-run
@@ -30,26 +37,30 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
                 """))
 
     @OptionGroup var options: ConfigurationOptions
-    @Option(help: ArgumentHelp("The users.", valueName: "users.csv|users.jsonl")) var input: String?
-    @Flag(help: "The users who hold a live token.") var ledger = false
-    @Option(help: "The app; needed with --input.") var app: String?
-    @Option(name: .shortAndLong, help: "With --ledger: only tokens of this key ring.") var key: String?
+    @Option(help: ArgumentHelp("File with the users.", valueName: "users.csv|users.jsonl")) var input: String?
+    @Flag(help: "Re-issue for the users who have a live token.") var ledger = false
+    @Option(help: "The app. Required with --input.") var app: String?
+    @Option(name: .shortAndLong, help: "With --ledger: only tokens of this key ring, and tokens whose ring is unknown.")
+    var key: String?
     @Option(help: "With --ledger: only tokens of this version of the key.") var keyID: String?
-    @Option(help: ArgumentHelp("With --ledger: only tokens that end within this time.", valueName: "1h"))
+    @Option(help: ArgumentHelp("With --ledger: only tokens that expire within this time.", valueName: "1h"))
     var expiringWithin: String?
-    @Option(help: "csv or jsonl. Default: by the file's name.") var format: UserInput.Format?
+    @Option(help: "Format of the file: csv or jsonl. Default: by the file's name.") var format: UserInput.Format?
     @Option(
-        help: "The column, or the JSON member, that is the user; several where the vendor names users by several ids.")
+        help: "Column or JSON member with the user. Repeat the option if the vendor identifies users by several ids.")
     var userColumn: [String] = []
-    @Option(help: "The separator of CSV's fields.") var delimiter = ","
+    @Option(help: "Separator of the fields in CSV.") var delimiter = ","
     @OptionGroup var rate: RateOption
-    @Option(help: "By how much the time between batches varies, 0 to 1.") var jitter = 0.2
-    @Option(help: "Events of a wave. Default: one wave.") var wave: Int?
+    @Option(help: "Share by which the time between batches varies, from 0 to 1.") var jitter = 0.2
+    @Option(help: "Number of events in a wave. Default: one wave for all events.") var wave: Int?
     @Option(help: ArgumentHelp("The pause between waves.", valueName: "10m")) var waveRest: String?
-    @Option(help: ArgumentHelp("The checkpoint. Default: INPUT.reissue.json, or reissue-….json.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "File of the checkpoint. Default: INPUT.reissue.json, or reissue-….json with --ledger.", valueName: "file"))
     var state: String?
-    @Flag(help: "Print what would be sent, its cost and its duration; send nothing.") var dryRun = false
-    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Flag(help: "Print the number of events, and the estimated cost and duration. Send nothing.") var dryRun = false
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
     @Flag(help: "Print the progress as lines, one every five seconds, instead of a bar.") var watch = false
     @Flag(help: "Print the result as JSON.") var json = false
 

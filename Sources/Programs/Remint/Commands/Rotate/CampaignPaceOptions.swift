@@ -10,26 +10,30 @@ import WorkerConfiguration
 struct CampaignPaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The part of each app's users that goes first and is watched, in percent; 0 for none. Default: 1 percent, and at least 20 users.",
-            valueName: "1"))
+            """
+            Percentage of each app's users for the canary, or 0 for no canary. These users get new tokens first, and \
+            the command watches them. Default: 1 percent, and at least 20 users.
+            """, valueName: "1"))
     var canary: Double?
-    @Option(help: ArgumentHelp("How long the canary is watched once it is answered.", valueName: "5m")) var watch = "5m"
+    @Option(help: ArgumentHelp("Time to watch the canary, after its users got their tokens.", valueName: "5m"))
+    var watch = "5m"
     @Option(
         help: ArgumentHelp(
-            "How long the events of the canary, and of the rest, may take until their tokens are published.",
+            "Maximum time from the events until their tokens are published, for the canary and for the other users.",
             valueName: "10m"))
     var answerWithin = "10m"
     @Option(
         help: ArgumentHelp(
             """
-            The part of the canary's users whose tokens may be rejected: a share such as 1%, which is exceeded where the canary \
-            shows so with 95 % confidence, or a number of users.
+            Limit for the canary's users whose tokens are rejected: a share such as 1%, or a number of users. A share \
+            counts as exceeded only if the canary shows this with 95 % confidence.
             """, valueName: "1%"))
     var maxRejections = "1%"
     @OptionGroup var rate: RateOption
-    @Option(help: "Events of a wave. Default: one wave.") var wave: Int?
+    @Option(help: "Number of events in a wave. Default: one wave for all events.") var wave: Int?
     @Option(help: ArgumentHelp("The pause between waves.", valueName: "10m")) var waveRest: String?
-    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
     @Flag(help: "Print the progress as lines, one every five seconds, instead of a bar.") var progress = false
 
     func validate() throws {

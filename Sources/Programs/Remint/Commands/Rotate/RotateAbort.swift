@@ -7,9 +7,9 @@ import WorkerConfiguration
 /// `remint rotate abort`.
 struct RotateAbort: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "abort", abstract: "Back to the old version; a revocation cannot be aborted.",
+        commandName: "abort", abstract: "Returns to the old version. A revocation cannot be aborted.",
         discussion: .help(
-            "What the new version signed stays good as long as the vendor has its key.",
+            "Tokens of the new version stay valid as long as the vendor has its key.",
             examples: """
                 remint rotate abort --config remint.yaml --key shop
                 remint rotate status --config remint.yaml --key shop

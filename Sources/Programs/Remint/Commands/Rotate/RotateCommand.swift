@@ -7,19 +7,20 @@ struct RotateCommand: AsyncParsableCommand {
         commandName: "rotate", abstract: "Replaces a key: prepare, promote, re-issue, retire.",
         discussion: .help(
             """
-            A campaign has an id, which its file, its checkpoint, its events and its audit lines name. Its state is in the ring's
-            folder: every step can be repeated after a crash, goes on where it was, judges by the ring's states, and is refused
-            where they disagree with the campaign.
+            The replacement of a key is a campaign. The campaign's file, checkpoint, events and audit lines contain its
+            id. The state of the campaign is in the ring's folder, so you can repeat every step after a crash, and the
+            step continues. Each step uses the states in the ring. The command refuses a step if these states disagree
+            with the campaign.
 
-              remint rotate prepare    a new version; the vendor gets it
-              remint rotate promote    it signs, once publish_window is over
-              remint rotate reissue    new tokens for its users, a canary first
-              remint rotate retire     the end of the old version, once no token lives
+              remint rotate prepare    adds a new version, which you give to the vendor
+              remint rotate promote    makes it sign, after publish_window
+              remint rotate reissue    re-issues the users' tokens, a canary first
+              remint rotate retire     retires the old version, if no live token is left
 
-            What each step proves: promote, that the workers sign with the new version; a passed canary, that its users' tokens
-            were published and that the vendor did not reject more of them than --max-rejections; reissue, that the ledger shows
-            nobody with an old token who can be asked for; retire, that the ledger shows no live token of the old version. What a
-            device still holds is in no ledger.
+            The step promote proves that the workers sign with the new version. A passed canary proves that its users'
+            tokens were published, and that the vendor rejected no more of them than --max-rejections. The step reissue
+            proves that the ledger shows no old token that re-issuing could replace. The step retire proves that the
+            ledger shows no live token of the old version. The ledger cannot show which token a device still holds.
             """,
             examples: """
                 remint rotate prepare --config remint.yaml --key shop

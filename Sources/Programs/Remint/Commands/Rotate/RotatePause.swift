@@ -6,7 +6,7 @@ import WorkerConfiguration
 /// `remint rotate pause`.
 struct RotatePause: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Stops re-issuing; a running one ends after its batch.",
+        commandName: "pause", abstract: "Pauses the campaign. A running reissue stops after its batch.",
         discussion: .help(
             examples: """
                 remint rotate pause --config remint.yaml --key shop
@@ -14,7 +14,7 @@ struct RotatePause: ParsableCommand, KeyRingCommand {
                 """))
 
     @OptionGroup var ring: KeyRingOptions
-    @Option(help: "The reason, for the status.") var reason = "paused by an operator"
+    @Option(help: "The reason, which rotate status shows.") var reason = "paused by an operator"
 
     func run() throws {
         let ring = try ring.load()
@@ -26,9 +26,12 @@ struct RotatePause: ParsableCommand, KeyRingCommand {
 /// `remint rotate resume`.
 struct RotateResume: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Continues re-issuing.",
+        commandName: "resume", abstract: "Ends the campaign's pause. Then run rotate reissue to continue.",
         discussion: .help(
-            "A canary that did not pass is followed by one of other users, judged by its own outcomes alone.",
+            """
+            If a canary did not pass, the next canary consists of other users. Only the outcomes of the new canary
+            decide whether it passes.
+            """,
             examples: """
                 remint rotate resume --config remint.yaml --key shop
                 remint rotate reissue --config remint.yaml --key shop

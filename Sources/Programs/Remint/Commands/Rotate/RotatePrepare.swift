@@ -8,11 +8,11 @@ import WorkerConfiguration
 /// `remint rotate prepare`.
 struct RotatePrepare: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "prepare", abstract: "Adds a new version to the ring and prints the vendor's steps.",
+        commandName: "prepare", abstract: "Adds a new version to the ring, and prints the steps to do at the vendor.",
         discussion: .help(
             """
-            The key is generated, or one that is in the ring: name it with --key-version. A prepared one was imported; a passive one
-            signed before, and the campaign goes back to it.
+            The command generates a key. With --key-version, it uses a version in the ring: a prepared one, for example
+            an imported key, or a passive one. A passive version signed before, and the campaign returns to it.
             """,
             examples: """
                 remint rotate prepare --config remint.yaml --key shop --reason yearly
@@ -21,10 +21,9 @@ struct RotatePrepare: ParsableCommand, KeyRingCommand {
 
     @OptionGroup var ring: KeyRingOptions
     // Not --version, which is the program's.
-    @Option(
-        name: .customLong("key-version"), help: "A prepared or a passive version of the key, instead of a new key.")
+    @Option(name: .customLong("key-version"), help: "A prepared or passive version to use instead of a new key.")
     var version: String?
-    @Option(help: "The reason, for the campaign's file and the status.") var reason: String?
+    @Option(help: "The reason, which the campaign's file and rotate status show.") var reason: String?
     @OptionGroup var rsa: RSABitsOption
 
     func run() throws {

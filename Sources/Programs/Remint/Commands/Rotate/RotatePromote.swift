@@ -9,14 +9,14 @@ struct RotatePromote: ParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "promote", abstract: "Makes the new version sign.",
         discussion: .help(
-            "Refused before it was prepared for the app's publish_window, unless with --now.",
+            "Without --now, the command refuses a version that has not been prepared for the app's publish_window.",
             examples: """
                 remint rotate promote --config remint.yaml --key shop
                 remint rotate promote --config remint.yaml --key shop --now
                 """))
 
     @OptionGroup var ring: KeyRingOptions
-    @Flag(help: "Do not wait for the publish window.") var now = false
+    @Flag(help: "Promote at once, even before the publish window is over.") var now = false
 
     func run() throws {
         let ring = try ring.load()

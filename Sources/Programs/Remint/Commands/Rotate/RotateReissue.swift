@@ -4,17 +4,22 @@ import Operations
 /// `remint rotate reissue`.
 struct RotateReissue: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reissue", abstract: "New tokens for everyone who holds one of the old version.",
+        commandName: "reissue", abstract: "Re-issues tokens for all users who hold a token of the old version.",
         discussion: .help(
             """
-            The canary is made of users with a live token, of each app of the ring, for only a device that comes back reports a
-            refusal; then come the users whose token ends first. The canary is answered once the token topic holds a token of the
-            new version for each of its users; then it is watched, each app by itself. Where its users get no token within
-            --answer-within, or more of them than --max-rejections have their tokens rejected or report once they have one, the
-            campaign pauses by itself, and this command prints how many and why and exits with 1. --canary 0 drops a canary that is
-            to be watched again. After all events the ledger is read again: the campaign is reissued
-            once it shows nobody who can still be asked for. The command can be stopped and run again at any time. Tokens that
-            answer a challenge are not re-issued: they end by themselves.
+            The first users are the canary. It consists of users with a live token, from each app of the ring, because
+            only a device that comes back reports a refusal. After the canary, the users whose tokens expire soonest
+            come first.
+
+            The canary is answered when the token topic has a token of the new version for each of its users. Then the
+            command watches the canary, each app by itself. The campaign pauses if users of the canary get no token
+            within --answer-within. It also pauses if too many of them (--max-rejections) have their tokens rejected, or
+            report again after they got the new token. Then the command prints the number of these users and the reason,
+            and exits with 1. --canary 0 drops a canary that the command would watch again.
+
+            After all events, the command reads the ledger again. The campaign is reissued when the ledger shows no old
+            token that re-issuing could replace. You can stop the command and run it again at any time. The command does
+            not re-issue tokens that answer a challenge: these tokens expire by themselves.
             """,
             examples: """
                 remint rotate reissue --config remint.yaml --key shop

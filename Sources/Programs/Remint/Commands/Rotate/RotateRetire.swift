@@ -7,15 +7,22 @@ import WorkerConfiguration
 /// `remint rotate retire`.
 struct RotateRetire: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retire", abstract: "Ends the use of the old version, once no token of it lives.",
+        commandName: "retire", abstract: "Retires the old version, if no live token of it is left.",
         discussion: .help(
             """
-            Reads the whole token topic and counts the live tokens that name the ring and the version, whatever apps there are
-            today, and those of the ring's revoked versions. Refused, with the number of each, while there is one, while one names
-            no ring of the configuration, while a record cannot be read or is no token, and while an open transaction hides a part
-            of the topic for more than 30 seconds. First it waits until the workers have loaded the ring, and until the events of that
-            moment have outcomes; refused while some have none. A token that was replaced may still be on a device: the ledger has the newest
-            of each user alone.
+            The command first waits until the workers have loaded the ring, and until the events of that moment have
+            outcomes. Then it reads the whole token topic. It counts the live tokens that name the ring and the version,
+            also those of apps that are no longer configured. It also counts the live tokens of the ring's revoked
+            versions. It refuses to retire the version, and prints the numbers, in these cases:
+
+              - a live token is left
+              - a live token names no ring of the configuration
+              - a record cannot be read, or is no token
+              - an open transaction hides a part of the topic for more than 30 seconds
+              - an event of that moment has no outcome
+
+            A device may still hold a token that was replaced, because the ledger has only the newest token of each
+            user.
             """,
             examples: """
                 remint rotate retire --config remint.yaml --key shop
@@ -23,9 +30,10 @@ struct RotateRetire: AsyncParsableCommand, KeyRingCommand {
                 """))
 
     @OptionGroup var ring: KeyRingOptions
-    @Flag(help: "Retire even if live tokens remain; named in the audit log.") var force = false
+    @Flag(help: "Retire even if live tokens remain. The audit log records this option.") var force = false
     @OptionGroup var clock: ClockToleranceOption
-    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
 
     func run() async throws {
         let ring = try ring.load()

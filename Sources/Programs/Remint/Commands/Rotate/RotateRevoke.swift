@@ -10,19 +10,32 @@ import WorkerConfiguration
 struct RotateRevoke: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "For a compromised key: it stops signing at once, and its users get new tokens. Cannot be aborted.",
+        abstract: "Revokes a compromised key at once, and re-issues its tokens. A revocation cannot be aborted.",
         discussion: .help(
             """
-            A campaign of its own kind, which takes over from any other that the version is part of, in whatever phase that is: no
-            publish window, no canary, no watch, no pause because of rejections, and no way back. A campaign of two other versions
-            continues: the version is revoked beside it, and the command prints how to re-issue its tokens. The successor is the version
-            that --promote names, or the one that signs, or the other one of the campaign, or the only prepared one, or where none is
-            prepared the only passive one; where there are several, nothing is signed until one is named, events wait in the retry
-            tiers, and the command names them. A successor that holds the compromised key is refused. The users of every revoked
-            version of the ring are asked for. The command ends with 0 once the ledger shows no live token of any of them, and no
-            other version of any ring that holds its key is in use; else with 1, and prints how many are left and why, or the commands
-            that revoke the other versions. It can be run again at any time, with --key-version: without, a version that is revoked already
-            is refused.
+            The revoked version stops signing at once. The command begins a campaign of a special kind. It has no
+            publish window, no canary, no watch, no pause because of rejections, and no abort. The campaign replaces an
+            open campaign that the version is part of, in any phase. An open campaign of two other versions continues:
+            the command only revokes the version, and prints how to re-issue its tokens.
+
+            The first of these versions that exists signs instead:
+
+              - the version of --promote
+              - the version that already signs
+              - the other version of the open campaign
+              - the only prepared version
+              - the only passive version, if no version is prepared
+
+            If several versions could sign, none signs until you name one: events wait in the retry tiers, and the
+            command lists the versions. The command refuses a successor with the compromised key.
+
+            The command re-issues the tokens of every revoked version of the ring. The exit code is 0 when the ledger
+            shows no live token of these versions. In addition, no other version in use, in any ring, may have one of
+            their keys. Otherwise the exit code is 1. Then the command prints the number of remaining tokens with the
+            reasons, or the commands that revoke the other versions.
+
+            You can run the command again at any time, with --key-version. Without --key-version, it refuses a version
+            that is already revoked.
             """,
             examples: """
                 remint rotate revoke --config remint.yaml --key shop --reason "key leaked"
@@ -35,13 +48,16 @@ struct RotateRevoke: AsyncParsableCommand, KeyRingCommand {
     // Not --version, which is the program's.
     @Option(
         name: .customLong("key-version"),
-        help: "The compromised version of the key. Default: the one the campaign replaces, or the active one.")
+        help: "The compromised version. Default: the version that the campaign replaces, or the active version.")
     var version: String?
     @Option(help: "The version that signs instead.") var promote: String?
-    @Option(help: "The reason, for the campaign's file and the status.") var reason: String?
-    @Flag(help: "Do not re-issue now; exit code 1 while a token is left or may come, or their number is unknown.")
-    var noReissue =
-        false
+    @Option(help: "The reason, which the campaign's file and rotate status show.") var reason: String?
+    @Flag(
+        help: """
+            Do not re-issue now. The exit code is 1 while live tokens are left or may appear, or their number is \
+            unknown.
+            """)
+    var noReissue = false
 
     func run() async throws {
         let ring = try ring.load()

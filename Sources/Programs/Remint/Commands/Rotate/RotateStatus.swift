@@ -13,11 +13,12 @@ import WorkerConfiguration
 /// `remint rotate status`.
 struct RotateStatus: AsyncParsableCommand, KeyRingCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "How far the campaign is, and who still holds a token of the old version.",
+        commandName: "status",
+        abstract: "Shows the progress of the campaign, and the number of live tokens of the old version.",
         discussion: .help(
             """
-            Without brokers it prints the campaign's state alone and ends with 75. Exit code 1 while another version of any ring
-            holds the key of a revoked version of this ring and is in use.
+            If no broker answers, the command prints only the campaign's state, and exits with 75. The exit code is 1
+            while another version in use, in any ring, has the key of a revoked version of this ring.
             """,
             examples: """
                 remint rotate status --config remint.yaml --key shop
@@ -25,8 +26,9 @@ struct RotateStatus: AsyncParsableCommand, KeyRingCommand {
                 """))
 
     @OptionGroup var ring: KeyRingOptions
-    @Option(help: "The brokers, instead of the configured ones; needed for an embedded broker.") var brokers: String?
-    @Flag(help: "Print it as JSON.") var json = false
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
+    @Flag(help: "Print the status as JSON.") var json = false
 
     func run() async throws {
         let ring = try ring.load()

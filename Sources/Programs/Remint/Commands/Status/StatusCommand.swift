@@ -14,8 +14,8 @@ struct StatusCommand: AsyncParsableCommand, ConfigurationCommand {
         abstract: "Shows the whole fleet: workers, lanes and their lag, pauses, keys, campaigns.",
         discussion: .help(
             """
-            Asks the brokers and reads the configured key rings, and no worker. It joins no group and writes nothing. Exit code 75 where
-            no broker answers.
+            The command asks the brokers and reads the configured key rings. It asks no worker, joins no group and
+            writes nothing. The exit code is 75 if no broker answers.
             """,
             examples: """
                 remint status --config remint.yaml
@@ -25,9 +25,9 @@ struct StatusCommand: AsyncParsableCommand, ConfigurationCommand {
     @OptionGroup var fleet: FleetOptions
     var options: ConfigurationOptions { fleet.options }
     var brokers: String? { fleet.brokers }
-    @Flag(help: "Keep running, and print it again and again.") var watch = false
-    @Option(help: ArgumentHelp("With --watch: how often.", valueName: "1s")) var interval = "1s"
-    @Flag(help: "Print it as JSON, a line each time.") var json = false
+    @Flag(help: "Print the status repeatedly, until you stop the command.") var watch = false
+    @Option(help: ArgumentHelp("With --watch: interval between two outputs.", valueName: "1s")) var interval = "1s"
+    @Flag(help: "Print the status as JSON, one line each time.") var json = false
 
     func validate() throws {
         guard DurationText.parse(interval) != nil else {

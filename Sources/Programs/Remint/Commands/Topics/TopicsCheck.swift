@@ -8,8 +8,9 @@ struct TopicsCheck: AsyncParsableCommand, ConfigurationCommand {
         commandName: "check", abstract: "Reports topics that lose records or keep them too long. Changes nothing.",
         discussion: .help(
             """
-            Each line is error or warning, the topic and what is wrong. Exit code 1 where there is an error: something loses
-            events or tokens, keeps dead tokens, or keeps a worker from working.
+            Each line has the severity (error or warning), the topic and the problem. The exit code is 1 if there is an
+            error. An error means that a topic loses events or tokens, keeps expired tokens, or keeps a worker from
+            working.
             """,
             examples: """
                 remint topics check --config remint.yaml

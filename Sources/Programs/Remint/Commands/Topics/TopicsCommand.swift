@@ -6,12 +6,13 @@ import WorkerConfiguration
 /// `remint topics`: the topics that a configuration needs, beside those that a cluster has.
 struct TopicsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "topics", abstract: "Plans the topics, and creates the missing ones.",
+        commandName: "topics", abstract: "Plans and checks the topics, and creates missing topics.",
         discussion: .help(
             """
-            What they should be follows from the configuration: retention from the longest lifetime and from
-            worker.retries.deadline. No command changes a topic that exists. The cluster is asked with the configured
-            properties; the principal needs DESCRIBE and DESCRIBE_CONFIGS on the topics, and to create them CREATE.
+            The settings of the topics follow from the configuration: for example, the retention follows from the
+            longest lifetime and from worker.retries.deadline. No command changes an existing topic. The commands
+            connect to the cluster with the configured properties. The principal needs DESCRIBE and DESCRIBE_CONFIGS on
+            the topics, and CREATE to create topics.
             """,
             examples: """
                 remint topics plan --config remint.yaml
@@ -22,13 +23,13 @@ struct TopicsCommand: AsyncParsableCommand {
 /// The options that name the brokers, and the wishes for the topics.
 struct TopicOptions: ParsableArguments {
     @OptionGroup var options: ConfigurationOptions
-    @Option(help: "The brokers, instead of the configured ones.") var brokers: String?
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
     @Option(
         help: ArgumentHelp(
-            "How many partitions each topic has, but the control topic: one. Default: \(WantedTopic.standardPartitions) where one is created."
-        ))
+            "Partitions per topic (control topic: 1). Default for a new topic: \(WantedTopic.standardPartitions)."))
     var partitions: Int?
-    @Option(help: "How many copies each partition has. Default: the cluster's.") var replication: Int?
+    @Option(help: "Number of replicas of each partition. Default: the cluster's default.") var replication: Int?
 
     func validate() throws {
         for (name, value, most) in [("--partitions", partitions, 10_000), ("--replication", replication, 100)] {

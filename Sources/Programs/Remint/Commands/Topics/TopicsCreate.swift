@@ -5,9 +5,9 @@ import Operations
 /// `remint topics create`.
 struct TopicsCreate: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "create", abstract: "Creates the topics that are missing. Changes none that exists.",
+        commandName: "create", abstract: "Creates the missing topics. Changes no existing topic.",
         discussion: .help(
-            "Exit code 1 where one could not be created; the others are.",
+            "The exit code is 1 if a topic could not be created. The command still creates the other topics.",
             examples: """
                 remint topics create --config remint.yaml
                 remint topics create --config remint.yaml --partitions 6 --replication 3

@@ -4,11 +4,12 @@ import Operations
 /// `remint topics plan`.
 struct TopicsPlan: AsyncParsableCommand, ConfigurationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "plan", abstract: "Shows what would have to be created and changed. Changes nothing.",
+        commandName: "plan", abstract: "Shows the topics that you must create or change. Changes nothing.",
         discussion: .help(
             """
-            A line begins with + for a topic to create, ~ for one to change, and = for one that is as it should be. Exit code 0;
-            with --detailed-exitcode 2 where there is something to do, 0 where there is nothing, anything else for an error.
+            A line begins with + for a topic to create, ~ for a topic to change, and = for a correct topic. The exit
+            code is 0. With --detailed-exitcode, it is 2 if there is a topic to create or change, 0 if there is none,
+            and another number for an error.
             """,
             examples: """
                 remint topics plan --config remint.yaml --detailed-exitcode
@@ -18,11 +19,13 @@ struct TopicsPlan: AsyncParsableCommand, ConfigurationCommand {
     @OptionGroup var topics: TopicOptions
     var options: ConfigurationOptions { topics.options }
     var brokers: String? { topics.brokers }
-    @Flag(help: "Exit with 2 where there is something to do.") var detailedExitcode = false
+    @Flag(help: "Exit with 2 if there is a topic to create or change.") var detailedExitcode = false
     @Option(
         help: ArgumentHelp(
-            "Print, instead, the kafka-acls commands that let this principal be a worker; asks no broker.",
-            valueName: "User:NAME"))
+            """
+            Principal of a worker. The command prints only the kafka-acls commands for this principal, and asks no \
+            broker.
+            """, valueName: "User:NAME"))
     var acls: String?
     @Flag(help: "Print the plan as JSON.") var json = false
 
