@@ -1,12 +1,12 @@
 /// A token of the signed-in user, with the call of the vendor's SDK that accepts it.
 ///
-/// Its description has no token, so that a log of it reveals none.
+/// The description of an answer contains no token, so a log of an answer does not reveal the token.
 public struct Answer: Sendable, Hashable {
     /// The call of the vendor's SDK that accepts a token.
     public struct Apply: Sendable, Hashable, Codable {
         /// The call, such as `setSdkAuthenticationSignature(jwt)`.
         public let call: String
-        /// The id that the call needs beside the token, if it needs one.
+        /// The user's id, if the SDK's call needs this id in addition to the token; otherwise nil.
         public let identifier: String?
     }
 
@@ -14,17 +14,19 @@ public struct Answer: Sendable, Hashable {
     public let app: String
     /// The vendor's name, such as `braze`.
     public let vendor: String
-    /// The vendor's token, a compact JWS. A secret: keep it in memory alone.
+    /// The vendor's token, a compact JWS. The token is a secret: keep it in memory only.
     public let token: String
-    /// The expiry in seconds since 1970, by the server's clock.
+    /// The expiry of the token in seconds since 1970, by the gateway's clock.
     public let expiresAt: Int64
-    /// The seconds from the answer to the expiry, for devices whose clock is wrong. 0 or more.
+    /// The seconds from the answer to the expiry, 0 or more, for devices whose clock is wrong.
     public let expiresIn: Int64
-    /// The server's time in seconds since 1970.
+    /// The time of the gateway's clock, in seconds since 1970.
     public let serverTime: Int64
-    /// The token's version. A newer token of a user has a higher version; pass no lower one to an SDK after a higher one.
+    /// The version of the token. A newer token of a user has a higher version.
+    ///
+    /// Never pass an SDK a token with a lower version after one with a higher version.
     public let version: Int64
-    /// The challenge that the token answers, as with Dotdigital.
+    /// The challenge that the token answers, for vendors with challenges such as Dotdigital; nil without a challenge.
     public let challenge: String?
     /// The call of the vendor's SDK that accepts the token.
     public let apply: Apply

@@ -1,4 +1,4 @@
-/// Splits a stream of server-sent events (HTML, section 9.2) into its events.
+/// A parser that splits a stream of server-sent events (HTML, section 9.2) into its events.
 package struct EventParser {
     /// An event with its name and its data.
     package struct Event: Equatable {
@@ -11,12 +11,13 @@ package struct EventParser {
         }
     }
 
-    /// Thrown when a line is longer than any event of the gateway.
+    /// The error of a line with more than 1,048,576 bytes. Every event of the gateway is shorter.
     package struct LineTooLong: Error {}
 
     private static let limit = 1 << 20
 
-    /// The seconds after which the server asks its clients to reconnect; nil until it has sent them.
+    /// The seconds before a client connects again, from the server's field `retry`; nil until the server has sent this
+    /// field.
     package private(set) var retry: Double?
     private var line: [UInt8] = []
     private var name = ""
@@ -24,9 +25,9 @@ package struct EventParser {
 
     package init() {}
 
-    /// Reads the next bytes and returns the events that they complete.
+    /// Reads the next bytes and returns the events that these bytes complete.
     ///
-    /// - Throws: `LineTooLong` at a line of more than a megabyte.
+    /// - Throws: `LineTooLong` if a line has more than 1,048,576 bytes.
     package mutating func read(_ bytes: some Sequence<UInt8>) throws(LineTooLong) -> [Event] {
         var events: [Event] = []
         for byte in bytes {
@@ -42,7 +43,9 @@ package struct EventParser {
         return events
     }
 
-    /// Reads the field of a complete line; an empty line completes an event.
+    /// Reads the field of a complete line. If the line is empty, returns the event that this line completes.
+    ///
+    /// Returns nil if the line is not empty, or if the event has no data.
     private mutating func finishLine() -> Event? {
         guard !line.isEmpty else {
             defer { (name, data) = ("", []) }
@@ -60,7 +63,9 @@ package struct EventParser {
         return nil
     }
 
-    /// Returns the seconds of a `retry` field, half a second to an hour; nil unless it is a number of at most 7 digits.
+    /// Returns the seconds of a `retry` field, which has milliseconds: at least half a second and at most an hour.
+    ///
+    /// Returns nil if the field is not a number of 1 to 7 digits.
     private static func retry(_ text: String) -> Double? {
         guard 1...7 ~= text.utf8.count, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Double(text).map { min(max($0 / 1000, 0.5), 3600) }

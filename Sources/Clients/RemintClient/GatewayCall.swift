@@ -1,19 +1,20 @@
 package import Foundation
 
-/// A call of the gateway: its path below the app, and the report, if it sends one.
+/// A call of the gateway: the path below the app's address, and the report if the call sends one.
 package struct GatewayCall: Sendable, Hashable {
     package let path: String
     package let report: Data?
 
-    /// A call for a token that lives `life` seconds more.
+    /// Returns a call for a token that is valid for at least `life` seconds more.
     package static func token(life: Int) -> GatewayCall { GatewayCall(path: "token?min_life=\(life)", report: nil) }
 
-    /// A call with a report, which waits for the token.
+    /// Returns a call that sends `report` and waits for the token.
     package static func report(_ report: Data) -> GatewayCall { GatewayCall(path: "reports", report: report) }
 
-    /// The call that waits for the token of an accepted report; nil if `body` is no such answer.
+    /// Makes the call that waits for the token of an accepted report. Returns nil if `body` has no `token_url` with a
+    /// query.
     ///
-    /// It has only the query of the answer's address: the client calls no other server.
+    /// The call uses only the query of `token_url`, so the client never calls another server.
     package init?(pending body: Data) {
         guard let pending = try? JSONDecoder().decode(Pending.self, from: body),
             let query = pending.tokenURL.split(separator: "?", maxSplits: 1).dropFirst().first

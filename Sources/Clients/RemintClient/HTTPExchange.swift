@@ -4,15 +4,15 @@ package import Foundation
     package import FoundationNetworking
 #endif
 
-/// The HTTP that a client needs, which tests replace.
+/// The two HTTP operations that a client needs. Tests replace these operations.
 package protocol HTTPExchange: Sendable {
     /// Sends `request` and returns the whole answer.
     func answer(to request: URLRequest) async throws -> (Data, HTTPURLResponse)
-    /// Sends `request` and returns the answer's head, and its body as it arrives.
+    /// Sends `request`. Returns the head of the answer, and the chunks of the body as they arrive.
     func open(_ request: URLRequest) async throws -> (HTTPURLResponse, AsyncThrowingStream<Data, any Error>)
 }
 
-/// HTTP by `URLSession`, without caches, cookies or files.
+/// The HTTP operations by `URLSession`, without caches, cookies or files.
 package final class URLSessionExchange: HTTPExchange {
     private let session: URLSession
 
@@ -20,7 +20,7 @@ package final class URLSessionExchange: HTTPExchange {
         session = URLSession(configuration: Self.configuration, delegate: NoRedirects(), delegateQueue: nil)
     }
 
-    // A session keeps its delegate until then.
+    // The URL session keeps its delegate in memory until this call.
     deinit { session.finishTasksAndInvalidate() }
 
     fileprivate static var configuration: URLSessionConfiguration {
@@ -46,7 +46,7 @@ package final class URLSessionExchange: HTTPExchange {
     }
 }
 
-/// Follows no redirect: another server must not get the session.
+/// A delegate that follows no redirect. A redirect must not send the user's session to another server.
 private final class NoRedirects: NSObject, URLSessionTaskDelegate {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -56,23 +56,24 @@ private final class NoRedirects: NSObject, URLSessionTaskDelegate {
     }
 }
 
-/// One connection of a stream. `URLSession.bytes` does not exist on Linux, so a delegate forwards the chunks.
+/// One connection of a stream. This delegate forwards the chunks, because `URLSession.bytes` does not exist on Linux.
 ///
-/// `@unchecked Sendable`: `lock` guards `head` and `isOver`, and the rest never changes. `Mutex`, with which the compiler would
-/// check this, needs iOS 18.
+/// `@unchecked Sendable`: `lock` guards `head` and `isOver`, and no other property ever changes. The compiler could
+/// check a `Mutex`, but `Mutex` needs iOS 18.
 private final class StreamConnection: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    // Not the chunks: the session keeps its delegate, and the stream ends once its reader has let go of it.
+    // This object keeps only the continuation of the stream of chunks. The stream ends when its reader releases the
+    // stream. If this object kept the stream too, the stream would not end, because the URL session keeps this object.
     private let more: AsyncThrowingStream<Data, any Error>.Continuation
     private let lock = NSLock()
     private var head: CheckedContinuation<HTTPURLResponse, any Error>?
-    /// Whether the connection is closed or was canceled, perhaps before anybody waited for the head.
+    /// Whether the connection has closed or was canceled. This may happen before `start` waits for the head.
     private var isOver = false
 
     init(_ more: AsyncThrowingStream<Data, any Error>.Continuation) {
         self.more = more
     }
 
-    /// Sends the request and returns the answer's head. The connection closes once nobody reads its chunks.
+    /// Sends the request and returns the head of the answer. The connection closes once nobody reads the chunks.
     func start(_ request: URLRequest, _ configuration: URLSessionConfiguration) async throws -> HTTPURLResponse {
         let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
         let task = session.dataTask(with: request)
@@ -93,7 +94,7 @@ private final class StreamConnection: NSObject, URLSessionDataDelegate, @uncheck
         }
     }
 
-    /// Ends the wait for the head, also one that begins later.
+    /// Ends the wait for the head with `error`. If the wait begins later, it fails at once with a `CancellationError`.
     private func end(_ error: any Error) {
         lock.withLock { isOver = true }
         takeHead()?.resume(throwing: error)

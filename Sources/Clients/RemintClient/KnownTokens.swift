@@ -2,9 +2,10 @@
 package struct KnownTokens {
     private struct Known {
         let answer: Answer
-        /// The end of the token's life, by the client's clock.
+        /// The end of the token's life in seconds of the client's clock; minus infinity if the vendor refused the
+        /// token.
         var until: Double
-        /// The remaining life from which on the client renews the token, in seconds.
+        /// The remaining life, in seconds, below which the client renews the token.
         let early: Double
     }
 
@@ -13,7 +14,7 @@ package struct KnownTokens {
         package let answer: Answer
         /// The remaining life in seconds.
         package let life: Double
-        /// Whether the client has to renew the token while it still serves.
+        /// Whether the client has to renew the token, which is still valid.
         package let isDue: Bool
     }
 
@@ -28,29 +29,31 @@ package struct KnownTokens {
     /// The version of the user's newest token; 0 without one.
     package var version: Int64 { tokens[""]?.answer.version ?? 0 }
 
-    /// Returns the user's token, if more than `minLife` seconds of its life are left and no report named it.
+    /// Returns the user's token if it has more than `minLife` seconds of life.
+    ///
+    /// Returns nil in every other case, and if the vendor refused the token.
     package func live(at now: Double, minLife: Double) -> Live? {
         guard let known = tokens[""], known.until - now > minLife else { return nil }
         let life = known.until - now
         return Live(answer: known.answer, life: life, isDue: life < known.early)
     }
 
-    /// Notes that the vendor refused the present token.
+    /// Records that the vendor refused the current token of `challenge`; nil means a token without a challenge.
     package mutating func refuse(challenge: String?) {
         tokens[challenge ?? ""]?.until = -.infinity
     }
 
-    /// Keeps `answer` and returns the newest answer.
+    /// Keeps `answer`, unless the client knows a newer answer of the same challenge. Returns the newest answer.
     ///
-    /// - Parameter random: a number from 0 up to 1. It spreads the renewals of devices: over the last tenth to fifth of a
-    ///   token's life, at most an hour.
+    /// - Parameter random: a number from 0 to less than 1. The number makes devices renew at different moments: in the
+    ///   last tenth to fifth of a token's life, at most an hour.
     package mutating func keep(_ answer: Answer, at now: Double, random: Double) -> Answer {
         let challenge = answer.challenge ?? ""
         let known = tokens[challenge]
         if let known, known.answer.version > answer.version { return known.answer }
         let life = Double(answer.expiresIn)
         let isNew = answer.version > (known?.answer.version ?? -1)
-        // The same token again is still refused.
+        // If the answer has the refused token again, the token remains refused.
         let isRefused = !isNew && known?.until == -.infinity
         tokens[challenge] = Known(
             answer: answer, until: isRefused ? -.infinity : now + life,

@@ -5,17 +5,18 @@ import Foundation
 #endif
 
 extension RemintClient {
-    /// The seconds after which a call has failed. The gateway answers each call within 30 seconds.
+    /// The seconds after which a try has failed: the gateway answers each call within 30 seconds.
     private static let timeout = 45.0
 
-    /// Returns whether another try cannot change an answer of `status`.
+    /// Returns whether an answer with `status` is final: another try cannot change a final answer.
     static func isFinal(_ status: Int) -> Bool {
         400...499 ~= status && ![408, 425, 429].contains(status)
     }
 
-    /// Calls until there is an answer.
+    /// Repeats a call until there is an answer.
     ///
-    /// - Throws: `RemintError` if the gateway refuses the call, or `CancellationError`.
+    /// - Throws: `RemintError` if the gateway refuses the call, nobody is signed in, or the client is closed;
+    ///   `CancellationError` if the task is canceled.
     func ask(_ first: GatewayCall) async throws -> Answer {
         var call = first
         var (polls, tries) = (0, 0)
@@ -28,15 +29,17 @@ extension RemintClient {
                 after = retryAfter(response)
                 switch response.statusCode {
                 case 200:
-                    // Another body is the page of a network that asks its users to sign in.
+                    // Any other body is the sign-in page of a network: the client tries again.
                     if let answer = try? JSONDecoder().decode(Answer.self, from: body) { return answer }
                 case 202:
                     if let next = GatewayCall(pending: body) { (call, polls, tries) = (next, 0, 0) }
                 case 204:
-                    // No token came: the worker may have answered the event with a token that this gateway did not read.
+                    // No token came. The worker may have answered the event with a token that this gateway did not
+                    // read. At the second 204, the client repeats the first call.
                     polls += 1
                     if polls > 1 { call = first }
-                    // A server that waits for a token is well. One that answers at once gets longer and longer pauses.
+                    // A server that waited for a token works. If the server answers at once, the client makes longer
+                    // and longer pauses.
                     if timing.now() - start >= 1 { tries = 0 }
                 case let status where Self.isFinal(status): throw RemintError(app: app, status: status, body: body)
                 default: break
@@ -60,7 +63,10 @@ extension RemintClient {
         return request
     }
 
-    /// Returns a request with the present session, which is in a header alone: addresses get into logs.
+    /// Returns a request with the current session. The session is only in a header, because servers log addresses.
+    ///
+    /// - Throws: `RemintError` with the code `no_session` if nobody is signed in, or the error of the `session`
+    ///   function.
     func request(path: String, timeout: Double) async throws -> URLRequest {
         guard let session = try await session() else { throw RemintError(app: app, code: "no_session") }
         guard let url = URL(string: base + path) else { throw URLError(.badURL) }

@@ -5,16 +5,17 @@ import Foundation
 #endif
 
 extension RemintClient {
-    /// The seconds without a byte after which a stream is cut. The gateway sends a heartbeat every 15 seconds.
+    /// The seconds without a byte after which the client closes a stream: the gateway sends a heartbeat every 15
+    /// seconds.
     private static let silence = 60.0
 
-    /// The state of a stream over its connections.
+    /// The state of a stream, which several connections in a row share.
     private struct Course {
-        /// The failed connections in a row.
+        /// The number of failed connections in a row.
         var drops = 0
-        /// The seconds after which the gateway asks its clients to reconnect.
+        /// The seconds before the client connects again, from the gateway's field `retry`; 2 without this field.
         var retry = 2.0
-        /// The time of the last refusal.
+        /// The seconds of `Retry-After` in the last answer; nil without this header.
         var after: Double?
     }
 
@@ -51,7 +52,8 @@ extension RemintClient {
         }
     }
 
-    /// Opens a connection after the newest known version, and reads it to its end.
+    /// Opens a connection and reads its events until the connection closes. Each connection starts after the newest
+    /// known version.
     private func connect(
         _ course: inout Course, _ more: AsyncThrowingStream<Answer, any Error>.Continuation
     ) async throws {
@@ -84,7 +86,7 @@ extension RemintClient {
             guard let answer = try? JSONDecoder().decode(Answer.self, from: data) else { return }
             if keep(answer).version > before { more.yield(answer) }
         case "ready":
-            // The stream begins after a token that the client does not have.
+            // If the stream starts after a newer version, the client missed tokens: get the newest one.
             guard let start = try? JSONDecoder().decode(Start.self, from: data), 0 < before, before < start.after else {
                 return
             }
@@ -95,7 +97,7 @@ extension RemintClient {
         }
     }
 
-    /// The version after which a stream begins.
+    /// The data of the event `ready`: the version after which the stream starts.
     private struct Start: Decodable {
         let after: Int64
     }

@@ -2,11 +2,13 @@ public import Foundation
 
 /// A client of the gateway for one app and one signed-in user.
 ///
-/// Each call waits for `Retry-After` and tries until there is an answer. Callers of the same call share it. If a caller's
-/// task is canceled, that caller alone leaves. If the gateway refuses a call for good (400 to 499 except 408, 425 and 429), the
-/// call throws a `RemintError`. Tokens are in memory only. Call `close()` at sign-out.
+/// Each call waits until there is an answer: the client repeats a failed call after the time of `Retry-After`. Callers
+/// of the same call share one request. If the app cancels a caller's task, only this caller stops waiting. If the
+/// gateway refuses a call permanently (400 to 499 except 408, 425 and 429), the call throws a `RemintError`. Tokens are
+/// in memory only. Call `close()` at sign-out.
 public actor RemintClient {
-    /// Returns the user's present session. If it throws, the client tries again; nil means that nobody is signed in.
+    /// A function that returns the user's current session, or nil if nobody is signed in. If the function throws, the
+    /// client tries again.
     public typealias Session = @Sendable () async throws -> String?
 
     /// A call that has not finished, with its callers.
@@ -16,7 +18,7 @@ public actor RemintClient {
         var callers: [Int: CheckedContinuation<Answer, any Error>] = [:]
     }
 
-    /// A call that callers share.
+    /// A request that callers share: for a token, or with a report.
     enum Work: Hashable {
         case token(life: Int)
         case report(Data, challenge: String?)
@@ -25,7 +27,7 @@ public actor RemintClient {
     /// A pause between two tries.
     private struct Pause {
         let task: Task<Void, any Error>
-        /// Whether the gateway named its length.
+        /// Whether the gateway named the length of the pause.
         let isFixed: Bool
     }
 
@@ -43,13 +45,13 @@ public actor RemintClient {
     private var lastNumber = 0
     private var isClosed = false
 
-    /// Makes a client. It makes no call yet.
+    /// Makes a client. The client makes no call yet.
     ///
     /// - Parameters:
     ///   - url: the address of the gateway, such as `https://tokens.example.com`.
     ///   - app: an app of the gateway's configuration.
-    ///   - device: the device's name, 1 to 128 printable characters of ASCII without spaces; nil for none.
-    ///   - session: returns the session of the user. The client calls it before each try.
+    ///   - device: the device's name, 1 to 128 printable ASCII characters without spaces; nil for none.
+    ///   - session: returns the session of the user. The client calls this function before each try.
     public init(url: URL, app: String, device: String? = nil, session: @escaping Session) {
         self.init(
             url: url, app: app, device: device, exchange: URLSessionExchange(), timing: .system, session: session)
@@ -74,11 +76,12 @@ public actor RemintClient {
 
     /// Returns a token with more than `minLife` seconds of life.
     ///
-    /// In the last tenth to fifth of a token's life, at most an hour, it returns the known token and renews it in the
-    /// background.
+    /// In the last tenth to fifth of a token's life, at most an hour, the call returns the known token. The client
+    /// renews this token in the background.
     ///
     /// - Parameter minLife: seconds, 0 to 86400.
-    /// - Throws: `RemintError` if the gateway refuses the call, or `CancellationError` if the caller's task is canceled.
+    /// - Throws: `RemintError` if the gateway refuses the call, nobody is signed in, or the client is closed;
+    ///   `CancellationError` if the caller's task is canceled.
     public func token(minLife: Int = 60) async throws -> Answer {
         try requireOpen()
         if let live = known.live(at: timing.now(), minLife: Double(minLife)) {
@@ -90,10 +93,11 @@ public actor RemintClient {
         return try await share(.token(life: minLife))
     }
 
-    /// Reports a failure of the vendor's SDK and returns the new token, which the app passes to the SDK.
+    /// Reports a failure of the vendor's SDK and returns the new token. The app passes this token to the SDK.
     ///
-    /// - Parameter members: the members of the report, as the SDK gave them. `NSNull()` is a null.
-    /// - Throws: as `report(json:)`; code `invalid_report` for members that are no JSON.
+    /// - Parameter members: the members of the report, as the SDK gave them. `NSNull()` is JSON's null.
+    /// - Throws: `RemintError` with the code `invalid_report` if the members are not JSON; otherwise the errors of
+    ///   `report(json:)`.
     @discardableResult
     public func report(_ members: [String: any Sendable]) async throws -> Answer {
         guard JSONSerialization.isValidJSONObject(members),
@@ -102,12 +106,13 @@ public actor RemintClient {
         return try await report(json: json)
     }
 
-    /// Reports a failure of the vendor's SDK and returns the new token, which the app passes to the SDK.
+    /// Reports a failure of the vendor's SDK and returns the new token. The app passes this token to the SDK.
     ///
     /// Equal reports at the same time share one call.
     ///
     /// - Parameter json: the report as the SDK gave it, a JSON object of at most 65,536 bytes.
-    /// - Throws: `RemintError` if the gateway refuses the report, or `CancellationError` if the caller's task is canceled.
+    /// - Throws: `RemintError` if the gateway refuses the report, nobody is signed in, or the client is closed;
+    ///   `CancellationError` if the caller's task is canceled.
     @discardableResult
     public func report(json: Data) async throws -> Answer {
         try requireOpen()
@@ -117,10 +122,12 @@ public actor RemintClient {
         return try await share(work)
     }
 
-    /// Returns each newer token of the user, until `close()` or until nobody reads the sequence any more.
+    /// Returns a sequence of each newer token of the user. The stream ends at `close()`, or when nobody reads the
+    /// sequence any more.
     ///
-    /// The client opens a connection again whenever it is cut, after the newest version that it knows. A slow reader gets the
-    /// newest token alone. The sequence throws a `RemintError` if the gateway refuses the stream.
+    /// If a connection closes, the client opens another one. Each connection starts after the newest known version. A
+    /// slow reader gets only the newest token. The sequence throws a `RemintError` if the gateway refuses the stream,
+    /// or if nobody is signed in.
     public nonisolated func tokens() -> AsyncThrowingStream<Answer, any Error> {
         let newest = AsyncThrowingStream(Answer.self, bufferingPolicy: .bufferingNewest(1)) { more in
             let task = Task { await self.stream(to: more) }
@@ -129,18 +136,20 @@ public actor RemintClient {
         return AsyncThrowingStream(unfolding: { try await self.next(of: newest) })
     }
 
-    /// Waits for the next token. After `close()` there is none: a token that nobody read is the signed-out user's.
+    /// Waits for the next token. Returns nil after `close()`: an unread token belongs to the signed-out user.
     private func next(of newest: AsyncThrowingStream<Answer, any Error>) async throws -> Answer? {
         for try await answer in newest { return isClosed ? nil : answer }
         return nil
     }
 
-    /// Tries at once, unless the gateway named a time. Call it when the app is in the foreground again.
+    /// Tries again at once, unless the gateway named a time. Call this method when the app returns to the foreground.
     public func resume() {
         for pause in pauses.values where !pause.isFixed { pause.task.cancel() }
     }
 
-    /// Cancels every call and stream, and forgets the tokens. Call it at sign-out. Later calls throw `closed`.
+    /// Cancels every call and stream, and deletes the known tokens. Call this method at sign-out.
+    ///
+    /// Waiting callers and later calls get a `RemintError` with the code `closed`.
     public func close() {
         isClosed = true
         known = KnownTokens()
@@ -163,7 +172,7 @@ public actor RemintClient {
         }
     }
 
-    /// Begins a call, unless it has begun.
+    /// Begins a call, unless an equal one has begun.
     private func begin(_ work: Work) {
         guard calls[work] == nil else { return }
         let number = nextNumber()
@@ -193,7 +202,7 @@ public actor RemintClient {
         }
     }
 
-    /// Removes a canceled caller, and cancels the call if it was the last one.
+    /// Removes a canceled caller. If this caller was the last one, cancels the call.
     private func leave(_ work: Work, _ caller: Int) {
         guard let continuation = calls[work]?.callers.removeValue(forKey: caller) else { return }
         continuation.resume(throwing: CancellationError())
@@ -202,7 +211,9 @@ public actor RemintClient {
         call.task.cancel()
     }
 
-    /// Returns the answer of a report that has not finished; nil if the gateway refuses it, as it may not refuse a token.
+    /// Returns the answer to a report that has not finished.
+    ///
+    /// Returns nil if the gateway refuses the report: the gateway may still accept a call for a token.
     private func answer(of report: Work) async throws -> Answer? {
         do { return try await share(report) } catch is RemintError {
             try requireOpen()
@@ -220,9 +231,10 @@ public actor RemintClient {
         if isClosed { throw RemintError(app: app, code: "closed") }
     }
 
-    /// Waits between two tries.
+    /// Waits after `tries` failed tries. `retryAfter` is nil for an answer without the header `Retry-After`.
     ///
-    /// - Throws: `CancellationError`, or `RemintError` if the client was closed meanwhile.
+    /// - Throws: `RemintError` if the app closed the client during the pause, or `CancellationError` if the task is
+    ///   canceled.
     func pause(after tries: Int, retryAfter: Double?) async throws {
         let seconds = RetryDelay.seconds(retryAfter: retryAfter, tries: tries, random: timing.random())
         try await pause(seconds: seconds, isFixed: retryAfter != nil)

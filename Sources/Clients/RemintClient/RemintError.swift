@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A refusal that another try cannot change. It contains no token and no session.
+/// A refusal that another try cannot change. The error contains no token and no session.
 public struct RemintError: Error, Sendable, Hashable {
     /// The app of the call.
     public let app: String
@@ -8,10 +8,10 @@ public struct RemintError: Error, Sendable, Hashable {
     public let status: Int
     /// The gateway's stable code, such as `invalid_session` (401), `identity_mismatch` (403) or `unknown_app` (404).
     ///
-    /// Codes of the client: `refused` (a refusal without a code), `no_session` (the session's closure returned nil),
-    /// `invalid_report` (the report is no JSON object) and `closed` (`close()` was called).
+    /// Codes of the client: `refused` (a refusal without a code), `no_session` (the `session` function returned nil),
+    /// `invalid_report` (the report is not a JSON object) and `closed` (`close()` was called).
     public let code: String
-    /// The gateway's explanation.
+    /// The gateway's explanation; nil without one.
     public let detail: String?
 
     package init(app: String, status: Int = 0, code: String, detail: String? = nil) {
@@ -21,7 +21,7 @@ public struct RemintError: Error, Sendable, Hashable {
         self.detail = detail
     }
 
-    /// The problem in the body of a refusal (RFC 9457); of another server the status alone.
+    /// Reads the problem in the body of a refusal (RFC 9457). For an answer of another server, keeps only the status.
     package init(app: String, status: Int, body: Data) {
         let problem = try? JSONDecoder().decode(Problem.self, from: body)
         let isCode = problem?.code.wholeMatch(of: /[a-z_]+/) != nil

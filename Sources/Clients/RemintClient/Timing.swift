@@ -1,14 +1,14 @@
 package import Foundation
 
-/// The clocks, the sleep and the randomness of a client, which tests replace.
+/// The clocks, the pauses and the random numbers of a client. Tests replace these functions.
 package struct Timing: Sendable {
-    /// Seconds of a clock that only grows, and that goes on while the device sleeps.
+    /// The seconds of a clock that only grows. The clock continues while the device sleeps.
     package let now: @Sendable () -> Double
-    /// The device's date.
+    /// The date of the device's clock. The user can set this clock.
     package let date: @Sendable () -> Date
-    /// Returns after this many seconds, or throws `CancellationError`.
+    /// A function that waits the given seconds. If the task is canceled, the function throws `CancellationError`.
     package let sleep: @Sendable (Double) async throws -> Void
-    /// A random number from 0 up to 1.
+    /// A random number from 0 to less than 1.
     package let random: @Sendable () -> Double
 
     package init(
@@ -21,7 +21,7 @@ package struct Timing: Sendable {
         self.random = random
     }
 
-    /// The system's clocks.
+    /// The system's clocks and random numbers.
     package static var system: Timing {
         let start = ContinuousClock.now
         return Timing(

@@ -1,13 +1,13 @@
-// A client of the gateway for pages, React Native and Node 18. This script defines globalThis.remint; remint.mjs exports the
-// same as a module, and remint.d.mts has the types.
+// A client of the gateway for pages, React Native and Node 18. This script defines globalThis.remint. remint.mjs exports the
+// same functions as a module, and remint.d.mts has the types.
 //
 // remint.connect({ url, app, session, apply, device, onProblem }) -> { report, token, stream, resume, close }
 //
-// session() returns the user's session; without it the browser's cookies are the session. apply(answer) hands answer.token to
-// the SDK. report() and token() wait for Retry-After and try until there is an answer, close() or their `signal`. If the gateway
-// refuses a call for good (400 to 499 except 408, 425 and 429), the promise rejects with a RemintError, and onProblem(error) gets
-// it too. onProblem also gets `no_answer` after five minutes without an answer; the call continues. Call close() at sign-out.
-// Tokens are in memory only.
+// session() returns the user's session. Without session(), the browser's cookies are the session. apply(answer) passes
+// answer.token to the SDK. report() and token() repeat a failed call after the time of Retry-After until there is an answer.
+// close() and the caller's `signal` cancel them. If the gateway refuses a call permanently (400 to 499 except 408, 425 and 429),
+// the promise rejects with a RemintError, and onProblem receives the same error. onProblem also receives `no_answer` after five
+// minutes without an answer; the call continues. Call close() at sign-out. Tokens are in memory only.
 globalThis.remint = (() => {
   const remedies = {
     400: 'send the report as the SDK gave it', 401: 'session() must return a valid session of the signed-in user',
@@ -16,7 +16,7 @@ globalThis.remint = (() => {
     no_session: 'session() must return the session; call close() at sign-out',
   }
 
-  // A refusal, with its stable `code` (`remint codes` lists them). It contains no token and no session.
+  // A refusal, with its stable `code` (`remint codes` lists the codes). The error contains no token and no session.
   class RemintError extends Error {
     constructor(app, { status = 0, code = 'refused', detail, retry_after }) {
       const remedy = remedies[code] ?? remedies[status]
@@ -27,8 +27,8 @@ globalThis.remint = (() => {
 
   const now = () => Date.now() / 1000
 
-  // The seconds of Retry-After, which is a number or a date (RFC 9110, section 10.2.3), at most an hour; undefined without it.
-  // A date counts by the server's clock, where the page may read it.
+  // Returns the seconds of Retry-After, at most an hour; undefined without this header. The header is a number or a date
+  // (RFC 9110, section 10.2.3). The client compares a date with the header Date, or with its own clock if it cannot read Date.
   const retryAfter = (response) => {
     const text = response?.headers.get('Retry-After')?.trim()
     if (!text) return
@@ -37,7 +37,7 @@ globalThis.remint = (() => {
     return seconds >= 0 ? Math.min(seconds, 3600) : undefined
   }
 
-  // The seconds until the next try: full jitter, after the time of Retry-After.
+  // Returns the seconds until the next try: a random time (full jitter), added to the time of Retry-After.
   const delay = (response, tries) => {
     const after = retryAfter(response)
     const spread = Math.min(30, 2 ** tries / 4)
@@ -46,14 +46,14 @@ globalThis.remint = (() => {
 
   const isFinal = (status) => status > 399 && status < 500 && ![408, 425, 429].includes(status)
 
-  // A problem (RFC 9457) of the gateway; of another server the status alone.
+  // Returns the gateway's problem (RFC 9457). For an answer of another server, returns only the status.
   const problem = async (response) => {
     const { status } = response
     const body = await response.json().catch(() => {})
     return /^[a-z_]+$/.test(body?.code) ? { ...body, status } : { status }
   }
 
-  // A shared controller's signal for each call: it ends with the client, with the call, or after `seconds`.
+  // Returns a signal that aborts when one of `signals` aborts, when `end` is called, or after `seconds`.
   const limit = (signals, seconds) => {
     const ending = new AbortController()
     const end = () => ending.abort()
@@ -78,14 +78,14 @@ globalThis.remint = (() => {
     let reporting, streaming, watch, heard = 0, retry = 2, drop = () => {}
 
     const refusal = (found) => new RemintError(app, found)
-    // An error of the app's own function is the app's: it is an unhandled rejection, and the client goes on.
+    // If a function of the app throws, the page gets its error as an unhandled rejection, and the client continues.
     const hand = (act, value) => { try { act(value) } catch (error) { Promise.reject(error) } }
     const requireOpen = (signal) => {
       if (closing.signal.aborted) throw refusal({ code: 'closed' })
       if (signal?.aborted) throw signal.reason
     }
 
-    // Waits. Timers of a hidden page are late, so resume() compares the clock. A pause without Retry-After ends there at once.
+    // Waits `s` seconds. Timers of a hidden page are late, so resume() checks the clock. It also ends every pause without Retry-After.
     const pause = (s, signal, isFixed) => new Promise((go) => {
       const due = now() + s
       const end = () => {
@@ -100,7 +100,7 @@ globalThis.remint = (() => {
       for (const one of [closing.signal, signal]) one?.addEventListener('abort', end)
     })
 
-    // The session is in a header alone: addresses get into logs.
+    // The session is only in a header, because servers log addresses.
     const call = async (path, request, signal) => {
       const headers = { ...request?.headers }
       if (session) {
@@ -110,11 +110,11 @@ globalThis.remint = (() => {
       }
       if (device) headers['Remint-Device'] = device
       if (signal.aborted) throw signal.reason
-      // Another server must not get the session.
+      // A redirect must not send the session to another server.
       return fetch(base + path, { ...request, headers, signal, cache: 'no-store', redirect: 'error' })
     }
 
-    // Calls until there is an answer. A call that takes 45 seconds has failed.
+    // Repeats a call until there is an answer. A try that takes 45 seconds has failed.
     const ask = async (path, request, signal) => {
       const first = [path, request]
       const started = now()
@@ -127,13 +127,13 @@ globalThis.remint = (() => {
           response = await call(path, request, ending.signal)
           if (isFinal(response.status)) throw refusal(await problem(response))
           const body = await response.json().catch(() => {})
-          if (response.status === 200 && typeof body?.token === 'string') return body // Else a network's page.
+          if (response.status === 200 && typeof body?.token === 'string') return body // Otherwise a network's sign-in page.
           if (response.status === 202 && body?.token_url) {
             [path, request, polls, tries] = [`token?${body.token_url.split('?')[1]}&wait=25`, undefined, 0, 0]
           }
           if (response.status === 204) {
             if (++polls > 1) [path, request] = first
-            // A server that waits for a token is well. One that answers at once gets longer and longer pauses.
+            // A server that waited for a token works. If the server answers at once, the client makes longer and longer pauses.
             if (now() - asked >= 1) tries = 0
           }
         } catch (error) {
@@ -151,7 +151,7 @@ globalThis.remint = (() => {
       }
     }
 
-    // Callers of the same call share it. It is canceled once each of them has canceled.
+    // Callers of the same call share one request. The client cancels the request when all callers have canceled.
     const share = (key, start, signal) => {
       let one = shared.get(key)
       if (!one) {
@@ -180,20 +180,20 @@ globalThis.remint = (() => {
         signal?.addEventListener('abort', leave)
         one.answer.then(resolve, reject).finally(() => signal?.removeEventListener('abort', leave))
       })
-      result.catch(() => {}) // A caller may leave the problem to onProblem.
+      result.catch(() => {}) // A caller may ignore this promise and use onProblem.
       return result
     }
 
-    // Keeps an answer: never an older one after a newer. A report's answer is applied even if it is the known one.
+    // Keeps an answer unless a newer one is known. Applies the answer to a report even if the client knew its token already.
     const take = (answer, before) => {
       requireOpen()
       const challenge = answer.challenge ?? ''
       const known = newest.get(challenge) ?? { version: 0 }
       if (answer.version < known.version) return known
-      // The same token again is still refused.
+      // If the answer has the refused token again, the token remains refused.
       const isRefused = answer.version === known.version && known.until === 0
       answer.until = isRefused ? 0 : now() + answer.expires_in
-      // Devices renew at different moments.
+      // The random part makes devices renew at different moments.
       answer.early = answer.version > known.version ? Math.min(3600, answer.expires_in * (0.1 + Math.random() / 10)) : 0
       newest.set(challenge, answer)
       if (newest.size > 100) newest.delete([...newest.keys()].find((one) => one !== '' && one !== challenge))
@@ -225,11 +225,11 @@ globalThis.remint = (() => {
       const known = newest.get('')
       const left = known.until - now()
       if (left > minLife) {
-        if (left < known.early) renew(Math.min(86400, Math.ceil(left) + 1)) // The known token serves meanwhile.
+        if (left < known.early) renew(Math.min(86400, Math.ceil(left) + 1)) // The caller gets the known token.
         return Promise.resolve(known)
       }
       if (!reporting) return renew(minLife, signal)
-      // The report's answer is the next token.
+      // The answer to the report is the next token.
       reporting.callers++
       const answer = join(reporting, signal).catch(() => {
         requireOpen(signal)
@@ -243,13 +243,13 @@ globalThis.remint = (() => {
       ready({ after }) {
         const { version } = newest.get('')
         if (!version || version >= after) return
-        share('gap', async (ending) => take(await ask('token', undefined, ending))) // The stream begins after a gap.
+        share('gap', async (ending) => take(await ask('token', undefined, ending))) // The client missed tokens: get the newest one.
       },
       token: (answer) => take(answer),
       problem: (found) => hand(onProblem, refusal(found)),
     }
 
-    // Reads a stream until it is cut.
+    // Reads a stream until its connection closes.
     const read = async (body) => {
       let text = ''
       const reader = body.pipeThrough(new TextDecoderStream()).getReader()
@@ -268,7 +268,7 @@ globalThis.remint = (() => {
       }
     }
 
-    // Opens a stream and reads it; returns the response. `isRead` is true if it was a stream.
+    // Opens a stream, reads it and returns the response. `isRead` is true if the response was a stream.
     const open = async () => {
       const ending = limit([closing.signal])
       const opening = setTimeout(ending.end, 45_000)
@@ -293,7 +293,7 @@ globalThis.remint = (() => {
       return { response, isRead }
     }
 
-    // Applies each newer token, until close() or a refusal. Each connection goes on after the newest known version.
+    // Applies each newer token until close() or a refusal. Each connection starts after the newest known version.
     const follow = async () => {
       for (let drops = 1; ; drops++) {
         requireOpen()
@@ -306,7 +306,7 @@ globalThis.remint = (() => {
 
     const stream = () => {
       if (streaming) return streaming
-      watch ??= setInterval(() => { if (now() - heard > 60) drop() }, 20_000) // Not even a heartbeat.
+      watch ??= setInterval(() => { if (now() - heard > 60) drop() }, 20_000) // No heartbeat came: connect again.
       watch.unref?.()
       streaming = follow().catch((error) => {
         clearInterval(watch)

@@ -1,11 +1,11 @@
 package remint;
 
-/** The clocks of a device, which tests move. */
+/** The clocks of a device. Tests replace them. */
 interface Clock {
-    /** Nanoseconds of a clock that only grows. It stops while an Android device sleeps. */
+    /** Returns the nanoseconds of a clock that only grows. The clock stops while an Android device sleeps. */
     long nanos();
 
-    /** Milliseconds since 1970. The user can set this clock. */
+    /** Returns the milliseconds since 1970. The user can set this clock. */
     long millis();
 
     /** The system's clocks. */

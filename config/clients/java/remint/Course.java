@@ -7,7 +7,7 @@ import java.net.HttpURLConnection;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** The tries of one call or stream, which another thread can cancel. */
+/** The tries of one call or stream. Another thread can cancel them. */
 abstract class Course implements Runnable {
     private static final int BODY = 1 << 20;
 
@@ -15,7 +15,7 @@ abstract class Course implements Runnable {
     private boolean isCanceled;
     private boolean isWoken;
 
-    /** Cancels the present connection and each pause. */
+    /** Cancels the current connection and each pause. */
     final void cancel() {
         HttpURLConnection open;
         synchronized (this) {
@@ -26,7 +26,7 @@ abstract class Course implements Runnable {
         if (open != null) open.disconnect();
     }
 
-    /** Ends a pause whose length the gateway did not name. */
+    /** Ends the current pause, unless the gateway named its length. */
     final synchronized void wake() {
         isWoken = true;
         notifyAll();
@@ -40,7 +40,7 @@ abstract class Course implements Runnable {
         if (isCanceled) throw new CancellationException();
     }
 
-    /** Uses {@code next} until the next connection. */
+    /** Sets the current connection, which {@link #cancel} closes. */
     final void connect(HttpURLConnection next) {
         synchronized (this) {
             connection = next;
@@ -48,7 +48,7 @@ abstract class Course implements Runnable {
         requireUncanceled();
     }
 
-    /** Waits after {@code tries} failed tries; {@code retryAfter} is -1 without a header. */
+    /** Waits after {@code tries} failed tries. {@code retryAfter} is -1 if the answer has no such header. */
     final void pause(double retryAfter, int tries) {
         pause(RetryDelay.seconds(retryAfter, tries, ThreadLocalRandom.current().nextDouble()), retryAfter >= 0);
     }
@@ -61,13 +61,13 @@ abstract class Course implements Runnable {
             try {
                 wait(left / 1_000_000 + 1);
             } catch (InterruptedException error) {
-                isCanceled = true; // The client's own threads are interrupted by nobody else.
+                isCanceled = true; // Only the client interrupts its own threads.
             }
         }
         requireUncanceled();
     }
 
-    /** Returns the seconds of {@code Retry-After}; -1 without it. */
+    /** Returns the seconds of {@code Retry-After}; -1 without this header. */
     static double retryAfter(HttpURLConnection answer) {
         return RetryDelay.retryAfter(
                 answer.getHeaderField("Retry-After"), answer.getHeaderField("Date"), System.currentTimeMillis());

@@ -17,7 +17,7 @@ final class Json {
         this.text = text;
     }
 
-    /** Returns the value: a Map, a List, a String, a Number, a Boolean, or null. Text that is no JSON is null too. */
+    /** Returns the value: a Map, a List, a String, a Number, a Boolean, or null. Returns null for text that is not JSON too. */
     static Object read(String text) {
         try {
             Json reader = new Json(text);
@@ -29,7 +29,7 @@ final class Json {
         }
     }
 
-    /** Returns an object's members; none for any other value. */
+    /** Returns an object's members; an empty map for any other value. */
     static Map<?, ?> members(Object value) {
         return value instanceof Map ? (Map<?, ?>) value : Collections.emptyMap();
     }

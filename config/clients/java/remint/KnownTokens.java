@@ -22,7 +22,10 @@ final class KnownTokens {
             untilMillis = clock.millis() + answer.expiresIn * 1000;
         }
 
-        /** The remaining seconds, by the clock that shows fewer: one stops while an Android device sleeps, a user sets the other. */
+        /**
+         * Returns the remaining seconds by the clock that shows fewer. One clock stops while an Android device sleeps; the user can
+         * set the other clock.
+         */
         double life() {
             if (isRefused) return 0;
             return Math.min((untilNanos - clock.nanos()) / 1e9, (untilMillis - clock.millis()) / 1e3);
@@ -48,32 +51,32 @@ final class KnownTokens {
         return known == null ? null : known.answer;
     }
 
-    /** Returns the remaining seconds of the user's token; 0 if a report named it. */
+    /** Returns the remaining seconds of the user's token; 0 if the vendor refused the token. */
     double life() {
         Known known = tokens.get("");
         return known == null ? 0 : known.life();
     }
 
-    /** Returns whether the client has to renew the token while it still serves. */
+    /** Returns whether the client has to renew the token, which is still valid. */
     boolean isDue() {
         Known known = tokens.get("");
         return known != null && known.life() < known.early;
     }
 
-    /** Notes that the vendor refused the present token. */
+    /** Records that the vendor refused the current token. */
     void refuse(String challenge) {
         Known known = tokens.get(challenge);
         if (known != null) known.isRefused = true;
     }
 
-    /** Keeps an answer and returns the newest one. {@code random}, 0 to 1, spreads the renewals of devices. */
+    /** Keeps an answer and returns the newest one. {@code random} (0 to 1) makes devices renew at different moments. */
     Answer keep(Answer answer, double random) {
         String challenge = answer.challenge == null ? "" : answer.challenge;
         Known known = tokens.get(challenge);
         if (known != null && known.answer.version > answer.version) return known.answer;
         boolean isNew = known == null || known.answer.version < answer.version;
         Known kept = new Known(answer, isNew ? Math.min(3600, answer.expiresIn * (0.1 + random / 10)) : 0);
-        kept.isRefused = !isNew && known.isRefused; // The same token again is still refused.
+        kept.isRefused = !isNew && known.isRefused; // A refused token remains refused.
         tokens.put(challenge, kept);
         if (tokens.size() > LIMIT) {
             for (String oldest : tokens.keySet()) {

@@ -2,7 +2,7 @@ package remint;
 
 import java.util.Map;
 
-/** A refusal that another try cannot change. It contains no token and no session. */
+/** A refusal that another try cannot change. The exception contains no token and no session. */
 public final class RemintException extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -25,7 +25,7 @@ public final class RemintException extends Exception {
         this.code = code;
     }
 
-    /** The problem in the body of a refusal (RFC 9457); of another server the status alone. */
+    /** Reads the problem in the body of a refusal (RFC 9457). For an answer of another server, keeps only the status. */
     static RemintException of(String app, int status, String body) {
         Map<?, ?> problem = Json.members(Json.read(body));
         String code = Json.text(problem.get("code"));

@@ -17,8 +17,8 @@ final class RetryDelay {
     private RetryDelay() {}
 
     /**
-     * Returns the seconds of the header {@code Retry-After}, a number or a date (RFC 9110, section 10.2.3), at most an hour; -1 without
-     * it. A date counts by {@code served}, the server's clock, or without it by the device's.
+     * Returns the seconds of the header {@code Retry-After}, at most an hour; -1 without the header. The header is a number or a date
+     * (RFC 9110, section 10.2.3). The method compares a date with {@code served}, the server's time, or else with the device's clock.
      */
     static double retryAfter(String field, String served, long nowMillis) {
         if (field == null) return -1;
@@ -31,7 +31,7 @@ final class RetryDelay {
         return seconds < 0 ? -1 : Math.min(seconds, LIMIT);
     }
 
-    /** Returns the seconds until the next try: full jitter, after the time of {@code Retry-After}. */
+    /** Returns the seconds until the next try: a random time (full jitter), added to the time of {@code Retry-After}. */
     static double seconds(double retryAfter, int tries, double random) {
         double spread = Math.min(CAP, Math.pow(2, Math.min(tries, 10)) / 4);
         if (retryAfter < 0) return random * spread;
@@ -45,7 +45,7 @@ final class RetryDelay {
             try {
                 return format.parse(text);
             } catch (ParseException error) {
-                // The next form decides.
+                // Try the next form.
             }
         }
         return null;
