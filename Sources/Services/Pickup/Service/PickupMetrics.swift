@@ -94,13 +94,13 @@ final class PickupMetrics: Sendable {
         export = ExportMetrics(registry)
         coldAsks = registry.counter(
             "remint_pickup_cold_asks_total",
-            "Asks for users whose token the gateway does not know, by fate: sent at once, queued, or refused (the caller must try again later).",
+            "Requests to the workers for a token that the gateway does not know, by fate: sent at once, queued, or refused (the caller must try again later).",
             labels: ["fate"])
         partitions = registry.gauge(
             "remint_pickup_followed_partitions", "Partitions of the token topic that the gateway follows live.")
         past = registry.counter(
             "remint_pickup_recalled_tokens_total",
-            "Tokens that the gateway read from the past of the token topic, newest first.")
+            "Tokens from before the gateway's start that the gateway read from the token topic.")
         unreadable = UnreadableRecords.counter(in: registry)
     }
 

@@ -39,7 +39,7 @@ final class OutcomeMetrics: Sendable {
             "remint_minted_total", "Tokens that the worker published.", labels: ["app", "algorithm"])
         clockSkew = registry.counter(
             "remint_clock_skew_total",
-            "Reports that call an unexpired token expired: a clock is wrong, or an SDK names the wrong token.",
+            "Reports that a token has expired, although the user's token has not: a clock is wrong, or an SDK names the wrong token.",
             labels: ["app"])
         registry.beforeReading { [self] in write() }
     }

@@ -19,7 +19,7 @@ struct PartitionMetrics: Sendable {
     init(_ registry: MetricsRegistry) {
         offsetRegressions = registry.counter(
             "remint_offset_setbacks_total",
-            "Times that the worker got a partition back at an offset before its own last commit of that partition.",
+            "Times that the worker got a partition again, and the group's offset was before the worker's own last commit there.",
             labels: ["topic", "partition"])
         lostRecords = registry.counter(
             "remint_lost_records_total", "Records that retention or an operator deleted before the worker read them.",
