@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes remint's manual page, remint(1), from what the command line says of itself.
+"""Writes remint's manual page, remint(1), from the help of the command line.
 
     remint --experimental-dump-help | manual.py --date YYYY-MM-DD > remint.1
 """
@@ -17,67 +17,67 @@ remint \- {abstract}
 .I command
 .RI [ options ]
 .SH DESCRIPTION
-Remint consumes reports of rejected or expired JWTs from Kafka, works out which user is meant, mints the replacement that the
-vendor accepts, and publishes it for the device to pick up.
+Remint consumes reports of rejected or expired JWTs from Kafka. For each report it identifies the user, mints a new token that the
+vendor accepts, and publishes the token. The device then picks the token up.
 .PP
-Every command says what it takes with
+Each command lists its options with
 .BR \-\-help .
 .B remint \-\-version
-prints the version, and the build on a second line; with
+prints the version, and the build on a second line. With
 .BR \-\-json ,
-both as one JSON object.
+the command prints both as one JSON object.
 .SH COMMANDS
 """
 
 TAIL = r""".SH EXIT STATUS
 .TP
 .B 0
-Done.
+The command has done its work.
 .TP
 .B 1
-The thing asked for is wrong: a bad configuration, a refused token.
+The request failed, for example because of a bad configuration or a refused token.
 .TP
 .B 2
-The command line is wrong.
+The usage is wrong.
 .TP
 .B 75
-Brokers, topics or something else outside cannot be used now; try again later.
+The failure is temporary, for example because no broker answers. Try again later.
 .SH SIGNALS
 .TP
 .BR SIGTERM ", " SIGINT
-End
-.BR run ", " pickup " and " signer
-in order, within
+Stop
+.BR run ", " pickup " and " signer .
+The process finishes its work within
 .IR worker.shutdown_deadline .
 .TP
 .B SIGUSR1
 Makes
 .B run
-finish what it has taken and take nothing new; the next one ends that.
+quiet: the worker finishes its current events and consumes nothing new, until a second SIGUSR1.
 .SH FILES
 .TP
 .I /etc/remint/remint.yaml
-The worker's configuration, where the service
-.B remint
-looks for it;
-.I /etc/remint/NAME.yaml
-is that of
-.BR remint@NAME .
+The configuration of the service
+.BR remint .
+The service
+.B remint@NAME
+reads
+.IR /etc/remint/NAME.yaml .
 .TP
 .I /etc/remint/pickup.yaml
-The gateway's, for the service
+The configuration of the service
 .BR remint\-pickup .
 .TP
 .I /etc/remint/signer.yaml
-The signer's, for the service
+The configuration of the service
 .BR remint\-signer .
 .TP
 .I /etc/default/remint
-The services' environment, which a configuration reads as
+The environment of the services. A configuration reads a variable as
 .BR ${{NAME}} .
 .TP
 .I /usr/share/doc/remint
-The pages: every key, metric, code and log line, and an example of each file.
+Pages about every key, metric, code and log line, and an example of each file.
 .SH SEE ALSO
 .BR kcat (1),
 .BR systemctl (1)
@@ -85,7 +85,7 @@ The pages: every key, metric, code and log line, and an example of each file.
 
 
 def escaped(text):
-    """Text that is none of the format's own."""
+    """Text with every character of the format's own escaped."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     text = "".join(letter if letter.isascii() else f"\\[u{ord(letter):04X}]" for letter in text)
     return "\n".join("\\&" + line if line[:1] in (".", "'") else line for line in text.split("\n"))
@@ -97,7 +97,7 @@ def spelled(name):
 
 
 def described(argument):
-    """A paragraph for an argument: how it is written, what it says, what it is by default."""
+    """A paragraph for an argument: its names, its help and its default."""
     value = f"\\fI{escaped(argument.get('valueName', ''))}\\fR"
     if argument["kind"] == "positional":
         term = value
@@ -105,10 +105,10 @@ def described(argument):
         term = ", ".join(spelled(name) for name in argument["names"])
         if argument["kind"] == "option":
             term += f" {value}"
-    says = argument.get("abstract", "") + (" " + argument["discussion"] if argument.get("discussion") else "")
+    help_text = argument.get("abstract", "") + (" " + argument["discussion"] if argument.get("discussion") else "")
     if argument.get("defaultValue"):
-        says += f" Default: {argument['defaultValue']}."
-    return [".TP", term, escaped(says.strip()) or "\\&"]
+        help_text += f" Default: {argument['defaultValue']}."
+    return [".TP", term, escaped(help_text.strip()) or "\\&"]
 
 
 def paragraph_of(lines):

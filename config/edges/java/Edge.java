@@ -33,7 +33,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
- * An edge: it validates the session of a device, vouches for its user, produces the event for Remint, and hands the token out.
+ * An edge: it validates the session of a device, vouches for its user, produces the event for Remint, and returns the token.
  *
  * <p>README.md has the variables of the environment. Replace {@link #userOf} with the check of your own sessions.
  */
@@ -80,7 +80,7 @@ public final class Edge {
     }
 
     /**
-     * Returns the user of the request's session; null without a valid one. The session is user.expiry.HMAC-SHA256, as a bearer token
+     * Returns the user of the request's session; null without a valid session. The session is user.expiry.HMAC-SHA256, as a bearer token
      * (apps) or in a cookie (pages).
      */
     private String userOf(HttpExchange call) throws GeneralSecurityException {
@@ -114,7 +114,7 @@ public final class Edge {
         return json.append("\"}").toString();
     }
 
-    /** Asks the gateway as a trusted backend, for the user of the session alone. */
+    /** Asks the gateway as a trusted backend, only for the user of the session. */
     private HttpResponse<byte[]> ask(String app, String user, String query) throws IOException, InterruptedException {
         URI uri = URI.create(gateway + "/v1/apps/" + percent(app) + "/token?" + query);
         HttpRequest request = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(40)).header("X-Api-Key", key)
@@ -163,7 +163,7 @@ public final class Edge {
 
     private void report(HttpExchange call, String app, String user) throws Exception {
         String type = call.getRequestHeaders().getFirst("Content-Type");
-        // A page of another site cannot send this type without a preflight, so it cannot report in the user's name.
+        // A page of another site cannot send this type without a preflight request, so the page cannot report for the user.
         if (type == null || !type.startsWith("application/json")) {
             refuse(call, 415, "unsupported_media_type");
             return;
@@ -188,7 +188,7 @@ public final class Edge {
         write(call, 202, "{\"event_id\":\"" + id + "\",\"after\":" + after + ",\"token_url\":\"" + url + "\"}");
     }
 
-    /** Produces the event and waits until all replicas have it. The user is the session's, never the report's. */
+    /** Produces the event and waits until all in-sync replicas have it. The user is the user of the session, never of the report. */
     private void produce(String id, String app, String user, byte[] report) throws InterruptedException, ExecutionException {
         ProducerRecord<String, byte[]> record = new ProducerRecord<>(topic, app + "/" + percent(user), report);
         // CloudEvents in binary mode: the value is the report, unchanged.

@@ -1,4 +1,4 @@
-// An edge: it validates the session of a device, vouches for its user, produces the event for Remint, and hands the token out.
+// An edge: it validates the session of a device, vouches for its user, produces the event for Remint, and returns the token.
 // README.md has the variables of the environment. Replace `userOf` with the check of your own sessions.
 import { spawn } from 'node:child_process'
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
@@ -11,8 +11,8 @@ const secret = need('EDGE_SECRET'), gateway = need('EDGE_GATEWAY').replace(/\/+$
 const brokers = need('EDGE_BROKERS'), apps = new Set(need('EDGE_APPS').split(',')), topic = process.env.EDGE_TOPIC ?? 'remint.invalidations'
 if (secret.length < 32) fail('EDGE_SECRET: shorter than 32 characters. Make one: openssl rand -hex 32')
 
-// The user of the request's session; undefined without a valid one. The session is user.expiry.HMAC-SHA256, as a bearer token
-// (apps) or in a cookie (pages).
+// Returns the user of the request's session; undefined without a valid session. The session is user.expiry.HMAC-SHA256, as a bearer
+// token (apps) or in a cookie (pages).
 const userOf = ({ headers }) => {
   const shownSession = headers.authorization?.replace(/^Bearer /, 'session=') ?? headers.cookie ?? ''
   const [, user, expiry, mac] = /(?:^|;\s*)session=([\w-]+)\.(\d+)\.([\w-]+)/.exec(shownSession) ?? []
@@ -22,19 +22,20 @@ const userOf = ({ headers }) => {
   return expiry > Date.now() / 1000 ? Buffer.from(user, 'base64url').toString() : undefined
 }
 
-// Produces a record and waits until all replicas have it. kcat is for trials: it starts a process for each event.
+// Functions that produce a record and wait until all in-sync replicas have it. kcat is for trials: it needs a process for each event.
 const producers = {
   async kafkajs() {
     const { Kafka, logLevel, Partitioners } = createRequire(import.meta.url)('kafkajs')
     const client = new Kafka({ clientId: 'edge', brokers: brokers.split(','), logLevel: logLevel.ERROR })
-    const producer = client.producer({ createPartitioner: Partitioners.DefaultPartitioner }) // A duplicate event gets no second token.
+    // The events of one user stay in one partition, so a duplicate event gets no second token.
+    const producer = client.producer({ createPartitioner: Partitioners.DefaultPartitioner })
     await producer.connect()
     return (record) => producer.send({ topic, acks: -1, timeout: 5000, messages: [record] })
   },
   async kcat() {
     return ({ key, value, headers }) => new Promise((done, failed) => {
       const fields = Object.entries(headers).flatMap(([name, text]) => ['-H', `${name}=${text}`])
-      // No report contains this delimiter, so it is one record.
+      // No report contains this random delimiter (-D), so kcat makes one record of the report.
       const options = ['-P', '-b', brokers, '-t', topic, '-k', key, '-D', randomUUID(), '-X', 'message.timeout.ms=5000']
       const child = spawn('kcat', [...options, ...fields], { stdio: ['pipe', 'ignore', 'inherit'] })
       child.on('error', failed).on('close', (status) => status === 0 ? done() : failed(new Error(`kcat exited with ${status}`)))
@@ -44,12 +45,12 @@ const producers = {
 }
 
 const percent = (text) => encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
-// Headers are ASCII: every other character is a JSON escape.
+// Returns a value as JSON in ASCII, for headers: every other character is a JSON escape.
 const ascii = (value) => JSON.stringify(value).replace(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 const decoded = (text) => { try { return decodeURIComponent(text) } catch {} }
 
-// Asks the gateway as a trusted backend, for the user of the session alone.
+// Asks the gateway as a trusted backend, only for the user of the session.
 const ask = (app, user, query) => fetch(`${gateway}/v1/apps/${percent(app)}/token?${query}`, {
   headers: { 'X-Api-Key': key, 'Remint-Vouched': ascii({ user }) }, signal: AbortSignal.timeout(40_000), redirect: 'error',
 })
@@ -81,7 +82,7 @@ const bodyOf = async (request) => {
 }
 
 const report = async (request, response, app, user) => {
-  // A page of another site cannot send this type without a preflight, so it cannot report in the user's name.
+  // A page of another site cannot send this type without a preflight request, so the page cannot report for the user.
   if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) return refuse(response, 415, 'unsupported_media_type')
   const body = await bodyOf(request)
   if (!body) return refuse(response, 413, 'event_too_large', { Connection: 'close' })
@@ -90,7 +91,7 @@ const report = async (request, response, app, user) => {
   if (known.status > 299) return pass(response, known)
   const after = known.status === 200 ? (await known.json()).version : 0
   const id = randomUUID()
-  // CloudEvents in binary mode: the value is the report, unchanged. The user is the session's, never the report's.
+  // CloudEvents in binary mode: the value is the report, unchanged. The user is the user of the session, never of the report.
   const headers = {
     ce_specversion: '1.0', ce_id: id, ce_source: '/edge', ce_type: 'remint.report.v1', ce_app: app,
     ce_time: new Date().toISOString(), ce_vouched: JSON.stringify({ user }), 'content-type': 'application/json',

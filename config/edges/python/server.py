@@ -1,4 +1,4 @@
-"""An edge: it validates the session of a device, vouches for its user, produces the event for Remint, and hands the token out.
+"""An edge: it validates the session of a device, vouches for its user, produces the event for Remint, and returns the token.
 
 README.md has the variables of the environment. Replace `user_of` with the check of your own sessions.
 """
@@ -36,7 +36,7 @@ producer = Producer(
 
 
 def user_of(headers):
-    """Returns the user of the request's session; None without a valid one.
+    """Returns the user of the request's session; None without a valid session.
 
     The session is user.expiry.HMAC-SHA256, as a bearer token (apps) or in a cookie (pages).
     """
@@ -57,7 +57,7 @@ def percent(text):
 
 
 def produce(key, value, headers):
-    """Produces a record and waits until all replicas have it. Raises KafkaException otherwise."""
+    """Produces a record and waits until all in-sync replicas have it. Raises KafkaException otherwise."""
     results = []
     producer.produce(TOPIC, value, key, headers=headers, on_delivery=lambda error, _: results.append(error))
     while not results:
@@ -77,7 +77,7 @@ opener = urllib.request.build_opener(NoRedirects)
 
 
 def ask(app, user, query):
-    """Asks the gateway as a trusted backend, for the user of the session alone. Returns status, headers and body."""
+    """Asks the gateway as a trusted backend, only for the user of the session. Returns status, headers and body."""
     url = f"{GATEWAY}/v1/apps/{percent(app)}/token?{query}"
     # json.dumps writes ASCII: every other character is an escape.
     request = urllib.request.Request(url, headers={"X-Api-Key": KEY, "Remint-Vouched": json.dumps({"user": user})})
@@ -133,7 +133,7 @@ class Edge(BaseHTTPRequestHandler):
     do_GET = do_POST = serve
 
     def report(self, app, user):
-        # A page of another site cannot send this type without a preflight, so it cannot report in the user's name.
+        # A page of another site cannot send this type without a preflight request, so the page cannot report for the user.
         if not self.headers.get("Content-Type", "").startswith("application/json"):
             return self.refuse(415, "unsupported_media_type")
         length = self.headers.get("Content-Length", "")
@@ -148,7 +148,7 @@ class Edge(BaseHTTPRequestHandler):
             return self.hand_on(known)
         after = json.loads(known[2])["version"] if known[0] == 200 else 0
         event = str(uuid.uuid4())
-        # CloudEvents in binary mode: the value is the report, unchanged. The user is the session's, never the report's.
+        # CloudEvents in binary mode: the value is the report, unchanged. The user is the user of the session, never of the report.
         headers = {
             "ce_specversion": "1.0", "ce_id": event, "ce_source": "/edge", "ce_type": "remint.report.v1", "ce_app": app,
             "ce_time": datetime.now(timezone.utc).isoformat().replace("+00:00", "Z"),
@@ -159,7 +159,7 @@ class Edge(BaseHTTPRequestHandler):
         self.write(202, json.dumps({"event_id": event, "after": after, "token_url": url}).encode(), Location=url)
 
     def log_message(self, form, *values):
-        """Logs nothing for each request: an address may contain what a device wrote."""
+        """Logs no requests, because an address may contain text of a device."""
 
     def log_error(self, form, *values):
         print("edge: " + form % values, file=sys.stderr, flush=True)
