@@ -197,8 +197,8 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
             isFatal: error == RD_KAFKA_RESP_ERR__FATAL)
     }
 
-    /// The error of a record of `client`; nil for success. After a fatal error, a record's code is only that there was
-    /// one: then this is the fatal error itself, which may be that another producer took over.
+    /// The error of a record or a call of `client`; nil for success. After a fatal error, the code is only that there was
+    /// one: then this is the fatal error itself, which may be that another client took over.
     init?(_ error: rd_kafka_resp_err_t, in operation: String, of client: OpaquePointer) {
         let fatal =
             error == RD_KAFKA_RESP_ERR__FATAL ? unsafe KafkaError(fatalOf: client, in: operation) : nil

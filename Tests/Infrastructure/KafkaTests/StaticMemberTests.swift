@@ -44,6 +44,9 @@ import Testing
             }
             #expect(found?.code == .fencedInstance)
             #expect(found?.isFenced == true)
+            let place = PartitionOffset(TopicPartition(topic: "t", partition: 0), offset: 1)
+            let later = await #expect(throws: KafkaError.self) { try await consumer.commit([place]) }
+            #expect(later?.isFenced == true, "\(String(describing: later))")
             #expect(await consumer.close(within: patience))
         }
     }

@@ -10,14 +10,12 @@ extension KafkaConsumer {
         guard !offsets.isEmpty else { return }
         try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
             let list = PartitionList(offsets)
-            if let error = unsafe KafkaError(rd_kafka_commit(client, list.pointer, 0), in: "committing offsets") {
-                throw error
-            }
+            let code = unsafe rd_kafka_commit(client, list.pointer, 0)
+            if let error = unsafe KafkaError(code, in: "committing offsets", of: client) { throw error }
             // The call succeeds where some partition did not.
             for index in unsafe 0..<Int(list.pointer.pointee.cnt) {
-                if let error = unsafe KafkaError(list.pointer.pointee.elems[index].err, in: "committing offsets") {
-                    throw error
-                }
+                let code = unsafe list.pointer.pointee.elems[index].err
+                if let error = unsafe KafkaError(code, in: "committing offsets", of: client) { throw error }
             }
         }
     }

@@ -40,11 +40,11 @@ extension KafkaConsumer {
         return try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
             let list = PartitionList(partitions.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) })
             let code = unsafe rd_kafka_committed(client, list.pointer, milliseconds)
-            if let error = KafkaError(code, in: "asking for committed offsets") { throw error }
+            if let error = unsafe KafkaError(code, in: "asking for committed offsets", of: client) { throw error }
             // The call succeeds where a partition's offset is still part of an open transaction.
             for index in unsafe 0..<Int(list.pointer.pointee.cnt) {
                 let code = unsafe list.pointer.pointee.elems[index].err
-                if let error = KafkaError(code, in: "asking for committed offsets") { throw error }
+                if let error = unsafe KafkaError(code, in: "asking for committed offsets", of: client) { throw error }
             }
             return unsafe PartitionList.offsets(in: list.pointer).filter { $0.offset >= 0 }
         }

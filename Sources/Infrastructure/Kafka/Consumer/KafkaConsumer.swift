@@ -114,7 +114,7 @@ public actor KafkaConsumer: KafkaClient {
         switch intake {
         case .subscription(let topics):
             let list = PartitionList(topics: topics)
-            return unsafe KafkaError(rd_kafka_subscribe(client, list.pointer), in: "subscribing")
+            return unsafe KafkaError(rd_kafka_subscribe(client, list.pointer), in: "subscribing", of: client)
         case .partitions(let offsets):
             let list = PartitionList(offsets)
             return unsafe KafkaError(rd_kafka_assign(client, list.pointer), in: "taking over partitions")
