@@ -118,7 +118,11 @@ public actor RemintClient {
         try requireOpen()
         let members = try? JSONSerialization.jsonObject(with: json) as? [String: Any]
         let work = Work.report(json, challenge: members?["nonce"] as? String)
-        if case .report(_, challenge: nil) = work { reporting = work }
+        if case .report(_, challenge: let challenge) = work {
+            // At once: no caller of `token()` may get this token from now on.
+            if calls[work] == nil { known.refuse(challenge: challenge) }
+            if challenge == nil { reporting = work }
+        }
         return try await share(work)
     }
 
@@ -187,8 +191,7 @@ public actor RemintClient {
     private func perform(_ work: Work) async throws -> Answer {
         switch work {
         case .token(let life): return keep(try await ask(.token(life: life)))
-        case .report(let report, let challenge):
-            known.refuse(challenge: challenge)
+        case .report(let report, challenge: _):
             return keep(try await ask(.report(report)))
         }
     }

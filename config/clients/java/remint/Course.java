@@ -48,6 +48,14 @@ abstract class Course implements Runnable {
         requireUncanceled();
     }
 
+    /** Opens the connection's socket. Before there is one, {@link #cancel} cannot close it, so this method looks again. */
+    final void begin(HttpURLConnection call) throws IOException {
+        call.connect();
+        if (!isCanceled()) return;
+        call.disconnect();
+        throw new CancellationException();
+    }
+
     /** Waits after {@code tries} failed tries. {@code retryAfter} is -1 if the answer has no such header. */
     final void pause(double retryAfter, int tries) {
         pause(RetryDelay.seconds(retryAfter, tries, ThreadLocalRandom.current().nextDouble()), retryAfter >= 0);

@@ -191,8 +191,11 @@ public final class RemintClient implements AutoCloseable {
     /** Adds a caller to the equal call that has begun, or begins the call. */
     private synchronized SharedCall join(SharedCall wanted) throws RemintException {
         requireOpen();
+        boolean isNew = !calls.containsKey(wanted.key);
         SharedCall call = share(wanted);
         call.callers++;
+        // At once: no caller of token() may get this token from now on.
+        if (isNew && call instanceof ReportCall) known.refuse(((ReportCall) call).challenge);
         if (call instanceof ReportCall && ((ReportCall) call).challenge.isEmpty()) reporting = call;
         return call;
     }
@@ -328,6 +331,7 @@ public final class RemintClient implements AutoCloseable {
                 try {
                     HttpURLConnection call = open(this, path, TIMEOUT);
                     if (body != null) send(call, body);
+                    else begin(call);
                     int status = call.getResponseCode();
                     after = retryAfter(call);
                     String text = body(call);
@@ -360,6 +364,7 @@ public final class RemintClient implements AutoCloseable {
             call.setRequestProperty("Content-Type", "application/json");
             call.setRequestProperty("Prefer", "wait=10");
             call.setDoOutput(true);
+            begin(call);
             OutputStream out = call.getOutputStream();
             try {
                 out.write(report);
@@ -396,9 +401,6 @@ public final class RemintClient implements AutoCloseable {
 
         @Override
         Answer perform() throws RemintException {
-            synchronized (RemintClient.this) {
-                known.refuse(challenge);
-            }
             try {
                 return keep(ask("reports", json.getBytes("UTF-8")));
             } catch (UnsupportedEncodingException error) {
@@ -454,6 +456,7 @@ public final class RemintClient implements AutoCloseable {
             synchronized (RemintClient.this) {
                 call.setRequestProperty("Last-Event-ID", Long.toString(known.version()));
             }
+            begin(call);
             int status = call.getResponseCode();
             after = retryAfter(call);
             if (isFinal(status)) throw RemintException.of(app, status, body(call));
