@@ -273,6 +273,7 @@ globalThis.remint = (() => {
       const ending = limit([closing.signal])
       const opening = setTimeout(ending.end, 45_000)
       drop = ending.end
+      heard = now()
       let response, isRead = false
       try {
         const headers = { Accept: 'text/event-stream', 'Last-Event-ID': newest.get('').version }
