@@ -125,7 +125,9 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         let certificate = try ServedCertificate(pickup)
         let eventTopics: @Sendable () -> Set<String> = { Set(terms.current.apps.values.map(\.topic)) }
         let workers = WorkerWatch(
-            configuration, brokers: brokers, store: store, eventTopics: eventTopics, logger: logger, now: now)
+            configuration, brokers: brokers, store: store, eventTopics: eventTopics,
+            // The first call after the start has half a second for its event, and does not wait for the topic's lookup.
+            found: { producer.current.prepare([$0]) }, logger: logger, now: now)
         let health = GatewayHealth(
             follower: follower, workers: workers, store: store, eventTopics: eventTopics,
             sessions: terms.current.sources.map(\.keys),

@@ -49,7 +49,8 @@ import Wiring
             configuration, brokers: "127.0.0.1:1", store: store, past: past, unreadable: unreadable, logger: logger,
             now: now)
         let workers = WorkerWatch(
-            configuration, brokers: "127.0.0.1:1", store: store, eventTopics: topics, logger: logger, now: now)
+            configuration, brokers: "127.0.0.1:1", store: store, eventTopics: topics, found: { _ in },
+            logger: logger, now: now)
         health = GatewayHealth(
             follower: follower, workers: workers, store: store, eventTopics: topics, sessions: [], certificateEnd: nil,
             logger: logger, now: now)

@@ -23,6 +23,8 @@ final class WorkerWatch: Sendable {
     private let store: TokenStore
     /// Returns the topics that the gateway's events go to.
     private let eventTopics: @Sendable () -> Set<String>
+    /// Gets each topic of events that exists.
+    private let found: @Sendable (_ topic: String) -> Void
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
     private let state = Mutex(WorkerPresence())
@@ -31,13 +33,15 @@ final class WorkerWatch: Sendable {
 
     init(
         _ configuration: Configuration, brokers: String, store: TokenStore,
-        eventTopics: @escaping @Sendable () -> Set<String>, logger: Logger, now: @escaping @Sendable () -> UnixTime
+        eventTopics: @escaping @Sendable () -> Set<String>, found: @escaping @Sendable (_ topic: String) -> Void,
+        logger: Logger, now: @escaping @Sendable () -> UnixTime
     ) {
         properties = KafkaProperties(configuration, bootstrapServers: brokers)
         liveTopic = configuration.topics.invalidations
         tokenTopic = configuration.topics.tokens
         self.store = store
         self.eventTopics = eventTopics
+        self.found = found
         self.logger = logger
         self.now = now
     }
@@ -136,9 +140,10 @@ final class WorkerWatch: Sendable {
     /// Asks whether the topics of events exist. A client that reads creates none.
     private func describeTopics(_ reader: KafkaConsumer) async throws(KafkaError) {
         for topic in eventTopics().sorted() {
-            let found = try await reader.metadata(of: topic, within: Self.timeout)
-            let error = found.error.flatMap { $0.code.isAboutReading ? $0 : nil }
-            let isMissing = found.partitionCount == 0 && found.error == nil || error != nil
+            let metadata = try await reader.metadata(of: topic, within: Self.timeout)
+            let error = metadata.error.flatMap { $0.code.isAboutReading ? $0 : nil }
+            let isMissing = metadata.partitionCount == 0 && metadata.error == nil || error != nil
+            if !isMissing { found(topic) }
             let code = error?.code ?? .unknownTopicOrPartition
             store.described(topic, problem: isMissing ? code.description : nil)
         }
