@@ -56,10 +56,12 @@ final class SignerConnection: Sendable {
         }
         return await withCheckedContinuation { continuation in
             let questions = questions
+            guard questions.wait(for: id, continuation) else { return }
+            // After the question: an alarm that rings before it would find nothing, and not ring again.
             let alarm = channel.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
                 questions.fail(id, .overdue(timeout))
             }
-            guard questions.wait(for: id, continuation, alarm) else { return }
+            questions.set(alarm, for: id)
             channel.writeAndFlush(bytes).whenFailure { questions.fail(id, .broken("\($0)")) }
         }
     }
@@ -77,7 +79,7 @@ final class SignerQuestions: Sendable {
 
     private struct State {
         var lastNumber: UInt64 = 0
-        var open: [UInt64: (waiter: Waiter, alarm: Scheduled<Void>)] = [:]
+        var open: [UInt64: (waiter: Waiter, alarm: Scheduled<Void>?)] = [:]
         var end: SignerFailure?
     }
 
@@ -94,15 +96,23 @@ final class SignerQuestions: Sendable {
     /// Registers the question `id`; where the connection is closed, the question fails at once.
     ///
     /// - Returns: whether the question is open.
-    func wait(for id: UInt64, _ waiter: Waiter, _ alarm: Scheduled<Void>) -> Bool {
+    func wait(for id: UInt64, _ waiter: Waiter) -> Bool {
         let end = state.withLock { state in
-            if state.end == nil { state.open[id] = (waiter, alarm) }
+            if state.end == nil { state.open[id] = (waiter, nil) }
             return state.end
         }
         guard let end else { return true }
-        alarm.cancel()
         waiter.resume(returning: .failure(end))
         return false
+    }
+
+    /// Keeps the alarm of the question `id`, which is canceled with the question's end.
+    func set(_ alarm: Scheduled<Void>, for id: UInt64) {
+        let isOpen = state.withLock { state in
+            state.open[id]?.alarm = alarm
+            return state.open[id] != nil
+        }
+        if !isOpen { alarm.cancel() }
     }
 
     /// Passes an answer to its question. An answer that comes after its question failed is dropped.
@@ -133,14 +143,14 @@ final class SignerQuestions: Sendable {
             return (state.open.values.map { $0 }, reason)
         }
         for question in open {
-            question.alarm.cancel()
+            question.alarm?.cancel()
             question.waiter.resume(returning: .failure(reason))
         }
     }
 
     private func finish(_ id: UInt64, _ result: Result<SignerFrame, SignerFailure>) {
         guard let question = state.withLock({ $0.open.removeValue(forKey: id) }) else { return }
-        question.alarm.cancel()
+        question.alarm?.cancel()
         question.waiter.resume(returning: result)
     }
 }

@@ -37,9 +37,10 @@ extension SignerProcess {
             case .success(.keys(_, let rings)):
                 take(rings)
                 wasUseful = true
-                clear([.keys])
-                metrics?.set(isReachable: true, socket)
+                // First: whoever reads that the signer is usable again may use it.
                 state.withLock { $0.connection = connection }
+                metrics?.set(isReachable: true, socket)
+                clear([.keys])
                 keysAreKnown()
             case .success: return ("answered another question than was asked", wasUseful)
             case .failure(.broken(let text)): return ("cannot be reached: \(text)", wasUseful)

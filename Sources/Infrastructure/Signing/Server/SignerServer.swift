@@ -15,6 +15,7 @@ import Telemetry
 /// signatures it makes.
 public struct SignerServer: Service, CustomStringConvertible, CustomReflectable {
     private let rings: [ServedRing]
+    private let watched: KeyRingWatcher.Watched
     private let socket: String
     private let signingLanes: Int
     private let table: ConnectionTable
@@ -24,6 +25,8 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
 
     /// - Parameters:
     ///   - rings: the rings to serve, each with its policy.
+    ///   - revisions: the folders' listings from just before the rings were loaded, so that no later change is missed;
+    ///     nil for the present ones.
     ///   - socket: the path of the socket to listen at.
     ///   - users: the users that may ask, by their ids; nil for the signer's own and root.
     ///   - signingLanes: threads that sign, usually one per core.
@@ -31,24 +34,28 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
     ///   - isReady: a function called once the server listens.
     /// - Throws: `SignerError` where there is no ring to serve.
     public init(
-        _ rings: [ServedRing], socket: String, allowing users: Set<UInt32>? = nil, signingLanes: Int, logger: Logger,
+        _ rings: [ServedRing], revisions: [String: FileRevision?]? = nil, socket: String,
+        allowing users: Set<UInt32>? = nil, signingLanes: Int, logger: Logger,
         now: @escaping @Sendable () -> UnixTime,
         isReady: @escaping @Sendable () -> Void = {}
     ) throws(SignerError) {
         try self.init(
-            rings, socket: socket,
+            rings, revisions: revisions, socket: socket,
             table: ConnectionTable(allowing: users ?? [geteuid(), 0], limits: .init()), signingLanes: signingLanes,
             logger: logger, clock: .system(now: now), isReady: isReady)
     }
 
     init(
-        _ rings: [ServedRing], socket: String, table: ConnectionTable, signingLanes: Int,
+        _ rings: [ServedRing], revisions: [String: FileRevision?]? = nil, socket: String, table: ConnectionTable,
+        signingLanes: Int,
         logger: Logger, clock: SignerClock, isReady: @escaping @Sendable () -> Void
     ) throws(SignerError) {
         guard !rings.isEmpty else {
             throw SignerError("the configuration has no key ring with a path, so there is nothing to sign with")
         }
         self.rings = rings
+        watched = .init(
+            rings.map(\.folder), revisions: revisions ?? KeyRingWatcher.revisions(of: rings.map(\.folder)))
         self.socket = socket
         self.signingLanes = signingLanes
         self.table = table
@@ -86,7 +93,7 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
             connections: SignerConnections(table, uptime: clock.uptime), tally: SigningTally(), clock: clock,
             logger: logger)
         let watcher = KeyRingWatcher(
-            rings: rings.map(\.folder), signer: signer, problems: { _, _ in }, logger: logger,
+            { [watched] in watched }, signer: signer, problems: { _, _ in }, logger: logger,
             changed: { keys.replace($0) })
         let server = try await listen(on: descriptor)
         let names = rings.map(\.name).sorted().joined(separator: ", ")

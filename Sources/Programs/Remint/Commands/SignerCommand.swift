@@ -51,7 +51,7 @@ struct SignerCommand: AsyncParsableCommand {
         let server: SignerServer
         do {
             server = try SignerServer(
-                preflight.servedRings, socket: socket,
+                preflight.servedRings, revisions: preflight.revisions, socket: socket,
                 allowing: users.isEmpty ? nil : Set(users),
                 signingLanes: ProcessInfo.processInfo.activeProcessorCount, logger: logger, now: UnixTime.system)
         } catch {
