@@ -50,13 +50,13 @@ public final class BearerTokenProvider: Sendable {
 
     /// Adds a client, and gives it the token at once, where there is one.
     func join(_ client: BearerClient, _ logger: Logger) {
-        let token = state.withLock { state in
+        state.withLock { state in
             state.clients[ObjectIdentifier(client)] = client
             // Unstructured, for clients come and go on many tasks; the last one that goes ends it.
             if state.supplier == nil { state.supplier = Task { [self] in await supply(self, logger) } }
-            return state.token
+            // Under the lock, so that a newer token comes after this one.
+            if let token = state.token { client.hand(token) }
         }
-        if let token { client.hand(token) }
     }
 
     /// Removes a client that is about to close.
