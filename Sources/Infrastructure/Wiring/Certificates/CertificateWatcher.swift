@@ -38,7 +38,10 @@ package struct CertificateWatcher: Sendable {
             try? await Task.sleep(for: interval)
             let revisions = certificates.revisions
             guard renewal.look(revisions) == .check else { continue }
-            switch renewal.checked(revisions, problem: await problem()) {
+            let problem = await problem()
+            // Files that changed during the check are checked once more: it may have seen either.
+            guard certificates.revisions == revisions else { continue }
+            switch renewal.checked(revisions, problem: problem) {
             case .renew:
                 ended(certificates.end)
                 logger.notice("the files of the Kafka clients' certificates changed; new clients are made with them")

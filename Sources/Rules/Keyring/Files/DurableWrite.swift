@@ -56,7 +56,11 @@ package struct DurableWrite {
         let name = String(path.split(separator: "/").last ?? "")
         try ScratchFile.removeAbandoned(in: folder, of: name, disk)
         let scratch = try create(in: folder, name)
-        defer { close(scratch.descriptor) }
+        defer {
+            // By name: a child that is being started may have the descriptor too, and would keep the lock.
+            flock(scratch.descriptor, LOCK_UN)
+            close(scratch.descriptor)
+        }
         do throws(KeyRingError) {
             // The umask must not decide who may read a key.
             guard fchmod(scratch.descriptor, mode) == 0, FolderOwner.adopt(scratch.descriptor, in: folder) else {

@@ -67,6 +67,7 @@ package actor FleetReader {
     ///
     /// - Throws: `KafkaError` where no broker answers, or the task is canceled.
     package func read() async throws(KafkaError) -> FleetStatus {
+        try Self.checkCancellation()
         async let described = describeGroups()
         let listed = try await producer.topics(within: Self.timeout)
         // Some brokers list a topic that is deleted, or that the account may not use, with its error.

@@ -20,9 +20,18 @@ struct AbandonedTiers {
     /// - Throws: `KafkaError` where no broker answers.
     func find(asking producer: KafkaProducer) async throws(KafkaError) -> [String] {
         var found: [String] = []
-        for topic in Self.candidates(try await producer.topicNames(within: Self.timeout), configuration)
-        where try await hasUnread(topic) { found.append(topic) }
+        for topic in Self.candidates(try await producer.topicNames(within: Self.timeout), configuration) {
+            do throws(KafkaError) { if try await hasUnread(topic) { found.append(topic) } } catch {
+                // Somebody deleted the topic during the look: the next look does not list it.
+                guard Self.isGone(error) else { throw error }
+                found.append(topic)
+            }
+        }
         return found
+    }
+
+    private static func isGone(_ error: KafkaError) -> Bool {
+        [.unknownTopicOrPartition, .unknownTopic, .unknownPartition].contains(error.code)
     }
 
     /// Returns whether `topic` has unread records. Each topic has a reader of its own, because a reader reads its

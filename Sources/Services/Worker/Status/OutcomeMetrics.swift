@@ -15,6 +15,7 @@ final class OutcomeMetrics: Sendable {
     private let minted: CounterFamily
     private let clockSkew: CounterFamily
     private let tally = Mutex(Tally<OutcomeLabels>())
+    private let writing = Mutex(())
 
     init(_ registry: MetricsRegistry) {
         outcomes = registry.counter(
@@ -75,20 +76,23 @@ final class OutcomeMetrics: Sendable {
 
     /// - Parameter isFinal: whether to forget the names of the counts too.
     private func write(isFinal: Bool = false) {
-        let ends = tally.withLock { tally in
-            defer { if isFinal { tally = Tally() } else { tally.reset() } }
-            return tally
+        // Whoever reads next finds in the counters what was taken from the tally here.
+        writing.withLock { _ in
+            let ends = tally.withLock { tally in
+                defer { if isFinal { tally = Tally() } else { tally.reset() } }
+                return tally
+            }
+            outcomes.add(ends.counts { [$0.app, $0.outcome.name, $0.outcome.code, $0.reason] })
+            reports.add(ends.counts { end in end.signer.map { [end.app, $0.rawValue] } })
+            coalesced.add(ends.counts { $0.isSuperseded(together: true) ? [$0.app] : nil })
+            superseded.add(ends.counts { $0.isSuperseded(together: false) ? [$0.app] : nil })
+            clockSkew.add(ends.counts { $0.isClockSkew ? [$0.app] : nil })
+            minted.add(
+                ends.counts { end in
+                    guard let algorithm = end.algorithm, end.outcome == .minted else { return nil }
+                    return [end.app, algorithm.rawValue]
+                })
         }
-        outcomes.add(ends.counts { [$0.app, $0.outcome.name, $0.outcome.code, $0.reason] })
-        reports.add(ends.counts { end in end.signer.map { [end.app, $0.rawValue] } })
-        coalesced.add(ends.counts { $0.isSuperseded(together: true) ? [$0.app] : nil })
-        superseded.add(ends.counts { $0.isSuperseded(together: false) ? [$0.app] : nil })
-        clockSkew.add(ends.counts { $0.isClockSkew ? [$0.app] : nil })
-        minted.add(
-            ends.counts { end in
-                guard let algorithm = end.algorithm, end.outcome == .minted else { return nil }
-                return [end.app, algorithm.rawValue]
-            })
     }
 }
 
