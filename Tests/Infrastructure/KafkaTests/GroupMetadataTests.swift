@@ -14,7 +14,6 @@ import Testing
     @Test func `a transaction's offsets must be those of a member`() async throws {
         try await withBroker(topics: ["t": 2]) { broker in
             try await withConsumer(of: broker) { consumer in
-                #expect(await refusal(consumer, []) == .unknownMemberID)
                 #expect(await refusal(consumer, [offset(0)]) == .unknownPartition)
                 // A member whose partitions are on their way has none yet.
                 let assigned = try await rebalance(of: consumer)
@@ -24,6 +23,13 @@ import Testing
                 #expect(await refusal(consumer, [offset(0), offset(7)]) == .unknownPartition)
             }
         }
+    }
+
+    @Test func `a consumer that has joined no group has no metadata for a transaction`() async throws {
+        let properties: ClientProperties = ["bootstrap.servers": "127.0.0.1:1", "group.id": "g"]
+        let unjoined = try KafkaConsumer(properties, topics: ["t"], logger: silent)
+        #expect(await refusal(unjoined, []) == .unknownMemberID)
+        #expect(await unjoined.close(within: patience))
     }
 
     @Test func `offsets of a lost assignment are refused`() async throws {

@@ -51,7 +51,7 @@ import Testing
 
         init(
             _ spans: String..., capacity: Int = 100, answer: String = "{}", misbehaving: Misbehaviour = .none,
-            for count: Int? = nil, timeout: Duration = .seconds(300), lastWord: Duration = Exporter.standardLastWord
+            for count: Int? = nil, timeout: Duration = .seconds(300), lastWord: Duration = .seconds(300)
         ) async throws {
             queue = SpanQueue(capacity: capacity)
             // Before it is looked at, so that it is known which of them fit.
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func `spans come with the headers, and the rest comes at the end`() async throws {
-        let export = try await Export(lastWord: .seconds(300))
+        let export = try await Export()
         export.end("first")
         try await eventually("the first was taken") {
             export.value("remint_telemetry_requests_total", #"signal="traces",result="accepted""#) == 1
@@ -154,7 +154,8 @@ import Testing
         async throws
     {
         let export = try await Export(
-            "one", "two", "three", capacity: 2, misbehaving: .silence, timeout: .seconds(3600))
+            "one", "two", "three", capacity: 2, misbehaving: .silence, timeout: .seconds(3600),
+            lastWord: Exporter.standardLastWord)
         // The exporter gives up after two seconds. Without that, the request's own hour would outlast the suite's limit.
         await export.stop()
         #expect(export.value("remint_telemetry_dropped_spans_total", #"reason="queue_full""#) == 1)

@@ -49,7 +49,8 @@ import WorkerTestSupport
                 Issue.record("no keys after half a minute")
                 return
             }
-            await uptime.pass(.seconds(300))
+            // Twice: the signer may note that the answer was delivered after the first.
+            for _ in 1...2 { await uptime.pass(.seconds(300)) }
             #expect(await asking.next() == .closing(.idle))
             #expect(await asking.next() == nil)
         }

@@ -232,6 +232,8 @@ import WorkerTestSupport
                         client.problem?.contains(claim.says) == true
                     }
                 }
+                // A problem is shown before it is logged.
+                try await eventually("a line for each") { client.errors.count >= claims.count }
                 #expect(client.errors.count == claims.count, "each is logged once")
             }
         }

@@ -93,6 +93,8 @@ import WorkerTestSupport
                 }
                 #expect(rejection.code == .keyUnavailable)
             }
+            // A problem is shown before it is logged.
+            try await eventually("a line for each time") { client.errors.count >= 3 }
             #expect(client.errors.count == 3, "logged once for each time: \(client.errors)")
         }
     }

@@ -8,7 +8,7 @@ extension DeviceScenarios {
     @Suite(.timeLimit(.minutes(10))) struct CoalescingTests {
         @Test func `ten thousand reports of one user cost one signature, those of as many users as many`() async throws
         {
-            let shop = try await Shop.open(admission: "subjects: 100000")
+            let shop = try await Shop.open(admission: "subjects: 100000, coalesce: 60s")
             let worker = try await shop.startWorker()
             let admin = try await AdminAPI(of: worker)
 

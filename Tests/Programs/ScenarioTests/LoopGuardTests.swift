@@ -17,6 +17,8 @@ extension DeviceScenarios {
             try await refuseAll(shop)
             try #require(await worker.wrote("the app is suspended"), "\(worker.errorText)")
             #expect(worker.errorText.contains("8 of 8 users refuse tokens of key version"), "\(worker.errorText)")
+            // Counted once the letters are committed, after the app is suspended.
+            try await admin.wait("remint_outcomes_total", [#"code="rejected_by_vendor""#], atLeast: 8)
             #expect(try await admin.total("remint_outcomes_total", [#"code="rejected_by_vendor""#]) == 8)
             #expect(try await admin.total("remint_signatures_total") == Double(Self.users.count), "one for each user")
             #expect(try await admin.total("remint_app_suspended", [#"app="braze-ios""#]) == 1)

@@ -6,7 +6,8 @@ import Testing
 extension GatewayScenarios {
     /// Tests of the requests of proxies, health checks and plain clients, with a gateway in a process of its own.
     @Suite(.timeLimit(.minutes(10))) struct PickupHTTPTests {
-        /// Sends the bytes of a request and reads until the connection ends, or nothing came for two seconds.
+        /// Sends the bytes of a request and reads until the connection ends, or nothing came for two seconds
+        /// after a first part.
         private static func exchange(_ gateway: Gateway, _ request: String) async throws -> String {
             let parts = gateway.address.split(separator: ":")
             let program = try await Program.run(
@@ -16,13 +17,14 @@ extension GatewayScenarios {
 
         private static let client = """
             import socket, sys
-            connection = socket.create_connection((sys.argv[1], int(sys.argv[2])), 2)
+            connection = socket.create_connection((sys.argv[1], int(sys.argv[2])), 60)
             try:
                 connection.sendall(sys.stdin.buffer.read())
                 while True:
                     data = connection.recv(65536)
                     if not data: break
                     sys.stdout.buffer.write(data)
+                    connection.settimeout(2)
             except OSError: pass
             """
 
@@ -90,8 +92,10 @@ extension GatewayScenarios {
             let waiting = try #require(RawConnection.open(to: gateway.address))
             let body = #"{"externalId":"ann"}"#
             RawConnection.send(
-                Array("\(report)Expect: 100-continue\r\nContent-Length: \(body.utf8.count)\r\n\r\n".utf8), over: waiting
-            )
+                Array(
+                    "\(report)Prefer: wait=20\r\nExpect: 100-continue\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+                        .utf8),
+                over: waiting)
             let continuing = RawConnection.receive(from: waiting) { $0.contains("\r\n\r\n") }
             #expect(continuing == "HTTP/1.1 100 Continue\r\n\r\n")
             RawConnection.send(Array(body.utf8), over: waiting)

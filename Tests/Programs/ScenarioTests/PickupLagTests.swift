@@ -27,7 +27,7 @@ extension GatewayScenarios {
 
             // As if another gateway had handed out the next version: one that no worker knows is followed by a newer one.
             let shown = version + 1
-            let held = try await gateway.call(
+            let held = try await gateway.acceptedCall(
                 Self.path + "?wait=0", session: session, headers: ["If-None-Match": "\"\(shown)\""])
             #expect(held.status == 202, "\(held.text)")
             #expect(held.body?["after"]?.integer == version, "\(held.text)")

@@ -11,7 +11,7 @@ extension GatewayScenarios {
         private static let devices = """
             import re, resource, socket, sys, time, urllib.request
             host, port, metrics, pid, key = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4], sys.argv[5]
-            count, first = 1500, 300
+            count, first = 1000, 150
             resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
             def memory():
                 for line in open(f"/proc/{pid}/status"):

@@ -167,7 +167,7 @@ extension GatewayScenarios {
             #expect(first.status == 200, "\(first.text)")
             worker.send(SIGSTOP)
             // One call that waits for a moment is enough.
-            let answer = try await gateway.call("\(Self.path)?wait=1", session: try gateway.session("ben"))
+            let answer = try await gateway.acceptedCall("\(Self.path)?wait=1", session: try gateway.session("ben"))
             #expect(answer.status == 503 && answer.text("code") == "unanswered", "\(answer.text)")
             let unready = try await gateway.health { $0.status == 503 }
             #expect(Self.dependency("workers", unready)?.hasPrefix("no worker answers since ") == true)

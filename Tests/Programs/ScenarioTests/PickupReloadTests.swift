@@ -49,7 +49,7 @@ extension GatewayScenarios {
             try #require(await gateway.program.wrote(Self.reloaded), "\(gateway.program.errorText)")
             #expect(gateway.program.errorText.contains("apps.onesignal-two"))
             #expect(gateway.program.errorText.contains("pickup.api_keys.second.hash"))
-            let answer = try await gateway.call(path, session: session)
+            let answer = try await gateway.acceptedCall(path, session: session)
             #expect(answer.status == 202, "\(answer.text)")
             let second = try await gateway.call(
                 "/v1/apps/onesignal-shop/token", headers: ["X-Api-Key": key, "Remint-Vouched": #"{"user":"ann"}"#])

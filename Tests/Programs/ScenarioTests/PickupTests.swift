@@ -225,11 +225,11 @@ extension GatewayScenarios {
             let shop = try await Shop.open()
             let gateway = try await Gateway.start(shop)
             let session = try gateway.session("ann")
-            let answer = try await gateway.call("/v1/apps/braze-ios/token?wait=1", session: session)
+            let answer = try await gateway.acceptedCall("/v1/apps/braze-ios/token?wait=1", session: session)
             #expect(answer.status == 503 && answer.text("code") == "unanswered", "\(answer.text)")
             #expect(answer.headers["retry-after"] != nil)
             // Whoever does not wait is told where to look.
-            let accepted = try await gateway.call("/v1/apps/braze-ios/token?wait=0", session: session)
+            let accepted = try await gateway.acceptedCall("/v1/apps/braze-ios/token?wait=0", session: session)
             #expect(accepted.status == 202, "\(accepted.text)")
             #expect(accepted.headers["location"]?.contains("after=") == true)
             await gateway.stop()

@@ -31,13 +31,13 @@ extension Scenarios {
             }
         }
 
-        /// Waits until the messages match `pattern`, or for ten seconds.
+        /// Waits until the messages match `pattern`. Returns false if the manager ends before.
         private func heard(_ pattern: String, by manager: Program) async throws -> Bool {
-            for _ in 0..<100 {
-                if manager.errorText.range(of: pattern, options: .regularExpression) != nil { return true }
-                try await Task.sleep(for: .milliseconds(100))
+            while manager.errorText.range(of: pattern, options: .regularExpression) == nil {
+                guard manager.status < 0 else { return false }
+                try await Task.sleep(for: .milliseconds(20))
             }
-            return false
+            return true
         }
 
         private static let reload = #"RELOADING=1 MONOTONIC_USEC=\d+\n(?:.*\n)*READY=1"#

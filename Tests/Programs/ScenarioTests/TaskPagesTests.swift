@@ -34,7 +34,7 @@ extension OperatorScenarios {
             try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
             let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
             let shell = try await Program.run(
-                "timeout", ["--kill-after=5", "240", "bash", "-m", "-e", "-o", "pipefail", "-c", page.script],
+                "timeout", ["--kill-after=5", "540", "bash", "-m", "-e", "-o", "pipefail", "-c", page.script],
                 directory: place, environment: ["PATH": "\(programs.path):\(path)", "REMINT_CONFIG": ""])
             #expect(shell.status == 0, "\(name): \(shell.outputText)\n\(shell.errorText)")
             let parts = page.parts(of: shell.outputText)

@@ -134,6 +134,15 @@ struct Gateway {
             text: String(decoding: data, as: UTF8.self))
     }
 
+    /// Makes a call until the brokers have accepted its event: a busy machine's brokers may take longer than the call.
+    func acceptedCall(_ path: String, session: String, headers: [String: String] = [:]) async throws -> Answer {
+        while true {
+            let answer = try await call(path, session: session, headers: headers)
+            guard answer.status == 503, answer.text("code") == "unavailable" else { return answer }
+            try Task.checkCancellation()
+        }
+    }
+
     /// Sends a report and waits for its token.
     func report(_ report: [UInt8], _ app: String, session: String? = nil, vouched: String? = nil) async throws -> Answer
     {

@@ -9,7 +9,8 @@ struct GatewayAttack: Sendable {
     var request: String
     /// The statuses that may come of it; 0 for a connection that is closed without an answer.
     let statuses: Set<Int>
-    private var isRaw = false
+    /// Whether the request is sent byte for byte. Its connection may stay open without an answer.
+    private(set) var isRaw = false
     /// The user of the token that comes with a 200; nil where none may.
     var user: String?
 

@@ -3,15 +3,18 @@ import Foundation
 
 /// A connection over which a test sends what no HTTP client would.
 enum RawConnection {
-    /// Sends `bytes` to `address` and reads until the other side closes, or has sent nothing for a second.
+    /// Sends `bytes` to `address` and reads until the other side closes, or is silent for too long.
     ///
     /// - Parameters:
     ///   - address: an IPv4 address and a port.
     ///   - source: the loopback address that it comes from.
-    static func exchange(_ bytes: [UInt8], with address: String, from source: String = "127.0.0.1") async -> String {
+    ///   - silence: the seconds without a byte after which nothing more is expected.
+    static func exchange(
+        _ bytes: [UInt8], with address: String, from source: String = "127.0.0.1", silence: Int = 60
+    ) async -> String {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
-                let answer = Self.open(to: address, from: source).map { connection in
+                let answer = Self.open(to: address, from: source, silence: silence).map { connection in
                     defer { close(connection) }
                     Self.send(bytes, over: connection)
                     return Self.receive(from: connection)
@@ -22,11 +25,11 @@ enum RawConnection {
     }
 
     /// A connection that stays open; nil where there is none. The caller closes it.
-    static func open(to address: String, from source: String = "127.0.0.1") -> Int32? {
+    static func open(to address: String, from source: String = "127.0.0.1", silence: Int = 60) -> Int32? {
         let parts = address.split(separator: ":")
         guard parts.count == 2, let port = UInt16(parts[1]) else { return nil }
         let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var patience = timeval(tv_sec: 1, tv_usec: 0)
+        var patience = timeval(tv_sec: silence, tv_usec: 0)
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         let isOpen =
             named(source, 0) { bind(connection, $0, $1) } == 0
@@ -48,7 +51,7 @@ enum RawConnection {
         }
     }
 
-    /// Returns the bytes from `connection` until it closes, is silent for a second, or `isEnough` is true.
+    /// Returns the bytes from `connection` until it closes, is silent for too long, or `isEnough` is true.
     static func receive(from connection: Int32, until isEnough: (String) -> Bool = { _ in false }) -> String {
         var all: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)

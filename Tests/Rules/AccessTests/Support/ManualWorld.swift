@@ -15,6 +15,7 @@ final class ManualCall<Request: Sendable, Answer: Sendable>: Sendable {
     private struct State {
         var open: [(id: Int, continuation: CheckedContinuation<Answer, any Error>)] = []
         var begun: [Request] = []
+        var lastID = 0
         var seen = 0
         var watcher: CheckedContinuation<Request, Never>?
     }
@@ -26,18 +27,20 @@ final class ManualCall<Request: Sendable, Answer: Sendable>: Sendable {
 
     /// The call itself: returns what the test answers.
     func make(_ request: Request) async throws -> Answer {
-        let (id, watcher) = state.withLock { state in
-            state.begun.append(request)
-            defer { state.watcher = nil }
-            if state.watcher != nil { state.seen += 1 }
-            return (state.begun.count, state.watcher)
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let isCancelled = state.withLock { state in
-                    guard !Task.isCancelled else { return true }
-                    state.open.append((id, continuation))
-                    return false
+                // In one step: a call that was seen can be answered.
+                let (isCancelled, watcher) = state.withLock { state in
+                    let isCancelled = Task.isCancelled
+                    state.begun.append(request)
+                    if !isCancelled { state.open.append((id, continuation)) }
+                    defer { state.watcher = nil }
+                    if state.watcher != nil { state.seen += 1 }
+                    return (isCancelled, state.watcher)
                 }
                 if isCancelled { continuation.resume(throwing: CancellationError()) }
                 watcher?.resume(returning: request)

@@ -103,10 +103,12 @@ const lost = users.filter((user, number) => !answers[number] || applied.get(user
 // A gateway that is away for more than five minutes: the app hears of it, and the report goes on in the foreground.
 const until = async (isTrue) => { while (!isTrue()) await new Promise((go) => realTimeout(go, 5)) }
 isDown = true
+const before = problems.length // Of the 100 reports, a slow machine may have kept some for five minutes of this clock.
+const unanswered = () => problems.slice(before).filter((problem) => problem.code === 'no_answer')
 const late = connect('few-1')
 const lateAnswer = late.report({ code: 22, userId: 'few-1' })
-await until(() => problems.some((problem) => problem.code === 'no_answer'))
-const noAnswer = problems.filter((problem) => problem.code === 'no_answer').map((problem) => problem.user)
+await until(() => unanswered().length > 0)
+const noAnswer = unanswered().map((problem) => problem.user)
 isDown = false
 document.visibilityState = 'visible'
 document.dispatchEvent(new Event('visibilitychange'))

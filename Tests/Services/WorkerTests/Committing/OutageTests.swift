@@ -10,7 +10,8 @@ import WorkerTestSupport
 @Suite(.timeLimit(.minutes(10))) struct OutageTests {
     @Test func `a commit outlives a broker that goes and comes back`() async throws {
         let log = RecordingLog()
-        try await CommitBench.with { bench in
+        let long = ["session.timeout.ms: 60000", "transaction.timeout.ms: 20000"]
+        try await CommitBench.with(kafka: long) { bench in
             try await bench.withProducer(logger: log.logger()) { producer in
                 var events = Events(bench.configuration)
                 let committer = bench.committer(producer)
@@ -29,7 +30,7 @@ import WorkerTestSupport
     /// Records that waited too long are no sign of a topic's, but it is not known what they waited for.
     @Test func `an outage that outlives the records is over when the broker is back`() async throws {
         let log = RecordingLog()
-        try await CommitBench.with(kafka: ["transaction.timeout.ms: 1000"]) { bench in
+        try await CommitBench.with(kafka: ["session.timeout.ms: 20000", "transaction.timeout.ms: 8000"]) { bench in
             try await bench.withProducer(logger: log.logger(.trace)) { producer in
                 var events = Events(bench.configuration)
                 let committer = bench.committer(producer)

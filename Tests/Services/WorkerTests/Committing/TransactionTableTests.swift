@@ -35,7 +35,9 @@ import Testing
     func `a coordinator that moves, and connections that drop, delay a commit and no more`(
         _ request: EmbeddedBroker.Request
     ) async throws {
-        try await CommitBench.with { bench in
+        // The faults alone take two seconds, by the library's own timers.
+        let long = ["session.timeout.ms: 60000", "transaction.timeout.ms: 20000"]
+        try await CommitBench.with(kafka: long) { bench in
             let errors: [EmbeddedBroker.ResponseError] = [.notCoordinator, .connectionDropped]
             try await expect(.committed, of: bench, "\(request)") {
                 try await bench.broker.inject(.errors(request, errors))

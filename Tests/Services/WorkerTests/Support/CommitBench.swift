@@ -28,7 +28,8 @@ struct CommitBench {
     ) async throws -> Result {
         try await Brokers.with(count: brokers) { broker in
             let configuration = try readConfiguration(
-                workerConfiguration(brokers: broker.bootstrapServers, kafka: kafka))
+                // Nobody polls the members once they have joined.
+                workerConfiguration(brokers: broker.bootstrapServers, kafka: kafka + ["max.poll.interval.ms: 600000"]))
             for topic in configuration.allTopics { try await broker.createTopic(topic, partitions: 2) }
             let properties = KafkaProperties(configuration, bootstrapServers: broker.bootstrapServers)
             let lanes = try await LaneConsumers(configuration, properties, logger: silent)
