@@ -5,7 +5,9 @@ import Testing
 extension CommandScenarios {
     /// Numbers and durations of all options of both programs: one that means nothing is a wrong use of the command, and no
     /// crash of it.
-    @Suite(.timeLimit(.minutes(10))) struct OptionNumberTests {
+    ///
+    /// Four hundred starts of the program, one after the other: ten minutes are too few on a busy machine.
+    @Suite(.timeLimit(.minutes(30))) struct OptionNumberTests {
         private static let numbers: Set = [
             "allow-uid", "answer-within", "answered", "apps", "backlog", "canary", "clock-tolerance", "count",
             "devices",
