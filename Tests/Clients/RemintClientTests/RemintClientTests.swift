@@ -7,7 +7,7 @@ import Testing
 #endif
 
 /// The client before a gateway that refuses, is cut off and returns older tokens.
-@Suite(.timeLimit(.minutes(5))) struct RemintClientTests {
+@Suite(.timeLimit(.minutes(10))) struct RemintClientTests {
     private let time = ManualTiming()
 
     private func client(_ gateway: ScriptedGateway, session: @escaping RemintClient.Session = { "s-1" }) throws

@@ -5,7 +5,7 @@ import Testing
 
 extension Scenarios {
     /// The admin server's address, which belongs to one process.
-    @Suite(.timeLimit(.minutes(3))) struct AdminAddressTests {
+    @Suite(.timeLimit(.minutes(10))) struct AdminAddressTests {
         @Test func `a worker whose admin address is in use stops before it consumes`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()

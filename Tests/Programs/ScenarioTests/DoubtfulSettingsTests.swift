@@ -4,7 +4,7 @@ import Testing
 
 extension OperatorScenarios {
     /// Mistakes that a worker could start with, or that other mistakes hid: `remint check` reports each with its place and its fix.
-    @Suite(.timeLimit(.minutes(5))) struct DoubtfulSettingsTests {
+    @Suite(.timeLimit(.minutes(10))) struct DoubtfulSettingsTests {
         private static let base = """
             kafka:
               bootstrap_servers: embedded

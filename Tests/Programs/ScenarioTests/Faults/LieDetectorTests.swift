@@ -4,7 +4,7 @@ import Testing
 
 extension Scenarios {
     /// Each fault is named at every place that an operator looks at, and none of them calls it healthy.
-    @Suite(.serialized, .timeLimit(.minutes(3))) struct LieDetectorTests {
+    @Suite(.serialized, .timeLimit(.minutes(10))) struct LieDetectorTests {
         @Test(arguments: Fault.platform)
         func `a fault is named at every place while it lasts, and at none before`(_ fault: Fault) async throws {
             try await FaultPlay.run(fault)
@@ -30,7 +30,7 @@ extension Scenarios {
 
 extension OperatorScenarios {
     /// The same for vendors, operators and producers, beside the other rows.
-    @Suite(.serialized, .timeLimit(.minutes(3))) struct WorkLieDetectorTests {
+    @Suite(.serialized, .timeLimit(.minutes(10))) struct WorkLieDetectorTests {
         @Test(arguments: Fault.work)
         func `a fault is named at every place while it lasts, and at none before`(_ fault: Fault) async throws {
             try await FaultPlay.run(fault)
