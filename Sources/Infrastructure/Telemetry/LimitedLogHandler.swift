@@ -4,8 +4,9 @@ import Synchronization
 /// A log handler that passes on a few lines about each fault in a minute. Further ones have the level `debug`, and
 /// `remint.repeats` counts them: there, and in the next line that keeps its level.
 ///
-/// A fault is a line of `warning` or above. Its message and the parts it is about name it: app, topic, key ring. Its lane
-/// does not: each lane has clients of its own, and all of them meet the same fault of a broker.
+/// A fault is a line of `warning` or above. Its event's id, or the message of a line without one, names it, and the parts
+/// it is about: app, topic, key ring. Its lane does not: each lane has clients of its own, and all of them meet the same
+/// fault of a broker.
 package struct LimitedLogHandler: ForwardingLogHandler {
     /// The limits of a process's faults.
     private final class Limits: Sendable {
@@ -45,7 +46,7 @@ package struct LimitedLogHandler: ForwardingLogHandler {
     /// Hands `event` on, as a line of level `debug` if its fault had its lines of this minute.
     package func log(event: LogEvent) {
         guard event.level >= .warning, event.level < .critical else { return base.log(event: event) }
-        var fault = event.message.description
+        var fault = event.metadata?[LogKey.event]?.description ?? event.message.description
         for name in Self.names {
             if let value = event.metadata?[name] { fault += "\u{0}\(name)=\(value)" }
         }

@@ -1,7 +1,11 @@
+package import Logging
+
 /// The keys of every log line's details. Messages are constant; each variable value is under one of these keys.
 ///
 /// The values never contain a token, a user, a claim or a key.
 public enum LogKey {
+    /// The id of the line's event: `worker.consuming`. It stays the same when the message changes.
+    public static let event = "remint.event"
     /// The app's name.
     public static let app = "remint.app"
     /// The stable code of a dead letter.
@@ -72,4 +76,79 @@ public enum LogKey {
     public static let libraryFacility = "kafka.facility"
     /// A broker's address.
     public static let bootstrapServers = "kafka.bootstrap_servers"
+}
+
+/// Lines with an id. Every log line of the program has one, which tests and alerts match instead of the message.
+extension Logger {
+    /// Logs a line of level `debug` about `event`.
+    package func debug(
+        _ event: StaticString, _ message: @autoclosure () -> Message, error: @autoclosure () -> (any Error)? = nil,
+        metadata: @autoclosure () -> Metadata = [:], file: String = #fileID, function: String = #function,
+        line: UInt = #line
+    ) {
+        log(
+            level: .debug, message(), error: error(), metadata: Self.details(event, metadata()), file: file,
+            function: function, line: line)
+    }
+
+    /// Logs a line of level `info` about `event`.
+    package func info(
+        _ event: StaticString, _ message: @autoclosure () -> Message, error: @autoclosure () -> (any Error)? = nil,
+        metadata: @autoclosure () -> Metadata = [:], file: String = #fileID, function: String = #function,
+        line: UInt = #line
+    ) {
+        log(
+            level: .info, message(), error: error(), metadata: Self.details(event, metadata()), file: file,
+            function: function, line: line)
+    }
+
+    /// Logs a line of level `notice` about `event`.
+    package func notice(
+        _ event: StaticString, _ message: @autoclosure () -> Message, error: @autoclosure () -> (any Error)? = nil,
+        metadata: @autoclosure () -> Metadata = [:], file: String = #fileID, function: String = #function,
+        line: UInt = #line
+    ) {
+        log(
+            level: .notice, message(), error: error(), metadata: Self.details(event, metadata()), file: file,
+            function: function, line: line)
+    }
+
+    /// Logs a line of level `warning` about `event`.
+    package func warning(
+        _ event: StaticString, _ message: @autoclosure () -> Message, error: @autoclosure () -> (any Error)? = nil,
+        metadata: @autoclosure () -> Metadata = [:], file: String = #fileID, function: String = #function,
+        line: UInt = #line
+    ) {
+        log(
+            level: .warning, message(), error: error(), metadata: Self.details(event, metadata()), file: file,
+            function: function, line: line)
+    }
+
+    /// Logs a line of level `error` about `event`.
+    package func error(
+        _ event: StaticString, _ message: @autoclosure () -> Message, error: @autoclosure () -> (any Error)? = nil,
+        metadata: @autoclosure () -> Metadata = [:], file: String = #fileID, function: String = #function,
+        line: UInt = #line
+    ) {
+        log(
+            level: .error, message(), error: error(), metadata: Self.details(event, metadata()), file: file,
+            function: function, line: line)
+    }
+
+    /// Logs a line of level `critical` about `event`.
+    package func critical(
+        _ event: StaticString, _ message: @autoclosure () -> Message, error: @autoclosure () -> (any Error)? = nil,
+        metadata: @autoclosure () -> Metadata = [:], file: String = #fileID, function: String = #function,
+        line: UInt = #line
+    ) {
+        log(
+            level: .critical, message(), error: error(), metadata: Self.details(event, metadata()), file: file,
+            function: function, line: line)
+    }
+
+    private static func details(_ event: StaticString, _ metadata: Metadata) -> Metadata {
+        var details = metadata
+        details[LogKey.event] = "\(event)"
+        return details
+    }
 }

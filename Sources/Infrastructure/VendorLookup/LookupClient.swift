@@ -160,7 +160,7 @@ public final class LookupClient: LookupPort, CustomStringConvertible, CustomRefl
     /// Logs the failure for debugging; the code that judges the answers logs it for operators.
     private func note(_ failure: LookupFailure, _ account: String) {
         logger.debug(
-            "a look-up has no answer",
+            "lookup.unanswered", "a look-up has no answer",
             metadata: [
                 LogKey.account: "\(account)", LogKey.lookupFailure: "\(failure.kind.rawValue)",
                 LogKey.detail: "\(failure.detail)",

@@ -99,7 +99,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             throw error
         }
         await Self.end(export)
-        logger.notice("the gateway stopped")
+        logger.notice("gateway.stopped", "the gateway stopped")
     }
 
     private func run(_ metrics: PickupMetrics) async throws {
@@ -220,7 +220,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
                     renew()
                     do throws(KafkaError) { try producer.renew() } catch {
                         logger.warning(
-                            "new Kafka clients cannot be made; those of before go on",
+                            "gateway.clients-kept", "new Kafka clients cannot be made; those of before go on",
                             metadata: [LogKey.kafkaError: "\(error)"])
                     }
                 },

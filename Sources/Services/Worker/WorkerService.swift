@@ -114,7 +114,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         }
         // After the last event, so that its trace is exported as well.
         await Self.end(export)
-        logger.notice("the worker stopped")
+        logger.notice("worker.stopped", "the worker stopped")
     }
 
     private func run(_ metrics: WorkerMetrics) async throws {

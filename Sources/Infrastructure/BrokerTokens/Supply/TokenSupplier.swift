@@ -72,7 +72,7 @@ package struct TokenSupplier: Sendable {
             if token.text != provider.token?.text || outage.isOngoing { provider.hand(token) }
             if case .recovered(let length) = outage.succeeded(at: moment) {
                 logger.notice(
-                    "tokens for the brokers can be got again",
+                    "broker-tokens.available", "tokens for the brokers can be got again",
                     metadata: [LogKey.outage: "\(Outage.text(length))"])
             }
         } catch {
@@ -81,6 +81,7 @@ package struct TokenSupplier: Sendable {
             tally.failed(error.message)
             if case .failed(let reason) = outage.failed(error.message, at: moment) {
                 logger.error(
+                    "broker-tokens.unavailable",
                     "no token for the brokers can be got; connections live until the last one's end, and it is tried again",
                     metadata: [LogKey.detail: "\(reason)"])
             }

@@ -15,6 +15,7 @@ enum LibraryLog {
         logger.log(
             level: isOtherClients(line) ? .debug : level, "librdkafka",
             metadata: [
+                "remint.event": "kafka.library",
                 "kafka.facility": "\(part)",
                 "kafka.text": "\(line)",
             ])

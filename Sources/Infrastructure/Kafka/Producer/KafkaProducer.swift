@@ -211,7 +211,7 @@ public final class KafkaProducer: KafkaClient {
                 let level: Logger.Level = error.isFatal ? .error : error.code.isConnection ? .debug : .warning
                 client.logger.log(
                     level: level, "the producer reports an error",
-                    metadata: ["kafka.error": "\(error)"])
+                    metadata: ["remint.event": "kafka.producer-error", "kafka.error": "\(error)"])
             }
             unsafe rd_kafka_event_destroy(event)
         }

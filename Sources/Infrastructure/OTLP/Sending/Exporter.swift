@@ -150,11 +150,12 @@ private struct ExportWork: Sendable {
         switch notice {
         case .failed(let reason):
             exporter.logger.warning(
+                "collector.unavailable",
                 "the collector does not take what it is sent; it is tried again, and what does not fit is dropped",
                 metadata: [LogKey.detail: "\(signal): \(reason)"])
         case .recovered(let length):
             exporter.logger.notice(
-                "the collector takes what it is sent again",
+                "collector.available", "the collector takes what it is sent again",
                 metadata: [LogKey.detail: "\(signal)", LogKey.outage: "\(Outage.text(length))"])
         case nil: break
         }

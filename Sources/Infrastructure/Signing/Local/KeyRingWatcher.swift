@@ -139,7 +139,7 @@ public struct KeyRingWatcher: Sendable {
         await signer.replace(ring)
         changed(ring)
         logger.notice(
-            "a key ring changed",
+            "key-ring.changed", "a key ring changed",
             metadata: [
                 LogKey.keyRing: "\(ring.name)",
                 LogKey.keyVersion: "\(signer.activeKey(of: ring.name)?.version ?? "none")",
@@ -169,10 +169,14 @@ public struct KeyRingWatcher: Sendable {
     }
 
     private func say(_ problem: Problem, of ring: WatchedRing) {
-        logger.error(
-            problem.isSigning
-                ? "a key ring changed and cannot be used; its keys of before go on signing"
-                : "a key ring changed and cannot be used; none of its keys signs",
-            metadata: [LogKey.keyRing: "\(ring.name)", LogKey.detail: "\(problem.text)"])
+        let details: Logger.Metadata = [LogKey.keyRing: "\(ring.name)", LogKey.detail: "\(problem.text)"]
+        if problem.isSigning {
+            logger.error(
+                "key-ring.refused", "a key ring changed and cannot be used; its keys of before go on signing",
+                metadata: details)
+        } else {
+            logger.error(
+                "key-ring.disabled", "a key ring changed and cannot be used; none of its keys signs", metadata: details)
+        }
     }
 }

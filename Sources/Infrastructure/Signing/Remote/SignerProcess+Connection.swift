@@ -96,7 +96,7 @@ extension SignerProcess {
 
     private func sayChanged(_ ring: TrustedRing) {
         logger.notice(
-            "a signer's key ring changed",
+            "signer.key-ring-changed", "a signer's key ring changed",
             metadata: [
                 LogKey.signerSocket: "\(socket)", LogKey.keyRing: "\(ring.published.name)",
                 LogKey.keyVersion: "\(ring.active?.version ?? "none")",

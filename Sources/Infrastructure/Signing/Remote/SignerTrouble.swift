@@ -34,7 +34,7 @@ extension SignerProcess {
         }
         for text in new.values.sorted() {
             logger.error(
-                "a signer cannot be used as it is; what it should have signed waits",
+                "signer.unusable", "a signer cannot be used as it is; what it should have signed waits",
                 metadata: [LogKey.signerSocket: "\(socket)", LogKey.detail: "\(text)"])
         }
     }
@@ -46,7 +46,9 @@ extension SignerProcess {
             if !ended.isEmpty { show(state) }
             return !ended.isEmpty && state.troubles.isEmpty
         }
-        if ended { logger.notice("a signer can be used again", metadata: [LogKey.signerSocket: "\(socket)"]) }
+        if ended {
+            logger.notice("signer.usable", "a signer can be used again", metadata: [LogKey.signerSocket: "\(socket)"])
+        }
     }
 
     /// Shows the faults in the status. Called under the lock, so that the last state wins.

@@ -54,7 +54,7 @@ struct SignerConversation: Sendable {
     /// nobody knows where the next frame would begin.
     func run(_ connection: NIOAsyncChannel<SignerFrame, ByteBuffer>) async {
         let metadata: Logger.Metadata = [LogKey.signerUser: "\(user)"]
-        shared.logger.info("a worker connected", metadata: metadata)
+        shared.logger.info("signer.worker-connected", "a worker connected", metadata: metadata)
         do {
             try await connection.executeThenClose { questions, answers in
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -76,13 +76,14 @@ struct SignerConversation: Sendable {
                     try await group.waitForAll()
                 }
             }
-            shared.logger.info("a worker left", metadata: metadata)
+            shared.logger.info("signer.worker-left", "a worker left", metadata: metadata)
         } catch let error as SignerProtocolError {
             shared.logger.warning(
-                "a connection was closed: what came is not of the signer's protocol",
+                "signer.protocol-violated", "a connection was closed: what came is not of the signer's protocol",
                 metadata: metadata.merging([LogKey.detail: "\(error)"]) { $1 })
         } catch {
-            shared.logger.info("a worker left", metadata: metadata.merging([LogKey.detail: "\(error)"]) { $1 })
+            shared.logger.info(
+                "signer.worker-left", "a worker left", metadata: metadata.merging([LogKey.detail: "\(error)"]) { $1 })
         }
     }
 

@@ -81,7 +81,7 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
         } catch { result = .failure(error) }
         socket.remove()
         try result.get()
-        logger.notice("the signer stopped")
+        logger.notice("signer.stopped", "the signer stopped")
     }
 
     private func serve(on descriptor: Int32) async throws {
@@ -98,7 +98,8 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
         let server = try await listen(on: descriptor)
         let names = rings.map(\.name).sorted().joined(separator: ", ")
         logger.notice(
-            "the signer listens", metadata: [LogKey.signerSocket: "\(socket)", LogKey.keyRing: "\(names)"])
+            "signer.listening", "the signer listens",
+            metadata: [LogKey.signerSocket: "\(socket)", LogKey.keyRing: "\(names)"])
         isReady()
         defer { shared.tally.report(to: logger) }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -155,7 +156,7 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
             let reason = error.reason
             if reason != .accountNotAllowed || shared.tally.turnedAway(arrival.user) {
                 logger.warning(
-                    "a connection was closed at once",
+                    "signer.connection-refused", "a connection was closed at once",
                     metadata: [LogKey.signerUser: "\(arrival.user)", LogKey.detail: "\(reason)"])
             }
             // Whether the peer hears it is the peer's affair.

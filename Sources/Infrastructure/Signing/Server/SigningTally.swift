@@ -62,7 +62,7 @@ final class SigningTally: Sendable {
         }
         for (account, counts) in past.accounts.sorted(by: { $0.key < $1.key }) {
             logger.notice(
-                "what was signed with a key ring",
+                "signer.signatures-counted", "what was signed with a key ring",
                 metadata: [
                     LogKey.keyRing: "\(account.ring)", LogKey.signerUser: "\(account.user)",
                     LogKey.signatures: "\(counts.signed)", LogKey.signaturesRefused: "\(counts.refused)",
@@ -71,7 +71,7 @@ final class SigningTally: Sendable {
         }
         for (user, count) in past.strangers.sorted(by: { $0.key < $1.key }) where count > 1 {
             logger.warning(
-                "connections of an account that may not ask were closed",
+                "signer.account-refused", "connections of an account that may not ask were closed",
                 metadata: [LogKey.signerUser: "\(user)", LogKey.connections: "\(count)"])
         }
     }

@@ -44,10 +44,13 @@ package struct CertificateWatcher: Sendable {
             switch renewal.checked(revisions, problem: problem) {
             case .renew:
                 ended(certificates.end)
-                logger.notice("the files of the Kafka clients' certificates changed; new clients are made with them")
+                logger.notice(
+                    "kafka-certificates.changed",
+                    "the files of the Kafka clients' certificates changed; new clients are made with them")
                 renew()
             case .say(let problem):
                 logger.warning(
+                    "kafka-certificates.refused",
                     "the files of the Kafka clients' certificates changed, and no client can be made with them; those of before go on",
                     metadata: [LogKey.detail: "\(problem)"])
             case .nothing: break

@@ -78,6 +78,6 @@ package final class UnreadableRecords: Sendable {
             details[LogKey.partitions] = "\(TopicPartition(position))"
             details[LogKey.offset] = "\(position.offset)"
         }
-        logger.warning("a record was skipped: no worker can have written it", metadata: details)
+        logger.warning("record.skipped", "a record was skipped: no worker can have written it", metadata: details)
     }
 }

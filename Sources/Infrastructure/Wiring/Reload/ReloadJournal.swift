@@ -34,7 +34,7 @@ package struct ReloadJournal: Sendable {
     package func refuse(_ detail: String) {
         metrics.note(.refused, at: now())
         logger.error(
-            "the configuration was read again and cannot be used; the one before goes on",
+            "reload.refused", "the configuration was read again and cannot be used; the one before goes on",
             metadata: [LogKey.detail: "\(detail)"])
     }
 
@@ -42,21 +42,22 @@ package struct ReloadJournal: Sendable {
     package func leave(_ keys: [String]) {
         guard !keys.isEmpty else { return }
         logger.warning(
-            "the configuration has changes that need a restart; until then the old values hold",
+            "reload.needs-restart", "the configuration has changes that need a restart; until then the old values hold",
             metadata: [LogKey.configurationKeys: "\(Self.list(keys))"])
     }
 
     /// Logs that the configuration did not change.
     package func passOver() {
         metrics.note(.unchanged, at: now())
-        logger.notice("the configuration was read again and changes nothing")
+        logger.notice("reload.unchanged", "the configuration was read again and changes nothing")
     }
 
     /// Logs that the changes of `keys` are in force.
     package func apply(_ keys: [String]) {
         metrics.note(.applied, at: now())
         logger.notice(
-            "the configuration was reloaded", metadata: [LogKey.configurationKeys: "\(Self.list(keys))"])
+            "reload.applied", "the configuration was reloaded",
+            metadata: [LogKey.configurationKeys: "\(Self.list(keys))"])
     }
 
     private static func list(_ names: [String]) -> String {

@@ -176,11 +176,12 @@ private final class FetchJournal: Sendable {
         switch notice {
         case .failed(let reason):
             logger.error(
+                "session-keys.unavailable",
                 "the session issuer's keys cannot be fetched; the known ones are used for a day, and it is tried again",
                 metadata: [LogKey.detail: "\(reason)"])
         case .recovered(let length):
             logger.notice(
-                "the session issuer's keys can be fetched again",
+                "session-keys.available", "the session issuer's keys can be fetched again",
                 metadata: [LogKey.outage: "\(Outage.text(length))"])
         }
     }
@@ -189,11 +190,12 @@ private final class FetchJournal: Sendable {
         switch notice {
         case .failed:
             logger.error(
+                "session-keys.unusable",
                 "the session issuer publishes no usable key; its sessions get 503 until it does",
                 metadata: [LogKey.detail: "pickup.\(session.name).jwks: \(KeySourceFile.flaw(of: session))"])
         case .recovered(let length):
             logger.notice(
-                "the session issuer publishes a usable key again",
+                "session-keys.usable", "the session issuer publishes a usable key again",
                 metadata: [LogKey.outage: "\(Outage.text(length))"])
         }
     }

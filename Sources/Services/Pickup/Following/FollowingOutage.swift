@@ -16,14 +16,17 @@ final class FollowingOutage: Sendable {
         let elapsed = elapsed
         guard case .failed(let reason)? = state.withLock({ $0.failed("\(error)", at: elapsed) }) else { return }
         logger.warning(
-            "the topics cannot be followed; it is tried again", metadata: [LogKey.kafkaError: "\(reason)"])
+            "gateway.topics-unreadable", "the topics cannot be followed; it is tried again",
+            metadata: [LogKey.kafkaError: "\(reason)"])
     }
 
     /// Records that the topics are followed.
     func succeeded() {
         let elapsed = elapsed
         guard case .recovered(let length)? = state.withLock({ $0.succeeded(at: elapsed) }) else { return }
-        logger.notice("the topics are followed again", metadata: [LogKey.outage: "\(Outage.text(length))"])
+        logger.notice(
+            "gateway.topics-readable", "the topics are followed again",
+            metadata: [LogKey.outage: "\(Outage.text(length))"])
     }
 
     private var elapsed: Duration { .now - start }

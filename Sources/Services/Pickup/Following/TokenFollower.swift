@@ -72,9 +72,7 @@ final class TokenFollower: Sendable {
         defer { watch.cancel() }
         var backoff = Backoff(atMost: .seconds(5))
         while !Task.isCancelled {
-            do {
-                try await follow { backoff.reset() }
-            } catch { outage.failed(error) }
+            do { try await follow { backoff.reset() } } catch { outage.failed(error) }
             store.changeTail { ($0.followed, $0.read) = ([], [:]) }
             // The loop's condition checks for cancellation.
             try? await Task.sleep(for: backoff.pause())
@@ -122,6 +120,7 @@ final class TokenFollower: Sendable {
             let replaced = await watch.look(at: [topics.tokens, topics.deadLetters, topics.control])
             for topic in replaced {
                 logger.error(
+                    "gateway.topic-recreated",
                     "a topic that is followed was deleted and created again; it is read from its start",
                     metadata: [LogKey.topic: "\(topic)"])
             }

@@ -77,7 +77,7 @@ final class TopicPast: Sendable {
                 break
             } catch {
                 logger.warning(
-                    "the token topic's past cannot be read; it is tried again",
+                    "gateway.past-unreadable", "the token topic's past cannot be read; it is tried again",
                     metadata: [LogKey.kafkaError: "\(error)"])
             }
             // The loop's condition checks for cancellation.

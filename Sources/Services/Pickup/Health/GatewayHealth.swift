@@ -122,24 +122,34 @@ final class GatewayHealth: Sendable {
         }
         switch absence {
         case (nil, _?):
-            logger.error("no worker is in the group; live tokens that are known are served, and nothing new is minted")
+            logger.error(
+                "gateway.workers-absent",
+                "no worker is in the group; live tokens that are known are served, and nothing new is minted")
         case (let start?, nil):
             let length = Duration.microseconds(now.microseconds(since: start))
-            logger.notice("a worker is in the group again", metadata: [LogKey.outage: "\(Outage.text(length))"])
+            logger.notice(
+                "gateway.workers-present", "a worker is in the group again",
+                metadata: [LogKey.outage: "\(Outage.text(length))"])
         default: break
         }
         switch silence {
         case (nil, _?):
-            logger.error("no broker answers; live tokens that are known are served, and nothing new is minted")
+            logger.error(
+                "gateway.brokers-unreachable",
+                "no broker answers; live tokens that are known are served, and nothing new is minted")
         case (let start?, nil):
             let length = Duration.microseconds(now.microseconds(since: start))
-            logger.notice("the brokers answer again", metadata: [LogKey.outage: "\(Outage.text(length))"])
+            logger.notice(
+                "gateway.brokers-reachable", "the brokers answer again",
+                metadata: [LogKey.outage: "\(Outage.text(length))"])
         default: break
         }
         switch expiry {
         case (false, true):
-            logger.error("the certificate of pickup.tls has expired; devices refuse to connect until it is replaced")
-        case (true, false): logger.notice("the certificate of pickup.tls is valid again")
+            logger.error(
+                "gateway.certificate-expired",
+                "the certificate of pickup.tls has expired; devices refuse to connect until it is replaced")
+        case (true, false): logger.notice("gateway.certificate-valid", "the certificate of pickup.tls is valid again")
         default: break
         }
     }
@@ -154,6 +164,7 @@ final class GatewayHealth: Sendable {
         }
         for outage in outages where before[outage.topic] == nil {
             logger.error(
+                "gateway.events-refused",
                 "the brokers refuse the gateway's events; live tokens that are known are served, and nothing new is minted",
                 metadata: [LogKey.topic: "\(outage.topic)", LogKey.kafkaError: "\(outage.code)"])
         }
@@ -161,7 +172,7 @@ final class GatewayHealth: Sendable {
         where topics.contains(topic) && !outages.contains(where: { $0.topic == topic }) {
             let length = Duration.microseconds(now.microseconds(since: start))
             logger.notice(
-                "the brokers accept the gateway's events again",
+                "gateway.events-accepted", "the brokers accept the gateway's events again",
                 metadata: [LogKey.topic: "\(topic)", LogKey.outage: "\(Outage.text(length))"])
         }
     }
@@ -175,11 +186,15 @@ final class GatewayHealth: Sendable {
         let before = state.withLock { $0.unanswered }
         if let since, before == nil {
             state.withLock { $0.unanswered = (since, now) }
-            logger.error("no worker answers; live tokens that are known are served, and nothing new is minted")
+            logger.error(
+                "gateway.workers-silent",
+                "no worker answers; live tokens that are known are served, and nothing new is minted")
         } else if let before, since == nil, let progress, progress > before.logged {
             state.withLock { $0.unanswered = nil }
             let length = Duration.microseconds(now.microseconds(since: before.since))
-            logger.notice("workers answer again", metadata: [LogKey.outage: "\(Outage.text(length))"])
+            logger.notice(
+                "gateway.workers-answering", "workers answer again",
+                metadata: [LogKey.outage: "\(Outage.text(length))"])
         }
     }
 
@@ -191,10 +206,13 @@ final class GatewayHealth: Sendable {
         switch (before, since) {
         case (nil, _?):
             logger.error(
+                "gateway.lane-paused",
                 "an operator paused the live lane; live tokens that are known are served, and nothing new is minted")
         case (let start?, nil):
             let length = Duration.microseconds(now().microseconds(since: start))
-            logger.notice("the live lane is not paused any more", metadata: [LogKey.outage: "\(Outage.text(length))"])
+            logger.notice(
+                "gateway.lane-pause-over", "the live lane is not paused any more",
+                metadata: [LogKey.outage: "\(Outage.text(length))"])
         default: break
         }
     }
@@ -207,9 +225,10 @@ final class GatewayHealth: Sendable {
         }
         if isWrong, !wasWrong {
             logger.error(
+                "gateway.clock-wrong",
                 "this clock and the records of the token topic differ; sessions and tokens are judged by a wrong time")
         } else if wasWrong, !isWrong {
-            logger.notice("this clock and the records of the token topic agree again")
+            logger.notice("gateway.clock-right", "this clock and the records of the token topic agree again")
         }
     }
 }

@@ -1,5 +1,6 @@
 import Logging
 import ServiceLifecycle
+import Telemetry
 
 /// The shutdown of a gateway, in an order in which no device loses anything. First the gateway is not ready any more
 /// and serves on, until the load balancer has noticed. Then it asks streams to reconnect and waiting callers to ask
@@ -18,7 +19,7 @@ struct PickupDrain: Sendable {
     /// Runs the drain, and returns when no call and no stream waits any more.
     func run() async {
         health.stop()
-        logger.notice("the gateway is stopping; it serves until pickup.drain is over")
+        logger.notice("gateway.draining", "the gateway is stopping; it serves until pickup.drain is over")
         // A cancellation ends the process, so the rest of the drain continues at once.
         try? await Task.sleep(for: grace)
         health.beginClosing()

@@ -34,6 +34,7 @@ struct PickupServer: Sendable {
         quiet.logLevel = .critical
         if limit.connections < pickup.connections {
             logger.notice(
+                "gateway.connections-limited",
                 "the limit of open files allows fewer connections than pickup.connections",
                 metadata: [LogKey.connections: "\(limit.connections)"])
         }
@@ -54,7 +55,8 @@ struct PickupServer: Sendable {
                 availableConnectionsDelegate: MaximumAvailableConnections(limit.accepted, logger: quiet)),
             onServerRunning: { [logger, isReady] channel in
                 let address = Self.text(channel.localAddress)
-                logger.notice("the gateway listens", metadata: [LogKey.pickupAddress: "\(address)"])
+                logger.notice(
+                    "gateway.listening", "the gateway listens", metadata: [LogKey.pickupAddress: "\(address)"])
                 isReady(address)
             }, eventLoopGroup: EventLoopGroupProvider.singleton.eventLoopGroup, logger: quiet)
         do { try await drain.run(before: Serving(server: server, served: served), logger: quiet) } catch {

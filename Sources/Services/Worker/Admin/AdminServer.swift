@@ -55,7 +55,7 @@ struct AdminServer: Sendable {
                 availableConnectionsDelegate: MaximumAvailableConnections(OpenFiles.operators, logger: quiet)),
             onServerRunning: { [onListening] channel in
                 logger.notice(
-                    "the admin server listens",
+                    "admin.listening", "the admin server listens",
                     metadata: [LogKey.adminAddress: "\(Self.text(channel.localAddress))"])
                 onListening()
             }, logger: quiet)

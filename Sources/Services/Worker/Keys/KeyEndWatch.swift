@@ -71,11 +71,12 @@ struct KeyEndWatch: Sendable {
             pauses[report.name] = pause
             guard seen.pauses[report.name] == nil else { continue }
             logger.warning(
-                "a campaign is paused; it replaces no token until it is resumed",
+                "campaign.paused", "a campaign is paused; it replaces no token until it is resumed",
                 metadata: [LogKey.keyRing: "\(report.name)", LogKey.detail: "\(pause)"])
         }
         for ring in seen.pauses.keys.sorted() where pauses[ring] == nil {
-            logger.notice("a campaign is not paused any more", metadata: [LogKey.keyRing: "\(ring)"])
+            logger.notice(
+                "campaign.pause-over", "a campaign is not paused any more", metadata: [LogKey.keyRing: "\(ring)"])
         }
         seen.pauses = pauses
         let reasons = pauses.sorted { $0.key < $1.key }.map { "the campaign of \($0.key) is paused: \($0.value)" }
@@ -96,7 +97,7 @@ struct KeyEndWatch: Sendable {
             stages[name] = stage
             if let before = seen.stages[name], before <= stage { continue }
             logger.warning(
-                "a key is near its end or past it; replace it",
+                "key.retiring", "a key is near its end or past it; replace it",
                 metadata: [
                     LogKey.keyRing: "\(end.ring)", LogKey.keyVersion: "\(end.version)", LogKey.detail: "\(warning)",
                 ])
@@ -125,7 +126,7 @@ struct KeyEndWatch: Sendable {
             // The reason changes at the end of the key. It is logged once.
             guard seen.apps[app.name] == nil else { continue }
             logger.error(
-                "an app cannot sign; its events wait",
+                "app.not-signing", "an app cannot sign; its events wait",
                 metadata: [
                     LogKey.app: "\(app.name)", LogKey.keyRing: "\(app.key)",
                     LogKey.keyVersion: "\(key?.version ?? "none")", LogKey.detail: "\(problem)",
@@ -136,7 +137,7 @@ struct KeyEndWatch: Sendable {
             status.setKeys(nil, of: Self.source(app))
             // An app that is no longer configured cannot sign.
             guard apps.contains(app) else { continue }
-            logger.notice("an app can sign again", metadata: [LogKey.app: "\(app)"])
+            logger.notice("app.signing", "an app can sign again", metadata: [LogKey.app: "\(app)"])
         }
         seen.apps = problems
     }

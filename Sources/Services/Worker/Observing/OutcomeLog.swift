@@ -57,13 +57,17 @@ struct OutcomeLog {
 
     /// Logs the counts.
     func log(to logger: Logger) {
-        if !dead.isEmpty { logger.warning("events were dead-lettered", metadata: Self.details(dead, deadTraces)) }
+        if !dead.isEmpty {
+            logger.warning(
+                "events.dead-lettered", "events were dead-lettered", metadata: Self.details(dead, deadTraces))
+        }
         if !waiting.isEmpty {
-            logger.notice("events wait in the retry tiers", metadata: Self.details(waiting, waitingTraces))
+            logger.notice(
+                "events.waiting", "events wait in the retry tiers", metadata: Self.details(waiting, waitingTraces))
         }
         if !skewed.isEmpty {
             logger.notice(
-                "devices call unexpired tokens expired: a wrong clock or the SDK, not the key",
+                "devices.clock-skew", "devices call unexpired tokens expired: a wrong clock or the SDK, not the key",
                 metadata: [LogKey.app: "\(Self.list(skewed))"])
         }
     }

@@ -10,35 +10,48 @@ extension SessionObserver {
     /// Logs an alarm for the operator.
     func raised(_ alarm: BatchProcessor.Alarm) {
         switch alarm {
+        case .suspended(let suspension) where suspension.reach == .everyone:
+            logger.error(
+                "app.suspended", "the vendor refuses the key that signs; the app is suspended and its events wait",
+                metadata: details(suspension))
         case .suspended(let suspension):
             logger.error(
-                suspension.reach == .everyone
-                    ? "the vendor refuses the key that signs; the app is suspended and its events wait"
-                    : "every user of the app who was given a token refuses it; the events of these users wait",
+                "app.users-suspended",
+                "every user of the app who was given a token refuses it; the events of these users wait",
                 metadata: details(suspension))
         case .suspendedHere(let suspension):
             logger.error(
+                "app.suspended-here",
                 "the vendor refuses the key that signs; the app is suspended for this worker's partitions alone, because the other workers' counts cannot be read",
                 metadata: details(suspension))
         case .refusing(let app, let counts):
             logger.warning(
+                "app.users-limited",
                 "some users of the app refuse their tokens because of the key; they are limited, and nobody is suspended",
                 metadata: details(app, counts))
         case .accepting(let app, let counts):
-            logger.notice("the app's users accept their tokens again", metadata: details(app, counts))
+            logger.notice(
+                "app.users-accepting", "the app's users accept their tokens again", metadata: details(app, counts))
         case .told(let suspension):
-            logger.warning(
-                suspension.cause == .paused
-                    ? "an operator paused the app; its events wait"
-                    : "another worker suspended the app; its events wait",
-                metadata: [LogKey.app: "\(suspension.app)", LogKey.detail: "\(suspension.why)"])
+            let details: Logger.Metadata = [LogKey.app: "\(suspension.app)", LogKey.detail: "\(suspension.why)"]
+            if suspension.cause == .paused {
+                logger.warning("app.paused", "an operator paused the app; its events wait", metadata: details)
+            } else {
+                logger.warning(
+                    "app.suspended-elsewhere", "another worker suspended the app; its events wait", metadata: details)
+            }
         case .resumed(let suspension, let resumption):
             let details: Logger.Metadata = [LogKey.app: "\(suspension.app)"]
             switch resumption {
-            case .probe: logger.notice("the probe's token was not refused; the app is resumed", metadata: details)
-            case .told: logger.notice("the app is resumed by an operator or another worker", metadata: details)
+            case .probe:
+                logger.notice(
+                    "app.probe-accepted", "the probe's token was not refused; the app is resumed", metadata: details)
+            case .told:
+                logger.notice("app.resumed", "the app is resumed by an operator or another worker", metadata: details)
             case .elapsed:
-                logger.notice("the time of the app's pause is over; its events are answered again", metadata: details)
+                logger.notice(
+                    "app.pause-over", "the time of the app's pause is over; its events are answered again",
+                    metadata: details)
             }
         }
     }
@@ -77,12 +90,15 @@ extension SessionObserver {
         switch change {
         case .paused(let pause):
             logger.warning(
-                "an operator paused the lane; its events stay where they are",
+                "lane.paused", "an operator paused the lane; its events stay where they are",
                 metadata: details(pause).merging([LogKey.detail: "\(pause.why)"]) { first, _ in first })
         case .resumed(let pause):
-            logger.notice("an operator resumed the lane; its events are taken again", metadata: details(pause))
+            logger.notice(
+                "lane.resumed", "an operator resumed the lane; its events are taken again", metadata: details(pause))
         case .elapsed(let pause):
-            logger.notice("the time of the lane's pause is over; its events are taken again", metadata: details(pause))
+            logger.notice(
+                "lane.pause-over", "the time of the lane's pause is over; its events are taken again",
+                metadata: details(pause))
         }
     }
 
@@ -107,29 +123,31 @@ extension SessionObserver {
             switch notice {
             case .opened(let account, let detail):
                 logger.error(
+                    "vendor.unavailable",
                     "a vendor's REST API does not answer as it should; its circuit is open, and events wait",
                     metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
             case .closed(let account, let length):
                 let outage = Outage.text(.microseconds(length))
                 logger.notice(
-                    "the vendor's REST API answers again",
+                    "vendor.available", "the vendor's REST API answers again",
                     metadata: [LogKey.account: "\(account)", LogKey.outage: "\(outage)"])
             case .mismatched(let account, let detail):
                 logger.error(
+                    "vendor.answer-mismatched",
                     "a vendor's answer names another user than was asked about; it is refused, and the event waits",
                     metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
             case .throttled(let account, let detail):
                 logger.warning(
-                    "a vendor's REST API refuses every request for its rate; events wait",
+                    "vendor.throttling", "a vendor's REST API refuses every request for its rate; events wait",
                     metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
             case .accepted(let account, let length):
                 let outage = Outage.text(.microseconds(length))
                 logger.notice(
-                    "the vendor's REST API accepts requests again",
+                    "vendor.throttling-over", "the vendor's REST API accepts requests again",
                     metadata: [LogKey.account: "\(account)", LogKey.outage: "\(outage)"])
             case .refused(let account, let detail):
                 logger.warning(
-                    "a vendor refuses to be asked about one user",
+                    "vendor.user-refused", "a vendor refuses to be asked about one user",
                     metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
             }
         }

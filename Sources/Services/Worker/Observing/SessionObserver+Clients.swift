@@ -16,11 +16,11 @@ extension SessionObserver {
         switch notice {
         case .lost(let length, let reason):
             logger.error(
-                "no broker is reachable; events wait, and none is lost",
+                "brokers.unreachable", "no broker is reachable; events wait, and none is lost",
                 metadata: [LogKey.outage: "\(Outage.text(length))", LogKey.kafkaError: "\(reason)"])
         case .back(let length):
             logger.notice(
-                "the brokers are reachable again; no event was lost",
+                "brokers.reachable", "the brokers are reachable again; no event was lost",
                 metadata: [LogKey.outage: "\(Outage.text(length))"])
         }
     }
@@ -35,6 +35,7 @@ extension SessionObserver {
     func topicsMissing(_ list: String) {
         status.set(.topics, "missing or not to be used: \(list)")
         logger.error(
+            "topics.missing",
             "topics do not exist or may not be used; create them, or rename them under topics; waiting",
             metadata: [LogKey.topic: "\(list)"])
     }
@@ -43,6 +44,7 @@ extension SessionObserver {
     func tiersAbandoned(_ list: String) {
         status.set(.topics, "no tier of worker.retries.tiers reads \(list)")
         logger.error(
+            "retry-topics.abandoned",
             "retry topics hold events and belong to no tier; put the tiers back until they are empty, or delete the topics; waiting",
             metadata: [LogKey.topic: "\(list)"])
     }
@@ -54,6 +56,7 @@ extension SessionObserver {
         status.set(.topics, "the control topic \(topic) is not read yet: \(reason)")
         guard isNew else { return }
         logger.error(
+            "control-topic.unread",
             "the control topic is not read yet; nothing is consumed until the operators' pauses are known",
             metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(reason)"])
     }
@@ -61,7 +64,9 @@ extension SessionObserver {
     /// Notes that the transactional id could not be registered, and that the session tries again.
     func registrationFailed(_ error: KafkaError) {
         status.set(.brokers, "the transaction coordinator does not answer: \(error)")
-        logger.warning("the transactional id could not be registered yet", metadata: [LogKey.kafkaError: "\(error)"])
+        logger.warning(
+            "transactional-id.unregistered", "the transactional id could not be registered yet",
+            metadata: [LogKey.kafkaError: "\(error)"])
     }
 
     /// Notes that a session made its clients.
@@ -71,7 +76,7 @@ extension SessionObserver {
     func began(_ configuration: Configuration, bootstrapServers: String, instance: String) {
         if !status.isQuiet { status.set(.worker, nil) }
         logger.notice(
-            "the worker consumes",
+            "worker.consuming", "the worker consumes",
             metadata: [
                 LogKey.bootstrapServers: "\(bootstrapServers)",
                 LogKey.delivery: "\(configuration.delivery.rawValue)", LogKey.instance: "\(instance)",
@@ -84,17 +89,21 @@ extension SessionObserver {
         if error.code.isAboutReading { setUnread(error, lane) }
         let details: Logger.Metadata = [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"]
         // Lost connections are the library's lines, and an outage has a line of its own.
-        if error.code.isConnection { return logger.debug("a consumer reports an error", metadata: details) }
-        logger.warning("a consumer reports an error", metadata: details)
+        if error.code.isConnection {
+            return logger.debug("kafka.consumer-error", "a consumer reports an error", metadata: details)
+        }
+        logger.warning("kafka.consumer-error", "a consumer reports an error", metadata: details)
     }
 
     /// Notes that not all of the latest versions on the token topic could be read.
-    func versionsIncomplete() { logger.warning("not all of the token topic's latest versions could be read in time") }
+    func versionsIncomplete() {
+        logger.warning("versions.incomplete", "not all of the token topic's latest versions could be read in time")
+    }
 
     /// Notes that the versions on the token topic could not be read.
     func versionsUnknown(_ topic: String, _ error: KafkaError) {
         logger.warning(
-            "the versions on the token topic could not be read; this worker uses its clock",
+            "versions.unreadable", "the versions on the token topic could not be read; this worker uses its clock",
             metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(error)"])
     }
 
@@ -108,6 +117,7 @@ extension SessionObserver {
     /// Notes that the last commit of clients that are about to be replaced failed.
     func lastCommitFailed(_ error: KafkaError) {
         logger.warning(
+            "last-commit.failed",
             "the last commit before new Kafka clients failed; they go on from the committed offsets",
             metadata: [LogKey.kafkaError: "\(error)"])
     }
@@ -115,17 +125,21 @@ extension SessionObserver {
     /// Notes that the brokers did not answer a commit of the worker `instance` in time.
     func commitGivenUp(instance: String) {
         logger.warning(
+            "last-commit.unanswered",
             "the brokers did not answer a commit in time; its clients are given up, and new ones go on from the committed offsets",
             metadata: [LogKey.instance: "\(instance)"])
     }
 
     /// Notes that the session was over before it could leave its groups.
-    func leftLate() { logger.warning("leaving the groups took too long; they will notice by themselves") }
+    func leftLate() {
+        logger.warning("group.left-late", "leaving the groups took too long; they will notice by themselves")
+    }
 
     /// Notes that the clients are of no further use.
     func clientsFailed(_ error: KafkaError) {
         status.set(.worker, "its Kafka clients are replaced: \(error)")
         logger.error(
+            "kafka-clients.replaced",
             "the Kafka clients are of no further use; new ones start from the committed offsets",
             metadata: [LogKey.kafkaError: "\(error)"])
     }

@@ -14,6 +14,7 @@ extension SessionObserver {
     func controlMissing(_ topic: String) {
         status.degradations.set(.control, "the control topic \(topic) does not exist", of: "topic")
         logger.error(
+            "control-topic.missing",
             "the control topic does not exist: suspensions and pauses hold for this worker alone, and end with it; create it, compacted",
             metadata: [LogKey.topic: "\(topic)"])
     }
@@ -21,7 +22,7 @@ extension SessionObserver {
     /// Notes that the control topic was created again.
     func controlReplaced(_ topic: String) {
         logger.error(
-            "the control topic was deleted and created again; it is read from its start",
+            "control-topic.recreated", "the control topic was deleted and created again; it is read from its start",
             metadata: [LogKey.topic: "\(topic)"])
     }
 
@@ -29,14 +30,16 @@ extension SessionObserver {
     func controlNotReadAgain(_ error: KafkaError) {
         status.degradations.set(.control, "the control topic cannot be read from its start: \(error)", of: "start")
         logger.warning(
-            "the control topic could not be read from its start; it is tried again",
+            "control-topic.unreadable", "the control topic could not be read from its start; it is tried again",
             metadata: [LogKey.kafkaError: "\(error)"])
     }
 
     /// Notes that no client can be made to write the control topic.
     func controlUnwritable(_ error: KafkaError) {
         status.degradations.set(.control, "the control topic cannot be written: \(error)", of: "writing")
-        logger.error("the control topic cannot be written", metadata: [LogKey.kafkaError: "\(error)"])
+        logger.error(
+            "control-topic.unwritable", "the control topic cannot be written",
+            metadata: [LogKey.kafkaError: "\(error)"])
     }
 
     /// Notes that every record for the fleet was written.
@@ -48,7 +51,7 @@ extension SessionObserver {
     func controlDelayed(_ app: String?, _ error: KafkaError) {
         status.degradations.set(.control, "the control topic cannot be written: \(error)", of: "writing")
         logger.warning(
-            "the control topic could not be written; it is tried again",
+            "control-topic.write-failed", "the control topic could not be written; it is tried again",
             metadata: [LogKey.app: "\(app ?? "")", LogKey.kafkaError: "\(error)"])
     }
 }

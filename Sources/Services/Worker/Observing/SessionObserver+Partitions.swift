@@ -8,30 +8,35 @@ import Telemetry
 extension SessionObserver {
     /// Notes that partitions of `lane` come or go.
     func rebalanced(_ lane: Lane, _ partitions: [TopicPartition], isAssignment: Bool) {
-        if isAssignment {
-            metrics.partitions.begin(partitions)
-            joined(lane)
+        let details: Logger.Metadata = [
+            LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(partitions.ranges)",
+        ]
+        guard isAssignment else {
+            return logger.info("partitions.revoked", "partitions were revoked", metadata: details)
         }
-        logger.info(
-            isAssignment ? "partitions were assigned" : "partitions were revoked",
-            metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(partitions.ranges)"])
+        metrics.partitions.begin(partitions)
+        joined(lane)
+        logger.info("partitions.assigned", "partitions were assigned", metadata: details)
     }
 
     /// Notes that a group did not wait for the answer to a rebalance.
     func answeredLate(_ error: KafkaError) {
-        logger.warning("the group moved on before it was answered", metadata: [LogKey.kafkaError: "\(error)"])
+        logger.warning(
+            "group.answered-late", "the group moved on before it was answered",
+            metadata: [LogKey.kafkaError: "\(error)"])
     }
 
     /// Notes that the starts of partitions of `lane` are not known yet, and that the session asks again.
     func startsUnknown(_ lane: Lane, _ error: KafkaError) {
         logger.warning(
-            "where the partitions are to be read from is not known yet; trying again",
+            "offsets.unknown", "where the partitions are to be read from is not known yet; trying again",
             metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
     }
 
     /// Notes that a partition came back at an offset before this process' commit.
     func wentBack(_ partition: TopicPartition, to offset: Int64, from committed: Int64) {
         logger.error(
+            "offsets.went-back",
             "the group went back to before what this worker committed; unless its offsets were reset, the brokers lost a commit, and events are answered twice",
             metadata: [
                 LogKey.partitions: "\(partition)",
@@ -57,12 +62,13 @@ extension SessionObserver {
         case .fresh, .resumed: break
         case .lost(let count):
             logger.error(
-                "records were deleted before they were read; their events are never answered",
+                "records.lost", "records were deleted before they were read; their events are never answered",
                 metadata: details.merging([LogKey.records: "\(count)"]) { first, _ in first })
             metrics.partitions.lost(count, partition)
             degrade("\(count) records of \(partition) were deleted before they were read")
         case .beyondEnd:
             logger.error(
+                "partition.truncated",
                 "the log ends before the committed offset; the worker goes on at its end, and answers none of the retained records again",
                 metadata: details.merging([
                     LogKey.detail: "to answer them: stop the workers, then \(remedy)"
@@ -71,7 +77,8 @@ extension SessionObserver {
             degrade("the log of \(partition) ends before the committed offset")
         case .replaced:
             logger.error(
-                "the topic was deleted and created again; the worker reads it from its start", metadata: details)
+                "partition.recreated", "the topic was deleted and created again; the worker reads it from its start",
+                metadata: details)
             metrics.partitions.regressed(.replaced, partition)
             degrade("the topic of \(partition) was created again")
         }
@@ -80,6 +87,7 @@ extension SessionObserver {
     /// Notes that a partition's log is not the one that was read, so that another session follows.
     func logReplaced(_ why: String) {
         logger.error(
+            "partition.replaced",
             "a partition's log is not the one that was read; the worker decides again where to start",
             metadata: [LogKey.detail: "\(why)"])
         status.set(.worker, "it decides again where to start: \(why)")

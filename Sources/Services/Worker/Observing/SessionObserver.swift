@@ -58,7 +58,11 @@ final class SessionObserver: Sendable {
     func changed(isQuiet: Bool, isBegun: Bool) {
         let reason = isBegun ? nil : WorkerStatus.starting
         status.set(.worker, isQuiet ? "it is quiet: it takes nothing new; SIGUSR1 ends that" : reason)
-        logger.notice(isQuiet ? "quiet: nothing new is taken" : "no longer quiet: events are taken again")
+        if isQuiet {
+            logger.notice("worker.quiet", "quiet: nothing new is taken")
+        } else {
+            logger.notice("worker.quiet-over", "no longer quiet: events are taken again")
+        }
     }
 
     /// Logs the outcomes since the last lines: an operator wants a few lines a minute and not one for each unit.
@@ -143,10 +147,13 @@ final class SessionObserver: Sendable {
         if isRepeated {
             status.set(.publishing, "every transaction is aborted: \(error)")
             logger.error(
+                "transactions.failing",
                 "every transaction is aborted for the same reason; no event is answered until it is fixed",
                 metadata: Self.details(ofAbort: error))
         }
-        logger.warning("a transaction was aborted; its events are taken again", metadata: Self.details(ofAbort: error))
+        logger.warning(
+            "transaction.aborted", "a transaction was aborted; its events are taken again",
+            metadata: Self.details(ofAbort: error))
     }
 
     private static func details(ofAbort error: KafkaError) -> Logger.Metadata {
@@ -167,12 +174,15 @@ final class SessionObserver: Sendable {
             switch notice {
             case .differs(let detail):
                 logger.error(
-                    "this clock and others differ; tokens are dated by a wrong time",
+                    "clock.wrong", "this clock and others differ; tokens are dated by a wrong time",
                     metadata: [LogKey.detail: "\(detail)"])
             case .agrees(let length):
-                logger.notice("this clock and others agree again", metadata: [LogKey.outage: "\(Outage.text(length))"])
+                logger.notice(
+                    "clock.right", "this clock and others agree again",
+                    metadata: [LogKey.outage: "\(Outage.text(length))"])
             case .eventsAreAhead(let detail):
                 logger.warning(
+                    "events.dated-ahead",
                     "live events are dated later than this clock; a producer's clock or this one is wrong",
                     metadata: [LogKey.detail: "\(detail)"])
             }
@@ -183,27 +193,27 @@ final class SessionObserver: Sendable {
     func blocked(_ blockage: Blockage) {
         status.set(.publishing, "the topic \(blockage.topic) cannot be written: \(blockage.error)")
         logger.error(
-            "a topic cannot be written; nothing is consumed or committed until it can",
+            "topic.unwritable", "a topic cannot be written; nothing is consumed or committed until it can",
             metadata: [LogKey.topic: "\(blockage.topic)", LogKey.kafkaError: "\(blockage.error)"])
     }
 
     /// Notes that a topic still cannot be written.
     func stillBlocked(_ topic: String, _ error: KafkaError) {
         logger.warning(
-            "the topic still cannot be written",
+            "topic.still-unwritable", "the topic still cannot be written",
             metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(error)"])
     }
 
     /// Notes that all topics can be written again.
     func unblocked() {
         status.set(.publishing, nil)
-        logger.notice("the topics can be written again; events are taken again")
+        logger.notice("topics.writable", "the topics can be written again; events are taken again")
     }
 
     /// Notes that offsets of `lane` could not be committed.
     func offsetsRefused(_ lane: Lane, _ error: KafkaError) {
         logger.warning(
-            "offsets could not be committed; they are tried again",
+            "offsets.uncommitted", "offsets could not be committed; they are tried again",
             metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
     }
 }

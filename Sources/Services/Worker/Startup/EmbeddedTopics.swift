@@ -30,6 +30,7 @@ struct EmbeddedTopics: Sendable {
                 port = try await EmbeddedPort.open(number, to: broker.bootstrapServers)
             }
             logger.notice(
+                "embedded-broker.listening",
                 "the embedded broker listens; it keeps nothing and isolates no transaction, so delivery is at least once",
                 metadata: [LogKey.bootstrapServers: "\(port?.address ?? broker.bootstrapServers)"])
             return EmbeddedTopics(broker: broker, port: port)

@@ -31,7 +31,7 @@ public struct KeyProtection: Sendable {
         let all = Self.gaps(gaps, refusedLocks: SecretMemory.refusedLocks)
         guard !all.isEmpty else { return }
         logger.notice(
-            "the system does not protect the keys in memory as it could",
+            "keys.unprotected", "the system does not protect the keys in memory as it could",
             metadata: [LogKey.detail: "\(all.map(\.rawValue).joined(separator: "; "))"])
     }
 
