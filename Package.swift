@@ -94,7 +94,10 @@ let adapterTargets: [Target] = vendors.flatMap { vendor -> [Target] in
             packageAccess: false, swiftSettings: settings),
         .testTarget(
             name: "\(vendor)AdapterTests",
-            dependencies: [.target(name: "\(vendor)Adapter"), "AdapterTestKit", "AdapterTestSupport", "AdapterKit"],
+            dependencies: [
+                .target(name: "\(vendor)Adapter"), "AdapterTestKit", "AdapterTestSupport", "AsyncTestSupport",
+                "AdapterKit",
+            ],
             path: "adapters/\(vendor)/Tests", swiftSettings: settings),
     ]
 }
@@ -308,11 +311,13 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        // What tests share that wait: for a line in a log, for a turn, for something to come true.
+        // What tests share that wait for a line in a log, for a turn or for a condition, and the scale of long ones.
         .target(
             name: "AsyncTestSupport", dependencies: [logging], swiftSettings: settings),
-        tests("RemintClientTests", ["RemintClient"]),
-        tests("JOSETests", ["JOSE", "Formats", "ProgramTestSupport"], resources: [.copy("Vectors")]),
+        tests("RemintClientTests", ["RemintClient", "AsyncTestSupport"]),
+        tests(
+            "JOSETests", ["JOSE", "Formats", "ProgramTestSupport", "AsyncTestSupport"],
+            resources: [.copy("Vectors")]),
         // What the adapters' tests share.
         .target(
             name: "AdapterTestSupport",
@@ -320,23 +325,24 @@ let package = Package(
             swiftSettings: settings),
         // What the tests share that speak TLS.
         .target(name: "CertificateTestSupport", swiftSettings: settings),
-        tests("AdapterKitTests", ["AdapterKit", "AdapterTestKit", "JOSE"]),
+        tests("AdapterKitTests", ["AdapterKit", "AdapterTestKit", "JOSE", "AsyncTestSupport"]),
         .testTarget(
             name: "DeclaredAdaptersTests",
             dependencies: [
                 "DeclaredAdapters", "DeclaredTesting", "YAMLReading", "AdapterKit", "AdapterTestKit",
-                "AdapterTestSupport", "ProgramTestSupport", "BrazeAdapter", "OneSignalAdapter", "InfobipAdapter",
+                "AdapterTestSupport", "AsyncTestSupport", "ProgramTestSupport", "BrazeAdapter", "OneSignalAdapter",
+                "InfobipAdapter",
             ],
             exclude: ["Rules"], swiftSettings: settings),
         tests("StubServerTests", ["StubServer", "AdapterKit", "CertificateTestSupport", nio, sockets, tls]),
-        tests("KeyringTests", ["Keyring", "JOSE"]),
-        tests("AccessTests", ["Access", "JOSE", "Formats"]),
+        tests("KeyringTests", ["Keyring", "JOSE", "AsyncTestSupport"]),
+        tests("AccessTests", ["Access", "JOSE", "Formats", "AsyncTestSupport"]),
         tests(
             "PipelineTests",
             // Attacks go through the operators' redrives too.
             [
                 "Pipeline", "AdapterKit", "JOSE", "Spans", "Operations", "Kafka", "WorkerConfiguration",
-                "WorkerTestSupport", "DeclaredAdapters", "DeclaredTesting",
+                "WorkerTestSupport", "AsyncTestSupport", "DeclaredAdapters", "DeclaredTesting",
             ] + adapterDependencies),
         tests("KafkaTests", ["Kafka", "CertificateTestSupport", "AsyncTestSupport", logging]),
         tests(
@@ -401,7 +407,7 @@ let package = Package(
             "OperationsTests",
             [
                 "Operations", "Pipeline", "AdapterKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration",
-                "WorkerTestSupport",
+                "WorkerTestSupport", "AsyncTestSupport",
             ] + someAdapters),
         tests(
             "WorkerTests",
@@ -418,13 +424,25 @@ let package = Package(
             exclude: ["Fixtures"]),
         // What the tests share that run the built program.
         .target(name: "ProgramTestSupport", swiftSettings: settings),
+        // What the tests share that run commands in their own process.
+        .target(
+            name: "CommandTestSupport",
+            dependencies: ["CommandKit", "Remint", "Vendors", "AdapterKit", "ProgramTestSupport"],
+            swiftSettings: settings),
+        tests(
+            "RemintTests",
+            [
+                // A few lines run in a shell.
+                "remint-program", "remint-bench", "CommandKit", "Kafka", "Keyring", "JOSE", "CommandTestSupport",
+                "ProgramTestSupport", "AsyncTestSupport", logging,
+            ]),
         tests(
             "ScenarioTests",
             [
                 "remint-program", "remint-bench", "example-remint", "Operations", "WorkerConfiguration", "Kafka",
                 "Keyring", "JOSE", "AdapterKit",
-                "AdapterTestKit", "Vendors", "StubServer", "ProgramTestSupport", "CertificateTestSupport",
-                "RemintClient", logging,
+                "AdapterTestKit", "Vendors", "StubServer", "CommandTestSupport", "ProgramTestSupport",
+                "CertificateTestSupport", "AsyncTestSupport", "RemintClient", logging,
             ] + adapterDependencies),
         tests(
             "BrokerTests",
@@ -434,7 +452,7 @@ let package = Package(
                 "Vendors",
                 "OneSignalAdapter",
                 "StubServer",
-                "ProgramTestSupport", logging, lifecycle, nio, sockets,
+                "CommandTestSupport", "ProgramTestSupport", "AsyncTestSupport", logging, lifecycle, nio, sockets,
             ]),
     ] + adapterTargets + exampleTargets
 )

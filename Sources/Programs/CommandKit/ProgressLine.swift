@@ -1,10 +1,9 @@
-import Foundation
 import Operations
 
 /// A line on standard error that is overwritten as work continues; nothing where standard error is no terminal.
 package struct ProgressLine: ProgressDisplay {
     /// Whether anybody sees it.
-    package let isShown = isatty(FileHandle.standardError.fileDescriptor) == 1
+    package let isShown = CommandContext.current.terminals.contains(.errors)
     private var last = ContinuousClock.now - .seconds(1)
     private var isDirty = false
     private var pace = ProgressPace()
@@ -30,5 +29,5 @@ package struct ProgressLine: ProgressDisplay {
         write("\r\u{1B}[K")
     }
 
-    private func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
+    private func write(_ text: String) { CommandContext.current.errors(text) }
 }

@@ -1,36 +1,30 @@
 import Foundation
 
-/// The streams that a person reads.
+/// The streams that a person reads, of the command that runs.
 package enum Terminal {
-    /// The exit code where nobody reads the output any more, as of a program that SIGPIPE ends.
-    private static let closedOutput: Int32 = 141
+    private static var context: CommandContext { .current }
 
-    /// Prints a line of the result on standard output. If nobody reads it any more, as after `| head`, the process ends with
-    /// 141. If it cannot be written for another reason, the process ends with 1.
-    package static func print(_ line: String) {
-        do { try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8)) } catch {
-            // The libraries ignore SIGPIPE, so the end of a pipe is an error here.
-            let causes = [error as NSError, (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError]
-            if causes.contains(where: { $0?.domain == NSPOSIXErrorDomain && $0?.code == Int(EPIPE) }) {
-                exit(closedOutput)
-            }
-            self.error("remint: standard output cannot be written: \(error.localizedDescription)")
-            exit(1)
-        }
-    }
+    /// Prints a line of the result on standard output.
+    package static func print(_ line: String) { context.output(line + "\n") }
 
     /// Whether a person can answer questions on standard input.
-    package static var isInteractive: Bool { isatty(FileHandle.standardInput.fileDescriptor) == 1 }
+    package static var isInteractive: Bool { context.terminals.contains(.input) }
 
     /// Prints `question` on standard error, and returns the next line of standard input; nil at its end.
     package static func ask(_ question: String) -> String? {
-        write(question)
-        return readLine()
+        context.errors(question)
+        return context.nextLine()
     }
 
     /// Prints a line about progress or an error on standard error.
-    package static func error(_ line: String) { write(line + "\n") }
+    package static func error(_ line: String) { context.errors(line + "\n") }
 
-    /// Writes to standard error. What cannot be written is dropped: there is no other place for it.
-    private static func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
+    /// The width that the parser gives help pages: of `COLUMNS`, of the terminal, or 80.
+    static var columns: Int {
+        if let columns = context.environment["COLUMNS"].flatMap({ Int($0) }) { return columns }
+        guard context.terminals.contains(.output) else { return 80 }
+        var size = winsize()
+        let isTerminal = unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        return isTerminal ? Int(size.ws_col) : 80
+    }
 }

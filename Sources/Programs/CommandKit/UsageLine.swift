@@ -1,15 +1,3 @@
-import Foundation
-
-extension Terminal {
-    /// The width that the parser gives help pages: of `COLUMNS`, of the terminal, or 80.
-    static var columns: Int {
-        if let columns = ProcessInfo.processInfo.environment["COLUMNS"].flatMap({ Int($0) }) { return columns }
-        var size = winsize()
-        let isTerminal = unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        return isTerminal ? Int(size.ws_col) : 80
-    }
-}
-
 extension String {
     /// Returns a message of the parser with its usage in lines of at most `columns`: the parser writes the usage in one line.
     func wrappingUsage(at columns: Int) -> String {

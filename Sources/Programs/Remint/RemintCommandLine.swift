@@ -3,7 +3,14 @@ import Keyring
 
 /// The command line.
 struct RemintCommandLine: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    /// The configuration. The text of `--version` depends on the arguments of the command that runs.
+    static var configuration: CommandConfiguration {
+        var configuration = fixed
+        configuration.version = Build.report
+        return configuration
+    }
+
+    private static let fixed = CommandConfiguration(
         commandName: "remint",
         abstract: "Mints replacement tokens for users whose SDK reported a failed authentication.",
         discussion: .help(
@@ -16,7 +23,6 @@ struct RemintCommandLine: AsyncParsableCommand {
                 remint demo
                 remint check --config remint.yaml --connect
                 """),
-        version: Build.report,
         groupedSubcommands: [
             CommandGroup(name: "Services", subcommands: [RunCommand.self, PickupCommand.self, SignerCommand.self]),
             CommandGroup(
@@ -38,14 +44,17 @@ struct RemintCommandLine: AsyncParsableCommand {
                 ]),
         ])
 
-    /// Runs the program. Exit codes: 0 done, 1 wrong request or failed check, 2 usage, 75 try again later.
-    static func main() async {
-        let command = parsedOrEnd()
-        var invocation = (command as? any AdvisingCommand)?.invocation ?? RemintCommand.Invocation()
+    /// Runs the command that the context's arguments name, and returns its exit code: 0 done, 1 wrong request or failed check,
+    /// 2 usage, 75 try again later.
+    static func answer() async -> Int32 {
+        var invocation = RemintCommand.Invocation()
+        do throws(ExitCode) {
+            if let command = try parse() as? any AdvisingCommand { invocation = command.invocation }
+        } catch { return error.rawValue }
         if invocation.brokers != nil { invocation.brokered = brokered(in: Self.self) }
         // The text of an error may name commands too. The command is parsed again, because a parsed one cannot be sent to
         // the task's scope of `invocation`.
-        await RemintCommand.$invocation.withValue(invocation) { await runToEnd() }
+        return await RemintCommand.$invocation.withValue(invocation) { await exitCode() }
     }
 
     /// Returns the commands below `command` that accept `--brokers`, as their help lists them.

@@ -1,5 +1,4 @@
 public import AdapterKit
-import Foundation
 import Vendors
 
 /// The command `remint` as a library, for a program with adapters of its own.
@@ -20,9 +19,16 @@ public enum RemintMain {
     @concurrent public static func run(adapters: [AdapterRegistration] = []) async {
         if let mistake = AdapterRegistry.mistake(in: adapters) {
             Terminal.error("Error: \(mistake)")
-            exit(2)
+            endProcess(with: 2)
         }
         AdapterRegistry.add(adapters)
-        await RemintCommandLine.main()
+        endProcess(with: await RemintCommandLine.answer())
+    }
+
+    /// Runs a command in this process, and returns its exit code.
+    ///
+    /// - Parameter context: the arguments and everything else that the command reads and writes.
+    @concurrent package static func run(in context: CommandContext) async -> Int32 {
+        await CommandContext.$current.withValue(context) { await RemintCommandLine.answer() }
     }
 }

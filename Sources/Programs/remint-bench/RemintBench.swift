@@ -18,7 +18,7 @@ struct RemintBench: AsyncParsableCommand {
             BenchLedger.self, BenchPickup.self,
         ])
 
-    static func main() async { await runToEnd() }
+    static func main() async { endProcess(with: await exitCode()) }
 }
 
 /// The options of a measurement.

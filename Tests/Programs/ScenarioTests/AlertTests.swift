@@ -5,7 +5,7 @@ import Testing
 
 extension Scenarios {
     /// Tests of the alerts and the dashboard against their runbooks, their own tests and their units.
-    @Suite(.timeLimit(.minutes(10))) struct AlertTests {
+    @Suite(.timeLimit(.minutes(5))) struct AlertTests {
         /// An alert of the rules.
         private struct Alert {
             let name: String
@@ -93,7 +93,7 @@ extension Scenarios {
             let end = try #require(page.firstRange(of: "\n## Traces\n")).lowerBound
             let commands = page[start..<end].matches(of: /`remint ([^`]+)`/).map { $0.1.split(separator: " ") }
             #expect(commands.count > 40)
-            let dump = try await Program.run(Repository.remint, ["--experimental-dump-help"])
+            let dump = try await Command.remint(["--experimental-dump-help"])
             let root = try JSONDocument(parsing: Array(dump.standardOutput)).root
             for words in commands where words.first.map({ $0 != "signer" }) ?? false {
                 var command = try #require(root["command"])

@@ -4,7 +4,7 @@ import Testing
 
 extension Scenarios {
     /// The measurements, small: that they finish and report what they promise, not how fast this machine is.
-    @Suite(.timeLimit(.minutes(10))) struct BenchTests {
+    @Suite(.timeLimit(.minutes(5))) struct BenchTests {
         private func json(_ arguments: [String]) async throws -> [String: Any] {
             let program = try await Program.run(Repository.bench, arguments + ["--json"])
             try #require(program.status == 0, "\(program.errorText)")

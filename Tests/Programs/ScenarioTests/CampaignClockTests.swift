@@ -10,7 +10,7 @@ import WorkerConfiguration
 
 extension CampaignScenarios {
     /// A campaign hears of its canary whatever the operator's clock shows.
-    @Suite(.timeLimit(.minutes(10))) struct CampaignClockTests {
+    @Suite(.timeLimit(.minutes(5))) struct CampaignClockTests {
         private static let app = "braze-ios"
 
         @Test(arguments: [-600, 600] as [Int64])

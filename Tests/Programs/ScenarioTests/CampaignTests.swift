@@ -7,7 +7,7 @@ import Testing
 
 extension CampaignScenarios {
     /// A campaign reports what happened, stops where nothing did, and continues.
-    @Suite(.timeLimit(.minutes(20))) struct CampaignTests {
+    @Suite(.timeLimit(.minutes(5))) struct CampaignTests {
         static let app = "braze-ios"
 
         // MARK: The canary

@@ -7,7 +7,7 @@ import Testing
 extension CampaignScenarios {
     /// Tests of a canary that fails for another reason than a lack of tokens: the loop guard, the signer's policy, a
     /// vendor that refuses a few.
-    @Suite(.timeLimit(.minutes(20))) struct CanaryRowTests {
+    @Suite(.timeLimit(.minutes(5))) struct CanaryRowTests {
         private static let braze = Campaigners.braze
         private static let infobip = Campaigners.infobip
 
@@ -25,7 +25,7 @@ extension CampaignScenarios {
             // Users of live traffic get tokens of the new version, which the vendor was not given.
             let tokens = try await issueNewTokens(8, of: new, shop)
             try await Self.braze.refuse(tokens, shop)
-            try #require(await worker.wrote("the app is suspended"), "\(worker.errorText)")
+            try #require(await worker.logged("app.suspended"), "\(worker.errorText)")
             let canary = ["--canary", "10", "--watch", "1s", "--answer-within"]
             let refused = try await operatorOf.run("reissue", canary + ["4s"], brokers: true)
             #expect(refused.status == 1)
@@ -63,7 +63,7 @@ extension CampaignScenarios {
                 "reissue", "--canary", "100", "--watch", "20s", "--max-rejections", "100%", "--rate", "0")
             try #require(await job.wrote("the canary is answered"), "\(job.errorText)")
             try await Self.braze.refuse(try await shop.tokens().filter { $0.header("remint-key-id") == new }, shop)
-            try #require(await worker.wrote("the app is suspended"), "\(worker.errorText)")
+            try #require(await worker.logged("app.suspended"), "\(worker.errorText)")
             await job.waitForEnd()
             #expect(job.status == 1)
             #expect(
@@ -212,7 +212,7 @@ private struct PolicySigner {
         try Data(text.replacing("{ path: keys/\(ring) }", with: "{ path: keys/\(ring)\(rule) }").utf8)
             .write(to: URL(filePath: configuration))
         let signer = try Program(Repository.remint, ["signer", "--config", configuration, "--socket", socket])
-        try #require(await signer.wrote("the signer listens"), "\(signer.errorText)")
+        try #require(await signer.logged("signer.listening"), "\(signer.errorText)")
         return signer
     }
 }

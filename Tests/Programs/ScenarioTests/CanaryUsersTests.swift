@@ -12,7 +12,7 @@ import WorkerConfiguration
 
 extension CampaignScenarios {
     /// A canary is made of users who can be heard of, in every app of the ring.
-    @Suite(.timeLimit(.minutes(15))) struct CanaryUsersTests {
+    @Suite(.timeLimit(.minutes(5))) struct CanaryUsersTests {
         private static let braze = Campaigners.braze
         private static let android = Campaigners(
             app: "braze-android", expired: Self.braze.expired, refused: Self.braze.refused)

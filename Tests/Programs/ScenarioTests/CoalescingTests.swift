@@ -5,7 +5,7 @@ import Testing
 
 extension DeviceScenarios {
     /// One failure costs one signature, as the metrics count them.
-    @Suite(.timeLimit(.minutes(10))) struct CoalescingTests {
+    @Suite(.timeLimit(.minutes(5))) struct CoalescingTests {
         @Test func `ten thousand reports of one user cost one signature, those of as many users as many`() async throws
         {
             let shop = try await Shop.open(admission: "subjects: 100000, coalesce: 60s")

@@ -5,7 +5,7 @@ import Testing
 
 extension OperatorScenarios {
     /// Tests that one operator's command applies to every worker, and to workers that start later.
-    @Suite(.timeLimit(.minutes(10))) struct ControlTests {
+    @Suite(.timeLimit(.minutes(5))) struct ControlTests {
         @Test func `a pause holds for two workers and over a restart, until the app is resumed`() async throws {
             let shop = try await Shop.open()
             let first = try await shop.startWorker()
@@ -47,9 +47,8 @@ extension OperatorScenarios {
             await shop.broker.close()
         }
 
-        private func apps(_ shop: borrowing Shop, _ arguments: String...) async throws -> Program {
-            try await Program.run(
-                Repository.remint,
+        private func apps(_ shop: borrowing Shop, _ arguments: String...) async throws -> Command {
+            try await Command.remint(
                 ["apps"] + arguments + ["--config", shop.configuration, "--brokers", shop.broker.bootstrapServers])
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 extension OperatorScenarios {
     /// Dead letters are listed without their payloads, and go back as often as they may.
-    @Suite(.timeLimit(.minutes(10))) struct DeadLetterCommandTests {
+    @Suite(.timeLimit(.minutes(5))) struct DeadLetterCommandTests {
         private static let secret = "eyJhbGciOiJSUzI1NiJ9.ZG8tbm90LXNob3c.c2lnbmF0dXJl"
 
         @Test func `dead letters are listed, redriven, guarded against loops, and none is sent twice`() async throws {
@@ -116,8 +116,8 @@ extension OperatorScenarios {
             #expect(table.outputText.contains("by ann: the app comes on Monday"), "\(table.outputText)")
             #expect(table.errorText.contains("1 parked dead letter"), "\(table.errorText)")
             #expect(try await lines(shop, ["list", "--parked", "--json"]) == 6)
-            let status = try await Program.run(
-                Repository.remint, ["status", "--config", shop.configuration, "--json"])
+            let status = try await Command.remint(
+                ["status", "--config", shop.configuration, "--json"])
             #expect(
                 status.outputText.contains(
                     #""parked_letters":{"topic":"remint.dead-letters.parked","partitions":2,"waiting":6}"#),
@@ -173,14 +173,14 @@ extension OperatorScenarios {
             ["--origin", "t/x"], ["--since", "now"],
         ])
         func `a filter that cannot be meant is refused`(_ arguments: [String]) async throws {
-            let list = try await Program.run(
-                Repository.remint, ["dead-letters", "list", "--config", "remint.yaml"] + arguments)
+            let list = try await Command.remint(
+                ["dead-letters", "list", "--config", "remint.yaml"] + arguments)
             #expect(list.status == 2, "\(list.errorText)")
         }
 
-        private func remint(_ shop: borrowing Shop, _ arguments: [String]) async throws -> Program {
-            try await Program.run(
-                Repository.remint, ["dead-letters"] + arguments + ["--config", shop.configuration])
+        private func remint(_ shop: borrowing Shop, _ arguments: [String]) async throws -> Command {
+            try await Command.remint(
+                ["dead-letters"] + arguments + ["--config", shop.configuration])
         }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 extension DeviceScenarios {
     /// The examples of edges: sessions, vouched users, events on the input topic, and tokens from the gateway.
-    @Suite(.timeLimit(.minutes(10))) struct EdgeTests {
+    @Suite(.timeLimit(.minutes(5))) struct EdgeTests {
         /// A folder with the module kafkajs; nil if there is none.
         private static let modules = ProcessInfo.processInfo.environment["REMINT_TEST_NODE_MODULES"]
         private static let canRunPages = ["node", "curl", "openssl", "kcat"].allSatisfy(Tool.isInstalled)

@@ -13,16 +13,16 @@ extension Scenarios {
 
         @Test func `a program with an adapter of its own has every command and every shipped vendor`() async throws {
             let help = try await run(["--help"])
-            #expect(help.outputText == (try await Program.run(Repository.remint, ["--help"])).outputText)
+            #expect(help.outputText == (try await Command.remint(["--help"])).outputText)
             let own = try await run(["codes", "example-chat"])
             let row = "| `token_invalid` | `token_invalid` | mint_once | key |"
             #expect(own.outputText.contains(row), "\(own.errorText)")
             for vendor in ["braze", "ably"] {
                 let shipped = try await run(["codes", vendor])
-                let same = try await Program.run(Repository.remint, ["codes", vendor])
+                let same = try await Command.remint(["codes", vendor])
                 #expect(shipped.status == 0 && shipped.outputText == same.outputText, "\(shipped.errorText)")
             }
-            let unknown = try await Program.run(Repository.remint, ["codes", "example-chat"])
+            let unknown = try await Command.remint(["codes", "example-chat"])
             #expect(unknown.status == 2 && unknown.errorText.contains("no adapter is called example-chat"))
         }
 
@@ -39,8 +39,8 @@ extension Scenarios {
             #expect(own.allSatisfy { $0["problem"] == nil })
             let check = try await run(["check", "--config", "shop/remint.yaml"], in: folder.url)
             #expect(check.status == 0, "\(check.errorText)")
-            let other = try await Program.run(
-                Repository.remint, ["check", "--config", "shop/remint.yaml"], directory: folder.url)
+            let other = try await Command.remint(
+                ["check", "--config", "shop/remint.yaml"], directory: folder.url)
             #expect(
                 other.status == 1 && (other.outputText + other.errorText).contains("example-chat"), "\(other.errorText)"
             )

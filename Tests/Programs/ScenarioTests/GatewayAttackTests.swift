@@ -9,7 +9,7 @@ import Testing
 extension GatewayScenarios {
     /// The attacks of callers on the gateway: with sessions of other users, headers that lie, and floods. Nobody gets a
     /// byte of another user's token, and no honest caller is refused.
-    @Suite(.timeLimit(.minutes(10))) struct GatewayAttackTests {
+    @Suite(.timeLimit(.minutes(5))) struct GatewayAttackTests {
         static let entries = [
             "braze-ios: { issuer: https://login.example, audience: shop }",
             "infobip-mobile: { issuer: https://login.example, claim: customer_id }",

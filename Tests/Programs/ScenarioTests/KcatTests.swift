@@ -5,7 +5,7 @@ import Testing
 
 extension Scenarios {
     /// Another Kafka client on both sides of the worker.
-    @Suite(.timeLimit(.minutes(10))) struct KcatTests {
+    @Suite(.timeLimit(.minutes(5))) struct KcatTests {
         @Test func `reports fed by kcat are answered, and kcat reads the tokens`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
@@ -23,8 +23,8 @@ extension Scenarios {
                 let line = try #require(lines.first { $0.hasPrefix("\(app)/") }, "\(app)")
                 let record = line[line.index(after: line.firstIndex(of: " ") ?? line.startIndex)...]
                 // A second opinion on the token, from the topic straight into the command.
-                let inspect = try await Program.run(
-                    Repository.remint, ["inspect", "--config", shop.configuration, "--app", app],
+                let inspect = try await Command.remint(
+                    ["inspect", "--config", shop.configuration, "--app", app],
                     input: Data(record.utf8))
                 #expect(inspect.status == 0, "\(inspect.outputText) \(inspect.errorText)")
                 #expect(inspect.outputText.contains("says: accepted"))

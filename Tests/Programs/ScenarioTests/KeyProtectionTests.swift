@@ -5,7 +5,7 @@ import Testing
 
 extension KeyScenarios {
     /// Tests that a process with keys shows nobody its memory.
-    @Suite(.timeLimit(.minutes(10))) struct KeyProtectionTests {
+    @Suite(.timeLimit(.minutes(5))) struct KeyProtectionTests {
         /// An account without rights: this one, or another where this is root, which may read everything.
         private static let user: UInt32 = geteuid() == 0 ? 65_534 : geteuid()
         private static let canChangeUser =
@@ -46,7 +46,7 @@ extension KeyScenarios {
             let arguments = [name, "--config", shop.configuration] + (name == "signer" ? ["--socket", socket] : [])
             let program = try start(arguments)
             try #require(
-                await program.wrote(name == "signer" ? "the signer listens" : "the worker consumes"),
+                await program.logged(name == "signer" ? "signer.listening" : "worker.consuming"),
                 "\(program.errorText)")
             let folder = "/proc/\(program.processID)"
             let limits = try String(contentsOfFile: "\(folder)/limits", encoding: .utf8)
@@ -59,7 +59,7 @@ extension KeyScenarios {
             let reader = try await Program.run(reading[0], Array(reading.dropFirst()))
             #expect(reader.status != 0)
             #expect(reader.errorText.contains("Permission denied"), "\(reader.errorText)")
-            if !program.errorText.contains("does not protect the keys in memory") {
+            if !program.hasLogged("keys.unprotected") {
                 let locked = try #require(status.firstMatch(of: /VmLck:\s+(\d+) kB/)).1
                 #expect(Int(locked).map { $0 >= 4 } == true)
             }
@@ -74,10 +74,8 @@ extension KeyScenarios {
             let shop = try await shop()
             let socket = shop.folder.appending(path: "s").path
             let signer = try start(["signer", "--config", shop.configuration, "--socket", socket], locking: 0)
-            try #require(await signer.wrote("the signer listens"), "\(signer.errorText)")
-            let lines = signer.errorText.split(separator: "\n").filter {
-                $0.contains("does not protect the keys in memory as it could")
-            }
+            try #require(await signer.logged("signer.listening"), "\(signer.errorText)")
+            let lines = signer.logLines("keys.unprotected")
             #expect(lines.count == 1)
             #expect(lines.first?.contains("LimitMEMLOCK=") == true)
             signer.terminate()

@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import Glibc
 import Kafka
@@ -5,11 +6,11 @@ import ProgramTestSupport
 import Testing
 
 extension OperatorScenarios {
-    /// Batch jobs that run as process 1, as in a container, and are killed at random moments.
-    @Suite(.timeLimit(.minutes(10)), .enabled(if: Namespace.isAllowed, Namespace.howToAllow)) struct KilledJobTests {
+    /// Batch jobs that run as process 1, as in a container, and are killed at moments that a seed chooses.
+    @Suite(.timeLimit(.minutes(5)), .enabled(if: Namespace.isAllowed, Namespace.howToAllow)) struct KilledJobTests {
         private static let environment = ProcessInfo.processInfo.environment
-        private static let kills = environment["REMINT_TEST_KILLS"].flatMap { Int($0) } ?? 5
-        private static let seed = environment["REMINT_TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)
+        private static let kills = environment["REMINT_TEST_KILLS"].flatMap { Int($0) } ?? (Scale.isLong ? 20 : 5)
+        private static let seed = environment["REMINT_TEST_SEED"].flatMap { UInt64($0) } ?? 1
         private static let app = "infobip-mobile"
 
         @Test func `a job that is killed as process 1 resumes, and each user's second event is marked as one`()
@@ -86,7 +87,7 @@ private enum Namespace {
     /// - Returns: whether it lived.
     static func kill(_ job: Program, after moment: Duration) async -> Bool {
         let end = ContinuousClock.now + moment
-        while .now < end, job.status < 0 { try? await Task.sleep(for: .milliseconds(5)) }
+        try? await eventually("the moment of the kill") { .now >= end || job.status >= 0 }
         guard job.status < 0 else { return false }
         let list = "/proc/\(job.processID)/task/\(job.processID)/children"
         let children = (try? String(contentsOfFile: list, encoding: .utf8)) ?? ""

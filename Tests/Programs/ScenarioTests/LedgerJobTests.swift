@@ -7,7 +7,7 @@ import Testing
 
 extension OperatorScenarios {
     /// Batch jobs out of the ledger: what is asked for is what lives now.
-    @Suite(.timeLimit(.minutes(10))) struct LedgerJobTests {
+    @Suite(.timeLimit(.minutes(5))) struct LedgerJobTests {
         private static let app = "braze-ios"
 
         private static func token(_ user: String, _ version: String, endsIn seconds: Int64) -> ProducerRecord {
@@ -29,9 +29,8 @@ extension OperatorScenarios {
             let shop = try await Shop.open()
             let version = try #require(try shop.ring(Self.app).versions.first?.id)
             let state = shop.folder.appending(path: "job.json").path
-            func job(_ more: String...) async throws -> Program {
-                try await Program.run(
-                    Repository.remint,
+            func job(_ more: String...) async throws -> Command {
+                try await Command.remint(
                     [
                         "reissue", "--config", shop.configuration, "--ledger", "--key-id", version, "--state", state,
                         "--rate", "0",
@@ -51,16 +50,14 @@ extension OperatorScenarios {
             #expect(again.errorText.contains("reading the ledger again"))
             #expect(Set(try await shop.bulkEvents().map(\.id)).count == 4)
 
-            let ledger = try await Program.run(
-                Repository.remint,
+            let ledger = try await Command.remint(
                 [
                     "ledger", "--config", shop.configuration, "--brokers", shop.broker.bootstrapServers, "--key",
                     Self.app,
                 ])
             #expect(ledger.outputText.contains("RING"), "\(ledger.outputText) \(ledger.errorText)")
             #expect(ledger.outputText.split(separator: "\n").count == 3, "\(ledger.outputText)")
-            let misspelt = try await Program.run(
-                Repository.remint,
+            let misspelt = try await Command.remint(
                 [
                     "reissue", "--config", shop.configuration, "--brokers", shop.broker.bootstrapServers, "--ledger",
                     "--key-id", "2O26", "--state", shop.folder.appending(path: "misspelt.json").path,

@@ -6,7 +6,7 @@ import Testing
 extension GatewayScenarios {
     /// Those who only take: silent and half-open connections, bodies and headers without an end, waits of a year, streams that are
     /// not read, clients that vanish. The others are served.
-    @Suite(.timeLimit(.minutes(10))) struct PickupAbuseTests {
+    @Suite(.timeLimit(.minutes(5))) struct PickupAbuseTests {
         @Test func `a client that takes without end is closed, and the others are served`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()

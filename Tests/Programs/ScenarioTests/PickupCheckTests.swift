@@ -7,7 +7,7 @@ import Testing
 
 extension GatewayScenarios {
     /// Tests of the findings of `remint check` about a gateway.
-    @Suite(.timeLimit(.minutes(10))) struct PickupCheckTests {
+    @Suite(.timeLimit(.minutes(5))) struct PickupCheckTests {
         @Test func `check reports which session opens which app, and the line to add where none does`() async throws {
             let shop = try await Shop.open()
             let file = shop.folder.appending(path: "check.yaml")
@@ -22,7 +22,7 @@ extension GatewayScenarios {
                 ]
                 let all = text + "\n" + (section + lines.map { "  \($0)" }).joined(separator: "\n") + "\n"
                 try Data(all.utf8).write(to: file)
-                let run = try await Program.run(Repository.remint, ["check", "--config", file.path] + options)
+                let run = try await Command.remint(["check", "--config", file.path] + options)
                 return (run.status, run.outputText + run.errorText)
             }
             let closed = try await check([])

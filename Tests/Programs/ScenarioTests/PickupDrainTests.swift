@@ -6,7 +6,7 @@ import Testing
 
 extension GatewayScenarios {
     /// A gateway that is stopping, and the devices that it has at that moment.
-    @Suite(.timeLimit(.minutes(10))) struct PickupDrainTests {
+    @Suite(.timeLimit(.minutes(5))) struct PickupDrainTests {
         @Test func `a stopping gateway is first not ready, serves on, and then sends its devices away`()
             async throws
         {
@@ -27,7 +27,7 @@ extension GatewayScenarios {
             async let waiting = gateway.call("\(path)?after=\(version)&wait=30", session: session)
 
             gateway.program.terminate()
-            try #require(await gateway.program.wrote("the gateway is stopping"))
+            try #require(await gateway.program.logged("gateway.draining"))
             let unready = try await gateway.call("/health/ready")
             #expect(unready.status == 503, "\(unready.text)")
             #expect(unready.body?["dependencies"]?["gateway"]?.string == "the gateway is about to stop")

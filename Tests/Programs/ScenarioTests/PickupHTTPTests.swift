@@ -5,7 +5,7 @@ import Testing
 
 extension GatewayScenarios {
     /// Tests of the requests of proxies, health checks and plain clients, with a gateway in a process of its own.
-    @Suite(.timeLimit(.minutes(10))) struct PickupHTTPTests {
+    @Suite(.timeLimit(.minutes(5))) struct PickupHTTPTests {
         /// Sends the bytes of a request and reads until the connection ends, or nothing came for two seconds
         /// after a first part.
         private static func exchange(_ gateway: Gateway, _ request: String) async throws -> String {

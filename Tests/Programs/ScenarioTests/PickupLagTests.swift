@@ -6,7 +6,7 @@ import Testing
 
 extension GatewayScenarios {
     /// A gateway may lag behind the one that served a device before.
-    @Suite(.timeLimit(.minutes(10))) struct PickupLagTests {
+    @Suite(.timeLimit(.minutes(5))) struct PickupLagTests {
         /// A path of braze-ios's token.
         private static let path = "/v1/apps/braze-ios/token"
 
@@ -15,7 +15,7 @@ extension GatewayScenarios {
             let worker = try await shop.startWorker()
             let gateway = try await Gateway.start(shop)
             let session = try gateway.session("ann")
-            let first = try await gateway.call(Self.path, session: session)
+            let first = try await gateway.acceptedCall(Self.path + "?wait=30", session: session)
             let version = try #require(first.body?["version"]?.integer, "\(first.text)")
             let same = try await gateway.call(Self.path, session: session, headers: ["If-None-Match": "\"\(version)\""])
             #expect(same.status == 304, "\(same.text)")
@@ -29,17 +29,24 @@ extension GatewayScenarios {
             let shown = version + 1
             let held = try await gateway.acceptedCall(
                 Self.path + "?wait=0", session: session, headers: ["If-None-Match": "\"\(shown)\""])
-            #expect(held.status == 202, "\(held.text)")
-            #expect(held.body?["after"]?.integer == version, "\(held.text)")
-            let next = try await gateway.call(
-                Self.path, session: session, headers: ["If-None-Match": "\"5\", W/\"\(shown)\""])
+            if held.status == 200 {
+                // The brokers accepted the ask after the first call for it had ended, and a worker has answered the ask.
+                #expect(held.body?["version"]?.integer ?? 0 > shown, "\(held.text)")
+            } else {
+                #expect(held.status == 202, "\(held.text)")
+                #expect(held.body?["after"]?.integer == version, "\(held.text)")
+            }
+            let next = try await gateway.acceptedCall(
+                Self.path + "?wait=30", session: session, headers: ["If-None-Match": "\"5\", W/\"\(shown)\""])
             #expect(next.status == 200, "\(next.text)")
             let newer = try #require(next.body?["version"]?.integer, "\(next.text)")
             #expect(newer > shown)
             let path = Self.path + "?after=0&wait=0"
             let nothing = try await gateway.call(
                 path, session: session, headers: ["If-None-Match": "\"\(newer + 1)\""])
-            #expect(nothing.status == 204, "\(nothing.text)")
+            // A second ask, of a machine that takes seconds for the first one, may have brought a newer token still.
+            #expect(
+                nothing.status == 204 || nothing.body?["version"]?.integer ?? 0 > newer, "\(nothing.text)")
 
             // A stream goes on from the version that its device has.
             let stream = try Program(

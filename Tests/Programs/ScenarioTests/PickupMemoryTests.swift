@@ -5,7 +5,7 @@ import Testing
 
 extension GatewayScenarios {
     /// The memory of devices that are connected, and of those whose calls wait.
-    @Suite(.timeLimit(.minutes(10))) struct PickupMemoryTests {
+    @Suite(.timeLimit(.minutes(5))) struct PickupMemoryTests {
         /// Opens connections, asks once on each, and lets a call wait on each; prints by how many bytes a connection the gateway has grown
         /// before and after the calls. Some connections come first: what every process needs once is not counted.
         private static let devices = """

@@ -16,7 +16,7 @@ private let browser = ["chromium", "chromium-browser", "google-chrome"].first { 
 
 extension GatewayScenarios {
     /// A page with every vendor's web SDK faked, in a browser, before a gateway of another origin.
-    @Suite(.enabled(if: browser != nil, "needs Chromium (Debian: chromium)"), .timeLimit(.minutes(10)))
+    @Suite(.enabled(if: browser != nil, "needs Chromium (Debian: chromium)"), .timeLimit(.minutes(5)))
     struct PickupPageTests {
         private static let now = UnixTime(microseconds: 0)
 

@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import CertificateTestSupport
 import Foundation
 @_spi(Signing) import JOSE
@@ -10,9 +11,7 @@ import Testing
 
 extension GatewayScenarios {
     /// A configuration that changes under a gateway that runs.
-    @Suite(.timeLimit(.minutes(10))) struct PickupReloadTests {
-        private static let reloaded = "the configuration was reloaded"
-
+    @Suite(.timeLimit(.minutes(5))) struct PickupReloadTests {
         /// Replaces the file in one step, as those do who deploy.
         private static func write(_ text: String, _ gateway: Gateway) throws {
             let copy = gateway.file.appendingPathExtension("new")
@@ -46,7 +45,7 @@ extension GatewayScenarios {
                 "\n    onesignal-shop: {",
                 with: "\n    onesignal-two: { issuer: https://login.example }\n    onesignal-shop: {")
             try Self.write(changed, gateway)
-            try #require(await gateway.program.wrote(Self.reloaded), "\(gateway.program.errorText)")
+            try #require(await gateway.program.logged("reload.applied"), "\(gateway.program.errorText)")
             #expect(gateway.program.errorText.contains("apps.onesignal-two"))
             #expect(gateway.program.errorText.contains("pickup.api_keys.second.hash"))
             let answer = try await gateway.acceptedCall(path, session: session)
@@ -64,16 +63,14 @@ extension GatewayScenarios {
 
             // What needs a restart is named, and the rest is taken over.
             try Self.write(changed.replacing("user_rate: 10000", with: "user_rate: 9999\n  cache: 32MB"), gateway)
-            try #require(await gateway.program.wrote("the configuration has changes that need a restart"))
+            try #require(await gateway.program.logged("reload.needs-restart"))
             #expect(gateway.program.errorText.contains("remint.configuration.keys=pickup.cache"))
             try #require(await gateway.program.wrote("remint.configuration.keys=pickup.user_rate"))
 
             // A wrong file changes nothing, and SIGHUP reads it at once.
             try Self.write(changed.replacing("user_rate: 10000", with: "user_rate: none"), gateway)
             gateway.program.send(SIGHUP)
-            try #require(
-                await gateway.program.wrote(
-                    "the configuration was read again and cannot be used; the one before goes on"))
+            try #require(await gateway.program.logged("reload.refused"))
             #expect(try await gateway.call("/v1/apps/onesignal-shop/token", session: session).status == 200)
             let metrics = try await Program.run("curl", ["-sf", "http://127.0.0.1:\(port)/metrics"]).outputText
             #expect(metrics.contains("remint_configuration_last_reload_successful 0"), "\(metrics)")
@@ -157,7 +154,7 @@ extension GatewayScenarios {
 
             try publish(next)
             try #require(await gateway.program.wrote("remint.configuration.keys=pickup.session.jwks"))
-            while try await status(next) != 204 { try await Task.sleep(for: .milliseconds(20)) }
+            try await eventually("the next key") { try await status(next) == 204 }
             // Within the cool-down it may be a key that is yet to come.
             let oldStatus = try await status(old)
             #expect(oldStatus == 401 || oldStatus == 503)
@@ -165,7 +162,7 @@ extension GatewayScenarios {
 
             try publish(old)
             gateway.program.send(SIGHUP)
-            while try await status(old) != 204 { try await Task.sleep(for: .milliseconds(20)) }
+            try await eventually("the old key") { try await status(old) == 204 }
             // Within the cool-down it may be a key that is yet to come.
             let nextStatus = try await status(next)
             #expect(nextStatus == 401 || nextStatus == 503)
@@ -189,7 +186,7 @@ extension GatewayScenarios {
             try Self.write(
                 text.replacing("cool_down: 1s }", with: "cool_down: 2s, algorithms: [ES256, RS256] }"), gateway)
             try #require(await gateway.program.wrote("pickup.session.cool_down"), "\(gateway.program.errorText)")
-            try #require(await gateway.program.wrote("the session issuer's keys cannot be fetched"))
+            try #require(await gateway.program.logged("session-keys.unavailable"))
             let other = try gateway.session("bob")
             #expect(try await gateway.call(path, session: other).status == 204)
             #expect(try await gateway.call("/health/ready").text.contains(#""sessions":"ok""#))
@@ -209,10 +206,10 @@ extension GatewayScenarios {
             }
             let gateway = try await Gateway.start(
                 shop, more: ["tls: { certificate: '\(chain)', key: '\(key)' }"], untilReady: false)
-            try #require(await gateway.program.wrote("the certificate of pickup.tls has expired"))
+            try #require(await gateway.program.logged("gateway.certificate-expired"))
             try #require(rename(certificates.path("next.pem"), chain) == 0)
             try #require(rename(certificates.path("next.key"), key) == 0)
-            try #require(await gateway.program.wrote("the certificate of pickup.tls is valid again"))
+            try #require(await gateway.program.logged("gateway.certificate-valid"))
             #expect(gateway.program.errorText.contains("remint.configuration.keys=pickup.tls"))
             let port = try #require(gateway.address.split(separator: ":").last)
             let health = try await Program.run(
@@ -242,9 +239,7 @@ extension GatewayScenarios {
             let port = try Gateway.freePort()
             let gateway = try await Gateway.start(shop, more: ["metrics: 127.0.0.1:\(port)"])
             try #require(rename(certificates.path("old.pem"), certificates.path("client.pem")) == 0)
-            try #require(
-                await gateway.program.wrote(
-                    "the files of the Kafka clients' certificates changed; new clients are made with them"))
+            try #require(await gateway.program.logged("kafka-certificates.changed"))
             let answer = try await gateway.call("/v1/apps/onesignal-shop/token", session: try gateway.session("ann"))
             #expect(answer.status == 200, "\(answer.text)")
             let metrics = try await Program.run("curl", ["-sf", "http://127.0.0.1:\(port)/metrics"]).outputText
@@ -265,7 +260,7 @@ extension GatewayScenarios {
                 "delivery: at_least_once\n",
                 "delivery: at_least_once\ntelemetry: { otlp: { endpoint: '\(server.url)', interval: 1s } }\n")
             let gateway = try await Gateway.start(shop)
-            let body = await collector.body { $0.contains("remint_pickup_ready") }
+            let body = try await collector.body { $0.contains("remint_pickup_ready") }
             #expect(body.contains("remint-pickup") && body.contains("service.instance.id"))
             await gateway.stop()
             await server.stop()
@@ -276,25 +271,15 @@ extension GatewayScenarios {
 
 /// A collector that keeps what it is sent, as text.
 private final class MetricsCollector: VendorStub {
-    private let state = Mutex<(bodies: [String], wait: CheckedContinuation<String, Never>?)>(([], nil))
+    private let bodies = Mutex<[String]>([])
 
     func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse {
-        let body = String(decoding: request.body, as: UTF8.self)
-        let waiter = state.withLock { state in
-            state.bodies.append(body)
-            defer { state.wait = nil }
-            return state.wait
-        }
-        waiter?.resume(returning: body)
+        bodies.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
         return StubResponse(status: 200, headers: [("content-type", "application/json")], body: Array("{}".utf8))
     }
 
     /// Waits for a body that `isWanted`.
-    func body(where isWanted: (String) -> Bool) async -> String {
-        if let body = state.withLock({ $0.bodies.first(where: isWanted) }) { return body }
-        while true {
-            let body = await withCheckedContinuation { continuation in state.withLock { $0.wait = continuation } }
-            if isWanted(body) { return body }
-        }
+    func body(where isWanted: (String) -> Bool) async throws -> String {
+        try await eventualValue("a body") { bodies.withLock { $0 }.first(where: isWanted) }
     }
 }

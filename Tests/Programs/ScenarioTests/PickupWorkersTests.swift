@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import Foundation
 import Kafka
 import ProgramTestSupport
@@ -6,7 +7,7 @@ import Testing
 
 extension GatewayScenarios {
     /// The workers behind a gateway: what they do not answer, and when an operator holds them.
-    @Suite(.timeLimit(.minutes(10))) struct PickupWorkersTests {
+    @Suite(.timeLimit(.minutes(5))) struct PickupWorkersTests {
         private static let path = "/v1/apps/braze-ios/token"
 
         private static func dependency(_ name: String, _ answer: Gateway.Answer) -> String? {
@@ -23,8 +24,7 @@ extension GatewayScenarios {
         }
 
         private static func remint(_ shop: borrowing Shop, _ arguments: String...) async throws {
-            let program = try await Program.run(
-                Repository.remint,
+            let program = try await Command.remint(
                 arguments + ["--config", shop.configuration, "--brokers", shop.broker.bootstrapServers])
             try #require(program.status == 0, "\(program.errorText)")
         }
@@ -57,7 +57,8 @@ extension GatewayScenarios {
             }
             #expect(statuses.contains(202), "\(statuses)")
             let health = try await gateway.call("/health/ready")
-            #expect(health.status == 200, "\(health.text)")
+            let workers = Self.dependency("workers", health)
+            #expect(workers == "ok" || workers == "not known", "\(health.text)")
             await gateway.stop()
             worker.terminate()
             await worker.waitForEnd()
@@ -69,21 +70,23 @@ extension GatewayScenarios {
             let worker = try await shop.startWorker()
             let gateway = try await Gateway.start(shop)
             let (ann, ben) = (try gateway.session("ann"), try gateway.session("ben"))
-            #expect(try await gateway.call(Self.path, session: ann).status == 200)
+            #expect(try await gateway.call("\(Self.path)?wait=30", session: ann).status == 200)
             try await Self.remint(shop, "lanes", "pause", "live")
-            let unready = try await gateway.health { $0.status == 503 }
-            #expect(Self.dependency("lane", unready)?.hasPrefix("an operator paused the live lane at ") == true)
+            let unready = try await gateway.health {
+                Self.dependency("lane", $0)?.hasPrefix("an operator paused the live lane at ") == true
+            }
+            #expect(unready.status == 503, "\(unready.text)")
             #expect(Self.dependency("workers", unready) == "ok" || Self.dependency("workers", unready) == "not known")
             let refused = try await gateway.call("\(Self.path)?wait=30", session: ben)
             #expect(refused.status == 503 && refused.text("code") == "lane_paused", "\(refused.text)")
             #expect(try await gateway.call(Self.path, session: ann).status == 200, "what is known is served")
-            try #require(await gateway.program.wrote("an operator paused the live lane; live tokens"))
+            try #require(await gateway.program.logged("gateway.lane-paused"))
             let stream = try Self.stream(gateway, ben)
             try #require(await stream.wrote(#""code":"lane_paused""#), "\(stream.errorText)")
 
             try await Self.remint(shop, "lanes", "resume", "live")
             _ = try await gateway.health { $0.status == 200 }
-            try #require(await gateway.program.wrote("the live lane is not paused any more"))
+            try #require(await gateway.program.logged("gateway.lane-pause-over"))
             try #require(await stream.wrote("event: token"), "\(stream.errorText)")
             stream.kill()
             await stream.waitForEnd()
@@ -99,8 +102,8 @@ extension GatewayScenarios {
             let gateway = try await Gateway.start(shop)
             let session = try gateway.session("ann")
             try await Self.remint(shop, "apps", "pause", "braze-ios")
-            while try await gateway.call("\(Self.path)?wait=0", session: session).text("code") != "app_paused" {
-                try await Task.sleep(for: .milliseconds(50))
+            try await eventually("the app's pause") {
+                try await gateway.call("\(Self.path)?wait=0", session: session).text("code") == "app_paused"
             }
             let stream = try Self.stream(gateway, try gateway.session("ben"))
             try #require(await stream.wrote(#""code":"app_paused""#), "\(stream.errorText)")
@@ -127,11 +130,11 @@ extension GatewayScenarios {
             await refused.waitForEnd()
             #expect(refused.status == 1 && refused.errorText.contains("open files, and the system allows 120; raise"))
             #expect(
-                refused.errorText.split(separator: "\n").count { !$0.contains("the gateway starts") } == 1,
+                refused.errorText.split(separator: "\n").count == 1 + refused.logCount("gateway.started"),
                 "\(refused.errorText)")
 
             let program = try start(900)
-            try #require(await program.wrote("the gateway listens"), "\(program.errorText)")
+            try #require(await program.logged("gateway.listening"), "\(program.errorText)")
             let address = String(
                 try #require(program.errorText.firstMatch(of: /remint\.pickup\.address=([0-9.:]+)/)).1)
             // More than the process may have; they stay until libdispatch has looked at its threads, once a second.
@@ -153,11 +156,10 @@ extension GatewayScenarios {
                 ])
             #expect(flood.status == 0, "\(flood.errorText)")
             #expect(program.status < 0, "it exited: \(program.errorText)")
-            var health = ""
-            while !health.hasSuffix("200") {
-                health = try await Program.run(
+            try await eventually("an answer of the gateway") {
+                try await Program.run(
                     "curl", ["-s", "-m", "5", "-w", "%{http_code}", "http://\(address)/health/live"]
-                ).outputText
+                ).outputText.hasSuffix("200")
             }
             program.terminate()
             await program.waitForEnd()

@@ -5,7 +5,7 @@ import Testing
 
 extension Scenarios {
     /// Records nobody can answer, each between two that must be.
-    @Suite(.timeLimit(.minutes(10))) struct PoisonTests {
+    @Suite(.timeLimit(.minutes(5))) struct PoisonTests {
         private struct Poison {
             let code: String
             let value: [UInt8]?

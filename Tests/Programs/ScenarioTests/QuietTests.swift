@@ -6,7 +6,7 @@ import Testing
 
 extension DeviceScenarios {
     /// SIGUSR1: finish, stay in the group, take nothing new.
-    @Suite(.timeLimit(.minutes(10))) struct QuietTests {
+    @Suite(.timeLimit(.minutes(5))) struct QuietTests {
         @Test func `a quiet worker takes nothing new and stays, and goes on when it is resumed`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
@@ -16,7 +16,7 @@ extension DeviceScenarios {
             #expect(try await admin.get("/health/ready").status == 200)
 
             worker.send(SIGUSR1)
-            try #require(await worker.wrote("quiet: nothing new is taken"), "\(worker.errorText)")
+            try #require(await worker.logged("worker.quiet"), "\(worker.errorText)")
             let ready = try await admin.get("/health/ready")
             #expect(ready.status == 503)
             #expect(ready.text.contains("SIGUSR1"))
@@ -24,10 +24,10 @@ extension DeviceScenarios {
             #expect(try await admin.get("/health/live").status == 200)
 
             worker.send(SIGUSR1)
-            try #require(await worker.wrote("no longer quiet"), "\(worker.errorText)")
+            try #require(await worker.logged("worker.quiet-over"), "\(worker.errorText)")
             try await admin.wait("remint_minted_total", atLeast: 2)
             #expect(try await admin.total("remint_minted_total") == 2)
-            #expect(!worker.errorText.contains("partitions were revoked"), "it stayed in its groups")
+            #expect(!worker.hasLogged("partitions.revoked"), "it stayed in its groups")
             worker.terminate()
             await worker.waitForEnd()
             #expect(worker.status == 0, "\(worker.errorText)")

@@ -5,7 +5,7 @@ import Testing
 
 extension OperatorScenarios {
     /// Tests of the commands in README.md.
-    @Suite(.timeLimit(.minutes(10))) struct ReadmeTests {
+    @Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
         @Test func `README.md's minute by hand works as written`() async throws {
             let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
             let blocks = readme.split(separator: "```sh\n").dropFirst().compactMap {
@@ -98,7 +98,7 @@ extension OperatorScenarios {
         }
 
         @Test func `the table of metrics is the one that remint metrics prints`() async throws {
-            let printed = try await Program.run(Repository.remint, ["metrics"]).outputText
+            let printed = try await Command.remint(["metrics"]).outputText
             let table = printed.split(separator: "\n").map(String.init)
             #expect(table.count > 30)
             let written = try ["process_", "remint_"].flatMap { try rows(of: "config/OPERATION.md", from: $0) }
@@ -111,9 +111,12 @@ extension OperatorScenarios {
         func `the table of a program's commands has every command and no other`(
             _ name: String, _ page: String, _ least: Int
         ) async throws {
-            let program = name == "remint" ? Repository.remint : Repository.bench
-            let dump = try await Program.run(program, ["--experimental-dump-help"])
-            let root = try JSONSerialization.jsonObject(with: dump.standardOutput) as? [String: Any]
+            let ask = ["--experimental-dump-help"]
+            let dump =
+                name == "remint"
+                ? try await Command.remint(ask).standardOutput
+                : try await Program.run(Repository.bench, ask).standardOutput
+            let root = try JSONSerialization.jsonObject(with: dump) as? [String: Any]
             let commands = leaves(try #require(root?["command"] as? [String: Any]), "")
             #expect(commands.count > least)
             var written: Set<String> = []

@@ -6,7 +6,7 @@ import Testing
 
 extension DeviceScenarios {
     /// From a failure's first report to the token in its device's hands, as worker and gateway report it.
-    @Suite(.timeLimit(.minutes(10))) struct RecoveryTests {
+    @Suite(.timeLimit(.minutes(5))) struct RecoveryTests {
         private static func report(_ user: String) -> String { #"{"errorCode":22,"userId":"\#(user)"}"# }
 
         /// The samples of a histogram's sum and count for `braze-ios`.

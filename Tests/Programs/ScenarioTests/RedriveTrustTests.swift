@@ -5,7 +5,7 @@ import Testing
 
 extension OperatorScenarios {
     /// Dead letters of events that claimed more than they may: a redrive is no way around the rules of a topic.
-    @Suite(.timeLimit(.minutes(10))) struct RedriveTrustTests {
+    @Suite(.timeLimit(.minutes(5))) struct RedriveTrustTests {
         private static let forged = [
             ("remint-redrives", "1"), ("remint-origin-topic", "remint.invalidations.bulk"),
             ("remint-origin-partition", "0"), ("remint-origin-offset", "1"), ("remint-origin-timestamp", "1"),
@@ -75,8 +75,7 @@ extension OperatorScenarios {
             await worker.waitForEnd()
 
             // Parking is no way around it.
-            let park = try await Program.run(
-                Repository.remint,
+            let park = try await Command.remint(
                 [
                     "dead-letters", "park", "--id", "a", "--reason", "ask shop-a", "--json", "--config",
                     shop.configuration,
@@ -108,9 +107,9 @@ extension OperatorScenarios {
             await shop.broker.close()
         }
 
-        private func redrive(_ shop: borrowing Shop, _ arguments: [String]) async throws -> Program {
-            try await Program.run(
-                Repository.remint, ["dead-letters", "redrive"] + arguments + ["--config", shop.configuration])
+        private func redrive(_ shop: borrowing Shop, _ arguments: [String]) async throws -> Command {
+            try await Command.remint(
+                ["dead-letters", "redrive"] + arguments + ["--config", shop.configuration])
         }
     }
 }

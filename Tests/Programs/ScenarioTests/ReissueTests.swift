@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import Foundation
 import Kafka
 import Operations
@@ -7,7 +8,7 @@ import Testing
 
 extension OperatorScenarios {
     /// Batch jobs: everyone asked for gets a token, whatever is killed meanwhile.
-    @Suite(.timeLimit(.minutes(20))) struct ReissueTests {
+    @Suite(.timeLimit(.minutes(5))) struct ReissueTests {
         /// The number of users; 100000 is the size of a small fleet.
         private static let subjects =
             ProcessInfo.processInfo.environment["REMINT_TEST_SUBJECTS"].flatMap { Int($0) } ?? 3000
@@ -19,9 +20,9 @@ extension OperatorScenarios {
             let users = (0..<Self.subjects).map { "u\($0)" }
             try Data(("name,user\r\n" + users.map { "x,\($0)\r\n" }.joined()).utf8).write(to: input)
             let ring = ["--config", shop.configuration, "--key", "infobip-mobile"]
-            let made = try await Program.run(Repository.remint, ["keys", "generate", "--id", "new"] + ring)
+            let made = try await Command.remint(["keys", "generate", "--id", "new"] + ring)
             try #require(made.status == 0, "\(made.errorText)")
-            let promoted = try await Program.run(Repository.remint, ["keys", "promote", "new", "--now"] + ring)
+            let promoted = try await Command.remint(["keys", "promote", "new", "--now"] + ring)
             try #require(promoted.status == 0, "\(promoted.errorText)")
 
             var worker = try await shop.startWorker()
@@ -45,7 +46,7 @@ extension OperatorScenarios {
             #expect(0 < sentBefore && sentBefore < Self.subjects, "it was killed in the middle")
 
             worker = try await shop.startWorker()
-            let again = try await Program.run(Repository.remint, arguments)
+            let again = try await Command.remint(arguments)
             try #require(again.status == 0, "\(again.errorText)")
             #expect(again.errorText.contains("goes on behind row \(sentBefore)"), "\(again.errorText)")
             let result = try #require(
@@ -81,7 +82,7 @@ extension OperatorScenarios {
                 (campaign, shop.folder.appending(path: "keys/\(app)/reissue.lock").path),
             ] {
                 let lock = try ReissueLock(path, at: UnixTime(seconds: 1_795_132_800))
-                let second = try await Program.run(Repository.remint, arguments)
+                let second = try await Command.remint(arguments)
                 #expect(second.status == 75, "\(second.errorText)")
                 for words in ["process \(getpid()) on ", "since 2026-11-20T00:00:00Z", path] {
                     #expect(second.errorText.contains(words), "\(second.errorText)")
@@ -89,7 +90,7 @@ extension OperatorScenarios {
                 withExtendedLifetime(lock) {}
             }
             #expect(try await shop.bulkEvents().isEmpty)
-            let first = try await Program.run(Repository.remint, job)
+            let first = try await Command.remint(job)
             #expect(first.status == 0 && first.outputText.contains("2 events sent"), "\(first.errorText)")
             await shop.broker.close()
         }
@@ -101,16 +102,14 @@ extension OperatorScenarios {
             try Data(text.utf8).write(to: input)
             let packed = try await Program.run("gzip", ["-k", input.path])
             try #require(packed.status == 0)
-            let job = try await Program.run(
-                Repository.remint,
+            let job = try await Command.remint(
                 [
                     "reissue", "--config", shop.configuration, "--app", "braze-ios", "--input", input.path + ".gz",
                     "--delimiter", ";",
                 ])
             #expect(job.status == 0, "\(job.errorText)")
             #expect(job.outputText.hasPrefix("2 events sent of 5 rows; 3 rejected\n"), "\(job.outputText)")
-            let again = try await Program.run(
-                Repository.remint,
+            let again = try await Command.remint(
                 [
                     "reissue", "--config", shop.configuration, "--app", "braze-ios", "--input", input.path + ".gz",
                     "--delimiter", ";",
@@ -140,7 +139,7 @@ extension OperatorScenarios {
                 try Data("precious".utf8).write(to: precious)
                 let link = input.path + ending
                 try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: precious.path)
-                let job = try await Program.run(Repository.remint, arguments)
+                let job = try await Command.remint(arguments)
                 #expect(job.status != 0)
                 #expect(job.errorText.contains("it is a symbolic link, which is not followed"), "\(job.errorText)")
                 #expect(try String(contentsOf: precious, encoding: .utf8) == "precious")
@@ -164,18 +163,18 @@ extension OperatorScenarios {
             ]
             try write("a")
             let job = try Program(Repository.remint, arguments + ["--watch"])
-            while try await shop.bulkEvents().count < 50 { await Task.yield() }
+            try await eventually("the first wave") { try await shop.bulkEvents().count >= 50 }
             job.kill()
             await job.waitForEnd()
             let sent = try await shop.bulkEvents().count
             try write("b")
-            let refused = try await Program.run(Repository.remint, arguments)
+            let refused = try await Command.remint(arguments)
             #expect(refused.status != 0)
             #expect(refused.errorText.contains("the content of the input changed"), "\(refused.errorText)")
             #expect(try await shop.bulkEvents().count == sent)
             try write("a")
-            let again = try await Program.run(
-                Repository.remint, Array(arguments.dropLast(6)) + ["--rate", "0"])
+            let again = try await Command.remint(
+                Array(arguments.dropLast(6)) + ["--rate", "0"])
             #expect(again.status == 0, "\(again.errorText)")
             #expect(Set(try await shop.bulkEvents().map(\.id)).count == 400)
             await shop.broker.close()
@@ -185,8 +184,7 @@ extension OperatorScenarios {
             let shop = try await Shop.open()
             let input = shop.folder.appending(path: "users.jsonl")
             try Data("\"a\"\n{\"user\":\"b\"}\n7\n".utf8).write(to: input)
-            let job = try await Program.run(
-                Repository.remint,
+            let job = try await Command.remint(
                 [
                     "reissue", "--config", shop.configuration, "--app", "onesignal-shop", "--input", input.path,
                     "--dry-run", "--json",

@@ -5,7 +5,7 @@ import Testing
 
 extension Scenarios {
     /// Stopping the worker at any moment and starting it again loses no event.
-    @Suite(.timeLimit(.minutes(10))) struct RestartTests {
+    @Suite(.timeLimit(.minutes(5))) struct RestartTests {
         private enum Stop: CaseIterable { case terminated, killed }
 
         @Test func `no event is lost, however the worker is stopped`() async throws {

@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import Kafka
 import ProgramTestSupport
@@ -5,7 +6,7 @@ import Testing
 
 extension KeyScenarios {
     /// The keys live with another process, and whatever becomes of that one, each event is answered once.
-    @Suite(.timeLimit(.minutes(10))) struct SignerTests {
+    @Suite(.timeLimit(.minutes(5))) struct SignerTests {
         @Test func `a signer that is killed under load costs no event and doubles none`() async throws {
             let shop = try await Shop.open()
             let place = try SignerPlace(shop)
@@ -27,14 +28,14 @@ extension KeyScenarios {
                 sent.formUnion(ids)
                 // What came after its end failed and waits.
                 try await admin.wait("remint_outcomes_total", [#"outcome="deferred""#], atLeast: deferred + 1)
-                while try await !admin.get("/health/ready").text.contains("the signer at") {
-                    try Task.checkCancellation()
+                try await eventually("the problem of the signer") {
+                    try await admin.get("/health/ready").text.contains("the signer at")
                 }
                 #expect(FileManager.default.fileExists(atPath: place.socket), "a killed signer leaves its socket")
                 signer = try await place.start()
             }
             try await admin.wait("remint_outcomes_total", [#"outcome="minted""#], atLeast: Double(sent.count))
-            while try await admin.get("/health/ready").status != 200 { try Task.checkCancellation() }
+            try await eventually("readiness") { try await admin.get("/health/ready").status == 200 }
             worker.terminate()
             await worker.waitForEnd()
             #expect(worker.status == 0, "\(worker.errorText)")
@@ -47,7 +48,7 @@ extension KeyScenarios {
             #expect(signer.status == 0, "\(signer.errorText)")
             #expect(!FileManager.default.fileExists(atPath: place.socket))
             // Who asks is in its log, and nothing that was asked.
-            #expect(signer.errorText.contains("a worker connected"))
+            #expect(signer.hasLogged("signer.worker-connected"))
             #expect(!signer.errorText.contains("eyJ") && !signer.errorText.contains("event-"))
             await shop.broker.close()
         }
@@ -57,7 +58,7 @@ extension KeyScenarios {
         {
             let shop = try await Shop.open()
             let place = try SignerPlace(shop)
-            let check = try await Program.run(Repository.remint, ["check", "--config", shop.configuration])
+            let check = try await Command.remint(["check", "--config", shop.configuration])
             #expect(check.status == 0, "\(check.errorText)")
             #expect(check.outputText.contains("3 behind a signer and not looked at"))
             let worker = try await shop.startWorker()

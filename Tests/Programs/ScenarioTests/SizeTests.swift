@@ -5,7 +5,7 @@ import Testing
 
 extension Scenarios {
     /// Events that are large in bytes, whatever their number.
-    @Suite(.timeLimit(.minutes(10))) struct SizeTests {
+    @Suite(.timeLimit(.minutes(5))) struct SizeTests {
         /// Four hundred come at once, for a partition of the embedded broker keeps 5 MB; more rounds by the environment.
         @Test func `hundreds of reports of a megabyte take no more memory than a few`() async throws {
             let rounds = ProcessInfo.processInfo.environment["REMINT_TEST_ROUNDS"].flatMap { Int($0) } ?? 1
@@ -56,7 +56,7 @@ extension Scenarios {
             // Ten seconds are what the release program is held to, which `REMINT_TEST_PROGRAM` names; a debug build on a machine that
             // is busy with something else takes longer.
             let isRelease = ProcessInfo.processInfo.environment["REMINT_TEST_PROGRAM"] != nil
-            #expect(took < .seconds(isRelease ? 10 : 300), "\(took)")
+            #expect(took < .seconds(isRelease ? 10 : 240), "\(took)")
             try await admin.wait("remint_outcomes_total", [#"outcome="dead_lettered""#], atLeast: 1000)
             #expect(try await admin.total("remint_outcomes_total") == 11_000)
             worker.terminate()

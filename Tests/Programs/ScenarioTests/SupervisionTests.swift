@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import Glibc
 import Kafka
@@ -6,7 +7,7 @@ import Testing
 
 extension Scenarios {
     /// A stand-in for systemd reads what the services report by sd_notify(3).
-    @Suite(.timeLimit(.minutes(10))) struct SupervisionTests {
+    @Suite(.timeLimit(.minutes(5))) struct SupervisionTests {
         /// Prints every message on a line of its own.
         private static let listener = """
             import socket, sys
@@ -33,11 +34,9 @@ extension Scenarios {
 
         /// Waits until the messages match `pattern`. Returns false if the manager ends before.
         private func heard(_ pattern: String, by manager: Program) async throws -> Bool {
-            while manager.errorText.range(of: pattern, options: .regularExpression) == nil {
-                guard manager.status < 0 else { return false }
-                try await Task.sleep(for: .milliseconds(20))
-            }
-            return true
+            func matches() -> Bool { manager.errorText.range(of: pattern, options: .regularExpression) != nil }
+            try await eventually("the message \(pattern)") { matches() || manager.status >= 0 }
+            return matches()
         }
 
         private static let reload = #"RELOADING=1 MONOTONIC_USEC=\d+\n(?:.*\n)*READY=1"#

@@ -4,7 +4,7 @@ import Testing
 
 extension OperatorScenarios {
     /// The pages of `config/tasks`: their commands run, and print what the pages show.
-    @Suite(.timeLimit(.minutes(10))) struct TaskPagesTests {
+    @Suite(.timeLimit(.minutes(5))) struct TaskPagesTests {
         private static let folder = Repository.root.appending(path: "config/tasks")
 
         private static let pages = [

@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import BrazeAdapter
 import Foundation
 import Kafka
@@ -8,7 +9,7 @@ import Testing
 
 extension Scenarios {
     /// The trace of an event, as a collector sees it that decodes by OpenTelemetry's own messages.
-    @Suite(.timeLimit(.minutes(10))) struct TraceTests {
+    @Suite(.timeLimit(.minutes(5))) struct TraceTests {
         private static let key = "a-rest-key-that-nobody-may-see"
         private static let authorization = "Bearer a-collectors-token-that-nobody-may-see"
         /// The traces of the rounds: see `follow`.
@@ -145,12 +146,10 @@ extension Scenarios {
 
         /// Waits for the span whose part the token's publication is: it comes right behind it.
         private func waitForEnd(of trace: String, _ collector: TraceCollector) async throws {
-            while true {
-                try Task.checkCancellation()
+            try await eventually("the span of the publication's event") {
                 let spans = try collector.spans.filter { $0.trace == trace }
                 let end = spans.first { $0.name == "publish remint.tokens" }?.parent
-                if spans.contains(where: { $0.span == end }) { return }
-                await Task.yield()
+                return spans.contains { $0.span == end }
             }
         }
 
@@ -184,7 +183,7 @@ extension Scenarios {
             worker.terminate()
             await worker.waitForEnd()
             #expect(worker.status == 0, "\(worker.errorText)")
-            let trouble = worker.errorText.split(separator: "\n").filter { $0.contains("the collector") }
+            let trouble = worker.logLines("collector.unavailable")
             #expect(trouble.count { $0.contains("remint.detail=\"traces: ") } == 1, "\(trouble)")
             #expect(trouble.count <= 2, "once of each signal: \(trouble)")
             await collector.stop()

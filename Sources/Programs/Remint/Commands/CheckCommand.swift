@@ -46,7 +46,7 @@ struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
         }
         let preflight = Preflight(file: options.config, registry: .remint, source: .system)
         let gateway = (preflight.configuration.map(PickupService.diagnostics) ?? []) + openFiles
-        let now = UnixTime.system()
+        let now = CommandContext.current.now()
         let notices = preflight.notices(at: now)
         let gatewayNotices = preflight.configuration.map { PickupService.notices(for: $0, at: now) } ?? []
         let isReady =

@@ -26,7 +26,7 @@ struct ConfigurationOptions: ParsableArguments {
 
     private func place() throws(ConfigurationPlace.Missing) -> ConfigurationPlace {
         try ConfigurationPlace(
-            named: named, environment: { ProcessInfo.processInfo.environment[$0] },
+            named: named, environment: { CommandContext.current.environment[$0] },
             exists: { FileManager.default.fileExists(atPath: $0) })
     }
 
@@ -100,6 +100,6 @@ struct ConfigurationOptions: ParsableArguments {
 extension ConfigurationSource {
     /// This process's environment and files.
     static let system = ConfigurationSource(
-        environment: { ProcessInfo.processInfo.environment[$0] },
+        environment: { CommandContext.current.environment[$0] },
         file: { try? String(contentsOfFile: $0, encoding: .utf8) }, secret: guardedSecret)
 }

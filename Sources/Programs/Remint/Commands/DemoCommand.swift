@@ -45,18 +45,18 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let log = Configuration.Log(level: logLevel, format: .text)
-        let workspace = try DemoWorkspace(path: dir, at: UnixTime.system())
+        let workspace = try DemoWorkspace(path: dir, at: CommandContext.current.now())
         defer { workspace.remove() }
         let vendors =
             withLookups
             ? try await DemoVendors(
-                workspace.apps, keys: workspace.keys, folder: workspace.folder, now: UnixTime.system) : nil
+                workspace.apps, keys: workspace.keys, folder: workspace.folder, now: CommandContext.current.now) : nil
         if let vendors { try workspace.configure(asking: vendors) }
         let results: [DemoResult]
         do {
             results = try await Demo(
                 workspace: workspace, vendors: vendors, hasGateway: pickup, source: .system, logger: .remint(log),
-                now: UnixTime.system
+                now: CommandContext.current.now
             ).run()
         } catch {
             await vendors?.stop()

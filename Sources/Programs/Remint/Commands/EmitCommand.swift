@@ -127,7 +127,7 @@ struct EmitCommand: AsyncParsableCommand {
             json.raw(Array(vouched.utf8))
         }
         json.member("id", id)
-        json.member("observed_at", UnixTime.system().description)
+        json.member("observed_at", CommandContext.current.now().description)
         if let device { json.member("device", device) }
         json.endObject()
         return json.bytes
@@ -135,7 +135,7 @@ struct EmitCommand: AsyncParsableCommand {
 
     private func readReport(_ path: String) throws -> [UInt8] {
         let data =
-            path == "-" ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: path)
+            path == "-" ? CommandContext.current.restOfInput() : FileManager.default.contents(atPath: path)
         guard let data else { throw ValidationError("the report \(path) cannot be read") }
         do { _ = try JSONDocument(parsing: Array(data)) } catch {
             throw ValidationError("the report \(path): \(error)")

@@ -52,7 +52,7 @@ struct InspectCommand: ParsableCommand {
         let subject = try expected(app, inspection)
         let keys = preflight.rings[app.key]?.verificationKeys ?? []
         let verdict =
-            subject.map { app.adapter.verify(token, against: keys, expecting: $0, at: UnixTime.system()) }
+            subject.map { app.adapter.verify(token, against: keys, expecting: $0, at: CommandContext.current.now()) }
             ?? .refused(code: "-", name: "the token names no subject of this vendor's")
         json ? printJSON(inspection, verdict, app) : printText(inspection, verdict, app)
         if !verdict.isAccepted { throw ExitCode.failure }
@@ -60,7 +60,7 @@ struct InspectCommand: ParsableCommand {
 
     /// Returns the token itself, or the member `token` of a replacement token's record.
     private func compactToken() throws -> [UInt8] {
-        let input = token == "-" ? Array(FileHandle.standardInput.readDataToEndOfFile()) : Array(token.utf8)
+        let input = token == "-" ? Array(CommandContext.current.restOfInput()) : Array(token.utf8)
         let trimmed = input.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed()
         guard trimmed.first == UInt8(ascii: "{") else { return Array(trimmed) }
         guard let root = try? JSONDocument(parsing: Array(trimmed)).root, let token = root["token"]?.string else {

@@ -43,7 +43,7 @@ struct PickupCommand: AsyncParsableCommand {
         let level = LogLevel(configuration.log)
         let logger = Logger.remint(configuration.log, at: level)
         if let pickup = configuration.pickup {
-            logger.notice("the gateway starts", metadata: Build.details(pickup.limits))
+            logger.notice("gateway.started", "the gateway starts", metadata: Build.details(pickup.limits))
         }
         let supervision = Supervisor(ProcessInfo.processInfo.environment).map { Supervision($0) }
         let service: PickupService
@@ -78,7 +78,7 @@ struct PickupCommand: AsyncParsableCommand {
                 configuration.worker.shutdownDeadline + (configuration.pickup?.drain ?? .zero)
             try await ServiceGroup(configuration: group).run()
         } catch {
-            logger.critical("the gateway cannot go on", error: error)
+            logger.critical("gateway.failed", "the gateway cannot go on", error: error)
             throw ExitCode(75)
         }
     }

@@ -58,9 +58,11 @@ struct RunCommand: AsyncParsableCommand {
             logger[metadataKey: LogKey.service] = "worker"
             gatewayLogger[metadataKey: LogKey.service] = "gateway"
         }
-        logger.notice("the worker starts", metadata: Build.details(configuration.workerLimits))
+        logger.notice("worker.started", "the worker starts", metadata: Build.details(configuration.workerLimits))
         protection.report(to: logger)
-        if let pickup { gatewayLogger.notice("the gateway starts", metadata: Build.details(pickup.limits)) }
+        if let pickup {
+            gatewayLogger.notice("gateway.started", "the gateway starts", metadata: Build.details(pickup.limits))
+        }
         let gateway = withPickup ? makeGateway(configuration, preflight, gatewayLogger, level) : nil
         let worker = try WorkerService(
             preflight, logger: logger, signingLanes: ProcessInfo.processInfo.activeProcessorCount, now: UnixTime.system,
@@ -90,7 +92,7 @@ struct RunCommand: AsyncParsableCommand {
                 worker: worker, limit: configuration.worker.shutdownDeadline, logger: logger, supervision: supervision)
             try await group(service, gateway, configuration).run()
         } catch {
-            logger.critical("the worker cannot go on", error: error)
+            logger.critical("worker.failed", "the worker cannot go on", error: error)
             throw ExitCode(75)
         }
     }
@@ -171,7 +173,9 @@ private struct DeadlineService: Service, CustomStringConvertible, CustomReflecta
         } onGracefulShutdown: { [limit, logger, supervision] in
             supervision?.stopping()
             DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Int(limit.components.seconds))) {
-                logger.error("the worker did not stop within worker.shutdown_deadline; ending the process")
+                logger.error(
+                    "worker.stop-overdue",
+                    "the worker did not stop within worker.shutdown_deadline; ending the process")
                 exit(75)
             }
         }

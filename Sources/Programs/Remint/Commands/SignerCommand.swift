@@ -6,6 +6,7 @@ import Operations
 import Preflight
 import ServiceLifecycle
 import Signing
+import Telemetry
 import UnixSignals
 import Worker
 import WorkerConfiguration
@@ -46,7 +47,7 @@ struct SignerCommand: AsyncParsableCommand {
         let preflight = try options.load()
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
         let logger = Logger.remint(configuration.log)
-        logger.notice("the signer starts", metadata: Build.details(configuration.signerLimits))
+        logger.notice("signer.started", "the signer starts", metadata: Build.details(configuration.signerLimits))
         protection.report(to: logger)
         let server: SignerServer
         do {
@@ -65,7 +66,7 @@ struct SignerCommand: AsyncParsableCommand {
             group.maximumGracefulShutdownDuration = configuration.worker.shutdownDeadline
             try await ServiceGroup(configuration: group).run()
         } catch {
-            logger.critical("the signer cannot go on", error: error)
+            logger.critical("signer.failed", "the signer cannot go on", error: error)
             throw ExitCode(75)
         }
     }

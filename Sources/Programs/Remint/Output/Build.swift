@@ -35,7 +35,7 @@ enum Build {
     /// With `--json` beside it, the same as one JSON object. The parser prints this text for `--version` wherever it is in the
     /// line, and reads no other option then.
     static var report: String {
-        CommandLine.arguments.contains("--json") ? info.json : "\(version)\n\(description)"
+        CommandContext.current.arguments.contains("--json") ? info.json : "\(version)\n\(description)"
     }
 
     /// The version of the compiler; a program can only ask it for comparisons.

@@ -10,11 +10,12 @@ extension Logger {
 
     /// Returns the program's logger, at a level that may change.
     static func remint(_ log: Configuration.Log, at level: LogLevel, label: String = "remint") -> Logger {
-        Logger(label: label) { label in
+        let write = CommandContext.current.errors
+        return Logger(label: label) { label in
             let format: any LogHandler =
                 switch log.format {
-                case .json: JSONLogHandler(label: label, level: .trace)
-                case .text: TextLogHandler(level: .trace)
+                case .json: JSONLogHandler(label: label, level: .trace, write: write)
+                case .text: TextLogHandler(level: .trace, write: write)
                 }
             return LevelledLogHandler(LimitedLogHandler(format, level: level), level: level)
         }

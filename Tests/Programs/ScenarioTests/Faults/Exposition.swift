@@ -36,15 +36,27 @@ struct Exposition: Sendable {
             || base.map { counters.contains(sample.name.dropLast($0.count)) } ?? false
     }
 
-    /// Returns whether a series of `metric` is within its bound.
-    func shows(_ metric: FaultMetric) -> Bool {
+    /// Whether all dependencies of the program are ready.
+    var areDependenciesReady: Bool {
+        let values = samples.filter { ["remint_ready", "remint_pickup_ready"].contains($0.name) }.map(\.value)
+        return !values.isEmpty && values.allSatisfy { $0 == 1 }
+    }
+
+    /// Returns whether a series of `metric` is within its bound. A least value is of the growth since `before`.
+    func shows(_ metric: FaultMetric, since before: Exposition?) -> Bool {
+        let (old, new) = (before?.values(of: metric) ?? [:], values(of: metric))
+        return switch metric.bound {
+        case .equal(let value): new.values.contains(value)
+        case .atLeast(let value): new.contains { $0.value - old[$0.key, default: 0] >= value }
+        case .absent: new.isEmpty
+        }
+    }
+
+    /// Returns the values of the series of `metric`, by their labels.
+    private func values(of metric: FaultMetric) -> [String: Double] {
         let found = samples.filter { sample in
             sample.name == metric.name && metric.labels.allSatisfy { sample.labels.contains($0) }
-        }.map(\.value)
-        return switch metric.bound {
-        case .equal(let value): found.contains(value)
-        case .atLeast(let value): found.contains { $0 >= value }
-        case .absent: found.isEmpty
         }
+        return Dictionary(found.map { ($0.labels, $0.value) }) { first, _ in first }
     }
 }

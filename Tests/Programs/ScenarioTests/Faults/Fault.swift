@@ -1,15 +1,32 @@
 import Foundation
+import ProgramTestSupport
 import Testing
 
 /// The sign of a fault at one place.
 enum FaultSign: Sendable {
     /// The place shows this string.
     case shows(String)
+    /// The log has a line with this id.
+    case logs(String)
     /// The place cannot know of the fault, for this reason.
     case cannotSee(String)
 
     /// The string that the place shows; nil where it cannot know of the fault.
-    var text: String? { if case .shows(let text) = self { text } else { nil } }
+    var text: String? {
+        switch self {
+        case .shows(let text), .logs(let text): text
+        case .cannotSee: nil
+        }
+    }
+
+    /// Returns whether the sign is in `text`.
+    func isShown(in text: String) -> Bool {
+        switch self {
+        case .shows(let part): text.contains(part)
+        case .logs(let event): !text.logLines(event).isEmpty
+        case .cannotSee: false
+        }
+    }
 }
 
 /// A series at `/metrics` that shows a fault.
@@ -51,17 +68,26 @@ struct FaultAlert: Sendable {
 }
 
 /// A fault, the way to it and back, and its sign at each place.
-struct Fault: Sendable, CustomTestStringConvertible {
+struct Fault: Sendable {
     typealias Action = @Sendable (FaultStage) async throws -> Void
 
-    /// The program that the fault is about.
-    enum Subject: Sendable { case worker, gateway }
+    /// The condition of the stage after a fault.
+    enum End: Sendable {
+        /// The action fixes the fault, and the programs go on.
+        case fixed(Action)
+        /// After the action, a new worker works.
+        case newWorker(Action = { _ in })
+        /// The brokers keep the fault.
+        case newStage
+    }
 
     let name: String
-    var subject = Subject.worker
-    /// Whether the fault is there before the program starts.
+    var scene = FaultScene.operators
+    /// Whether every run plays the fault. A long run plays all faults.
+    private(set) var isInEveryRun = false
+    /// Whether the fault is there before the worker starts.
     var isAtStart = false
-    /// Configures the shop before the program starts.
+    /// Readies the stage while there is no fault.
     var prepare: Action = { _ in }
     /// Makes the fault.
     let make: Action
@@ -73,18 +99,26 @@ struct Fault: Sendable, CustomTestStringConvertible {
     let alert: FaultAlert
     let status: FaultSign
     let page: FaultSign
-    /// Fixes the fault; nil for one that only a new process or time ends.
-    var fix: Action?
+    let end: End
 
-    var testDescription: String { name }
+    /// The same fault, played in every run.
+    var inEveryRun: Fault {
+        var fault = self
+        fault.isInEveryRun = true
+        return fault
+    }
+
+    /// Whether no further fault can be played with the brokers.
+    var ruinsBrokers: Bool { if case .newStage = end { true } else { false } }
 }
 
 extension Fault {
-    /// The rows about brokers, keys and the gateway.
-    static let platform = brokers + topics + keys + signers + gateway
-    /// The rows about vendors, operators and producers.
-    static let work = vendors + operators + records
+    /// The id of the log line of a worker that works.
+    static let consumes = "worker.consuming"
 
-    /// Every row of the table.
-    static let all = platform + work
+    /// The tables of the faults, in the order of the page.
+    static let tables = [brokers, topics, keys, signers, gateway, vendors, operators, records]
+
+    /// Every row of the tables.
+    static let all = tables.flatMap { $0 }
 }

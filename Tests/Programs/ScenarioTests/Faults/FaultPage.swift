@@ -23,8 +23,8 @@ enum FaultPage {
             A dash stands before the reason why a place cannot know of the fault.
 
             - Readiness: `/health/ready` of the worker, or of the gateway.
-            - First and last line: the log lines at the beginning and at the end of the fault. If the fault is not fixed while the process
-              runs, the last line is the newest one. [LOGS.md](LOGS.md) explains the lines.
+            - First and last line: the ids (`remint.event`) of the log lines at the beginning and at the end of the fault. If the fault is
+              not fixed while the process runs, the last line is the newest one. [LOGS.md](LOGS.md) explains the lines.
             - Metric: a series at `/metrics`. [OPERATION.md](OPERATION.md#metrics) explains the metrics.
             - Alert: the alert that fires. [OPERATION.md](OPERATION.md#alerts) has the remedies.
             - Status: the output of `remint status`.
@@ -42,7 +42,7 @@ extension FaultSign {
     /// The sign as a cell of the table.
     fileprivate var cell: String {
         switch self {
-        case .shows(let text): "`\(text.trimmingCharacters(in: .whitespaces).replacing("|", with: "\\|"))`"
+        case .shows(let text), .logs(let text): "`\(text.replacing("|", with: "\\|"))`"
         case .cannotSee(let reason): "– \(reason)"
         }
     }

@@ -4,60 +4,61 @@ import ProgramTestSupport
 import Testing
 
 extension Fault {
-    private static let away = "no broker is reachable; events wait, and none is lost"
+    private static let away = "brokers.unreachable"
 
     static let brokers: [Fault] = [
         Fault(
-            name: "the brokers are away when the worker starts", isAtStart: true,
+            name: "the brokers are away when the worker starts", scene: .brokers, isAtStart: true,
             make: { try await $0.shop.broker.inject(.brokerDown(1)) },
-            readiness: .shows("no broker can be reached"), firstLine: .shows(away),
-            lastLine: .shows("the worker consumes"),
+            readiness: .shows("no broker can be reached"), firstLine: .logs(away),
+            lastLine: .logs(consumes), metric: FaultMetric("remint_ready", #"dependency="brokers""#, bound: .equal(0)),
+            alert: FaultAlert("RemintNotReady", #"dependency="brokers""#), status: .shows("Broker transport failure"),
+            page: .shows("no broker can be reached"),
+            end: .fixed { stage in
+                try await stage.shop.broker.inject(.brokerUp(1))
+                // A worker that reaches no broker for 15 seconds exits, and its supervisor starts it again.
+                if try await !stage.worker.logged(consumes) { try await stage.startWorker() }
+            }),
+        Fault(
+            name: "the brokers are away", scene: .brokers,
+            make: { try await $0.shop.broker.inject(.brokerDown(1)) },
+            readiness: .shows("no broker can be reached"), firstLine: .logs(away), lastLine: .logs("brokers.reachable"),
             metric: FaultMetric("remint_ready", #"dependency="brokers""#, bound: .equal(0)),
             alert: FaultAlert("RemintNotReady", #"dependency="brokers""#), status: .shows("Broker transport failure"),
             page: .shows("no broker can be reached"),
-            fix: { stage in
-                try await stage.shop.broker.inject(.brokerUp(1))
-                // A worker that reached no broker at its start exits, and its supervisor starts it again.
-                try await stage.program.waitForEnd()
-                try await stage.startWorker()
-            }),
+            end: .fixed { try await $0.shop.broker.inject(.brokerUp(1)) }
+        ).inEveryRun,
         Fault(
-            name: "the brokers are away",
-            make: { try await $0.shop.broker.inject(.brokerDown(1)) },
-            readiness: .shows("no broker can be reached"), firstLine: .shows(away),
-            lastLine: .shows("the brokers are reachable again; no event was lost"),
-            metric: FaultMetric("remint_ready", #"dependency="brokers""#, bound: .equal(0)),
-            alert: FaultAlert("RemintNotReady", #"dependency="brokers""#), status: .shows("Broker transport failure"),
-            page: .shows("no broker can be reached"), fix: { try await $0.shop.broker.inject(.brokerUp(1)) }),
-        Fault(
-            name: "the worker may no longer read the live topic",
+            name: "the worker may no longer read the live topic", scene: .brokers,
             make: { try await $0.shop.broker.inject(.topic("remint.invalidations", .topicAuthorizationFailed)) },
             readiness: .shows("the live lane's topics cannot be read"),
-            firstLine: .shows("a consumer reports an error"), lastLine: .shows("a consumer reports an error"),
+            firstLine: .logs("kafka.consumer-error"), lastLine: .logs("kafka.consumer-error"),
             metric: FaultMetric("remint_ready", #"dependency="topics""#, bound: .equal(0)),
             alert: FaultAlert("RemintNotReady", #"dependency="topics""#),
             status: .shows("the topic remint.invalidations does not exist or may not be seen"),
-            page: .shows("the live lane's topics cannot be read")),
+            page: .shows("the live lane's topics cannot be read"),
+            end: .newWorker { try await $0.shop.broker.inject(.topic("remint.invalidations", nil)) }),
         Fault(
-            name: "the worker may not join its groups", isAtStart: true,
+            name: "the worker may not join its groups", scene: .brokers, isAtStart: true,
             make: { stage in
                 let errors = Array(repeating: EmbeddedBroker.ResponseError.groupAuthorizationFailed, count: 500)
                 try await stage.shop.broker.inject(.errors(.joinGroup, errors))
             },
-            readiness: .shows("lane's topics cannot be read"), firstLine: .shows("a consumer reports an error"),
-            lastLine: .shows("the worker consumes"),
-            metric: FaultMetric("remint_ready", #"dependency="topics""#, bound: .equal(0)),
+            readiness: .shows("lane's topics cannot be read"), firstLine: .logs("kafka.consumer-error"),
+            lastLine: .logs(consumes), metric: FaultMetric("remint_ready", #"dependency="topics""#, bound: .equal(0)),
             alert: FaultAlert("RemintNotReady", #"dependency="topics""#),
             status: .cannotSee("the command joins no group"), page: .shows("lane's topics cannot be read"),
-            fix: { try await $0.shop.broker.inject(.noErrors(.joinGroup)) }),
+            end: .fixed { try await $0.shop.broker.inject(.noErrors(.joinGroup)) }),
         Fault(
-            name: "no token for the brokers can be fetched", isAtStart: true, make: fetchTokensFromNobody,
-            readiness: .shows(#""broker_tokens":"#), firstLine: .shows("no token for the brokers can be got"),
-            lastLine: .shows("no token for the brokers can be got"),
+            name: "no token for the brokers can be fetched", scene: .starts, isAtStart: true,
+            make: fetchTokensFromNobody,
+            readiness: .shows(#""broker_tokens":"#), firstLine: .logs("broker-tokens.unavailable"),
+            lastLine: .logs("broker-tokens.unavailable"),
             metric: FaultMetric("remint_kafka_tokens_total", #"result="failed""#, bound: .atLeast(1)),
             alert: FaultAlert("RemintNoBrokerToken", isRepeated: true),
-            status: .shows("no token for the brokers can be got"),
-            page: .shows(#""broker_tokens":"#)),
+            status: .shows("no token for the brokers can be got"), page: .shows(#""broker_tokens":"#),
+            // It has no place in its groups to leave.
+            end: .newWorker { try $0.worker.kill() }),
     ]
 
     /// Lets the worker fetch its tokens from a server that nobody runs.

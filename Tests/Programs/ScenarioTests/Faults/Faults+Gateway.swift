@@ -8,9 +8,6 @@ extension Fault {
     private static let noPage = FaultSign.cannotSee("the gateway has no status page")
     private static let noGateway = FaultSign.cannotSee("the command asks brokers and key rings, and no gateway")
 
-    /// Starts a worker beside the gateway.
-    private static let withWorker: Action = { stage in stage.keep(try await stage.shop.startWorker(), isHelper: true) }
-
     private static func notReady(_ dependency: String) -> FaultMetric {
         FaultMetric("remint_pickup_ready", #"dependency="\#(dependency)""#, bound: .equal(0))
     }
@@ -21,55 +18,58 @@ extension Fault {
 
     static let gateway: [Fault] = [
         Fault(
-            name: "the brokers are away from the gateway", subject: .gateway, prepare: withWorker,
+            name: "the brokers are away from the gateway", scene: .gateway,
             make: { try await $0.shop.broker.inject(.brokerDown(1)) },
             readiness: .shows("no broker answers since"),
-            firstLine: .shows("no broker answers; live tokens that are known are served, and nothing new is minted"),
-            lastLine: .shows("the brokers answer again"), metric: notReady("brokers"), alert: alert("brokers"),
+            firstLine: .logs("gateway.brokers-unreachable"),
+            lastLine: .logs("gateway.brokers-reachable"), metric: notReady("brokers"), alert: alert("brokers"),
             status: .shows("Broker transport failure"), page: noPage,
-            fix: { try await $0.shop.broker.inject(.brokerUp(1)) }),
+            end: .fixed { try await $0.shop.broker.inject(.brokerUp(1)) }),
         Fault(
-            name: "the gateway may no longer read the token topic", subject: .gateway, prepare: withWorker,
+            name: "the gateway may no longer read the token topic", scene: .gateway,
             make: { try await $0.shop.broker.inject(.topic("remint.tokens", .topicAuthorizationFailed)) },
             readiness: .shows("the token topic does not exist or may not be read"),
-            firstLine: .shows("the topics cannot be followed; it is tried again"),
-            lastLine: .shows("the topics are followed again"), metric: notReady("tokens"), alert: alert("tokens"),
+            firstLine: .logs("gateway.topics-unreadable"),
+            lastLine: .logs("gateway.topics-readable"), metric: notReady("tokens"), alert: alert("tokens"),
             status: .shows("the topic remint.tokens does not exist or may not be seen"), page: noPage,
-            fix: { try await $0.shop.broker.inject(.topic("remint.tokens", nil)) }),
+            end: .fixed { try await $0.shop.broker.inject(.topic("remint.tokens", nil)) }
+        ).inEveryRun,
         Fault(
-            name: "the workers behind the gateway hang", subject: .gateway, prepare: withWorker,
+            name: "the workers behind the gateway hang", scene: .gateway,
             make: { stage in
-                try stage.helper.send(SIGSTOP)
+                try stage.worker.send(SIGSTOP)
                 // The gateway notices by an event that waits.
                 let gateway = try stage.gateway
                 _ = try await gateway.call("/v1/apps/braze-ios/token?wait=1", session: try gateway.session("ben"))
             },
             readiness: .shows("no worker answers since"),
-            firstLine: .shows("no worker answers; live tokens that are known are served, and nothing new is minted"),
-            lastLine: .shows("workers answer again"), metric: notReady("workers"), alert: alert("workers"),
-            status: .shows("remint.invalidations 2 1"), page: noPage, fix: { try $0.helper.send(SIGCONT) }),
+            firstLine: .logs("gateway.workers-silent"),
+            lastLine: .logs("gateway.workers-answering"), metric: notReady("workers"), alert: alert("workers"),
+            status: .shows("remint.invalidations 2 1"), page: noPage,
+            end: .fixed { try $0.worker.send(SIGCONT) }
+        ).inEveryRun,
         Fault(
-            name: "the session issuer withdraws its keys", subject: .gateway, prepare: withWorker,
+            name: "the session issuer withdraws its keys", scene: .gateway,
             make: { stage in
                 let file = stage.shop.folder.appending(path: "sessions.json")
                 try FileManager.default.copyItem(at: file, to: stage.shop.folder.appending(path: "good.json"))
                 try Data(#"{"keys":[]}"#.utf8).write(to: file)
             },
             readiness: .shows("the session issuer publishes no usable key"),
-            firstLine: .shows("the session issuer publishes no usable key; its sessions get 503 until it does"),
-            lastLine: .shows("the session issuer publishes a usable key again"), metric: notReady("sessions"),
+            firstLine: .logs("session-keys.unusable"),
+            lastLine: .logs("session-keys.usable"), metric: notReady("sessions"),
             alert: alert("sessions"), status: noGateway, page: noPage,
-            fix: { stage in
+            end: .fixed { stage in
                 let good = try Data(contentsOf: stage.shop.folder.appending(path: "good.json"))
                 try good.write(to: stage.shop.folder.appending(path: "sessions.json"))
             }),
         Fault(
-            name: "an operator has paused the live lane behind the gateway", subject: .gateway, prepare: withWorker,
+            name: "an operator has paused the live lane behind the gateway", scene: .gateway,
             make: { try await $0.remint("lanes", "pause", "live", "--reason", "the vendor moves") },
             readiness: .shows("an operator paused the live lane"),
-            firstLine: .shows("an operator paused the live lane; live tokens that are known are served"),
-            lastLine: .shows("the live lane is not paused any more"), metric: notReady("lane"), alert: alert("lane"),
+            firstLine: .logs("gateway.lane-paused"),
+            lastLine: .logs("gateway.lane-pause-over"), metric: notReady("lane"), alert: alert("lane"),
             status: .shows("the live lane is paused"), page: noPage,
-            fix: { try await $0.remint("lanes", "resume", "live") }),
+            end: .fixed { try await $0.remint("lanes", "resume", "live") }),
     ]
 }

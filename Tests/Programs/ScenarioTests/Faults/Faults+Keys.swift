@@ -43,9 +43,10 @@ extension Fault {
     ) -> Fault {
         Fault(
             name: name, make: make, readiness: .shows("the key ring \(ring) cannot be used"),
-            firstLine: .shows("a key ring changed and cannot be used; its keys of before go on signing"),
-            lastLine: .shows("a key ring changed  "), metric: notReady, alert: notReadyAlert,
-            status: .shows(status ?? words), page: .shows(page ?? words), fix: restore)
+            firstLine: .logs("key-ring.refused"),
+            lastLine: .logs("key-ring.changed"), metric: notReady, alert: notReadyAlert,
+            status: .shows(status ?? words), page: .shows(page ?? words),
+            end: .fixed(restore))
     }
 
     /// Adds `retire_after` to the active version.
@@ -58,7 +59,9 @@ extension Fault {
     }
 
     static let keys: [Fault] = [
-        unreadable("the listing of a key ring is garbage", "not JSON", make: { try change($0) { _ in "{ garbage" } }),
+        unreadable(
+            "the listing of a key ring is garbage", "not JSON", make: { try change($0) { _ in "{ garbage" } }
+        ).inEveryRun,
         unreadable(
             "the listing of a key ring is missing", "keyring.json: cannot be opened",
             make: { stage in
@@ -87,15 +90,15 @@ extension Fault {
             }, status: "the app \(ring) needs RS256", page: "is for ES256, and Braze takes RS256 alone"),
         Fault(
             name: "the key that signs retires within a day", make: retire(in: 43_200),
-            readiness: .shows("retires at"), firstLine: .shows("a key is near its end or past it; replace it"),
-            lastLine: .shows("a key ring changed  "),
+            readiness: .shows("retires at"), firstLine: .logs("key.retiring"), lastLine: .logs("key-ring.changed"),
             metric: FaultMetric("remint_degraded", #"part="keys""#, bound: .equal(1)),
             alert: FaultAlert("RemintKeyRetiresIn1Day"), status: .shows("retires at"), page: .shows("retires at"),
-            fix: restore),
+            end: .fixed(restore)),
         Fault(
             name: "the key that signs is past its end", make: retire(in: -60),
-            readiness: .shows("the app \(ring) cannot sign"), firstLine: .shows("an app cannot sign; its events wait"),
-            lastLine: .shows("an app can sign again"), metric: notReady, alert: notReadyAlert,
-            status: .shows("and signs no token"), page: .shows("the app \(ring) cannot sign"), fix: restore),
+            readiness: .shows("the app \(ring) cannot sign"), firstLine: .logs("app.not-signing"),
+            lastLine: .logs("app.signing"), metric: notReady, alert: notReadyAlert,
+            status: .shows("and signs no token"), page: .shows("the app \(ring) cannot sign"), end: .fixed(restore)
+        ).inEveryRun,
     ]
 }

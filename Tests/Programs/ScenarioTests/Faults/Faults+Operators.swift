@@ -1,3 +1,4 @@
+import CommandTestSupport
 import Foundation
 import Glibc
 import ProgramTestSupport
@@ -11,17 +12,16 @@ extension Fault {
             name: name,
             make: { stage in
                 try stage.shop.configure(passage, replacement)
-                try stage.program.send(SIGHUP)
+                try stage.worker.send(SIGHUP)
             },
             readiness: .shows("the configuration's file cannot be used"),
-            firstLine: .shows("the configuration was read again and cannot be used; the one before goes on"),
-            lastLine: .shows("the configuration was read again and changes nothing"),
+            firstLine: .logs("reload.refused"), lastLine: .logs("reload.unchanged"),
             metric: FaultMetric("remint_configuration_last_reload_successful", bound: .equal(0)),
             alert: FaultAlert("RemintConfigurationRefused"), status: .shows(words),
             page: .shows("the configuration's file cannot be used"),
-            fix: { stage in
+            end: .fixed { stage in
                 try stage.shop.configure(replacement, passage)
-                try stage.program.send(SIGHUP)
+                try stage.worker.send(SIGHUP)
             })
     }
 
@@ -29,13 +29,13 @@ extension Fault {
         Fault(
             name: name,
             make: { stage in
-                try stage.program.send(signal)
-                try await stage.program.waitForEnd()
+                try stage.worker.send(signal)
+                try await stage.worker.waitForEnd()
             },
-            readiness: .cannotSee(gone), firstLine: line, lastLine: .shows("the worker consumes"),
+            readiness: .cannotSee(gone), firstLine: line, lastLine: .logs(consumes),
             metric: FaultMetric("remint_ready", bound: .absent), alert: FaultAlert("RemintNoWorker"),
             status: .cannotSee("the brokers of the tests describe no groups; others show `no worker is there`"),
-            page: .cannotSee(gone), fix: { try await $0.startWorker() })
+            page: .cannotSee(gone), end: .fixed { try await $0.startWorker() })
     }
 
     /// Sends the worker's metrics to a collector that nobody runs.
@@ -48,9 +48,8 @@ extension Fault {
     }
 
     private static func rotate(_ stage: FaultStage, _ step: [String]) async throws {
-        let shop = stage.shop.configuration
-        let command = try await Program.run(
-            Repository.remint, ["rotate"] + step + ["--config", shop, "--key", "braze-ios"])
+        let command = try await Command.remint(
+            ["rotate"] + step + ["--config", stage.shop.configuration, "--key", "braze-ios"])
         #expect(command.status == 0, "\(step): \(command.errorText)")
     }
 
@@ -65,19 +64,18 @@ extension Fault {
             name: "an operator has paused the live lane",
             make: { try await $0.remint("lanes", "pause", "live", "--reason", "the vendor moves") },
             readiness: .shows("the live lane is paused"),
-            firstLine: .shows("an operator paused the lane; its events stay where they are"),
-            lastLine: .shows("an operator resumed the lane; its events are taken again"),
+            firstLine: .logs("lane.paused"), lastLine: .logs("lane.resumed"),
             metric: FaultMetric("remint_lane_paused", #"lane="live""#, bound: .equal(1)),
             alert: FaultAlert("RemintLanePaused", #"lane="live""#), status: .shows("the live lane is paused"),
-            page: .shows("the vendor moves"), fix: { try await $0.remint("lanes", "resume", "live") }),
+            page: .shows("the vendor moves"), end: .fixed { try await $0.remint("lanes", "resume", "live") }
+        ).inEveryRun,
         Fault(
             name: "an operator has paused an app",
             make: { try await $0.remint("apps", "pause", "braze-ios", "--reason", "the vendor moves") },
-            readiness: .shows("braze-ios is paused"), firstLine: .shows("an operator paused the app; its events wait"),
-            lastLine: .shows("the app is resumed by an operator or another worker"),
+            readiness: .shows("braze-ios is paused"), firstLine: .logs("app.paused"), lastLine: .logs("app.resumed"),
             metric: FaultMetric("remint_app_paused", #"app="braze-ios""#, bound: .equal(1)),
             alert: FaultAlert("RemintAppPaused", #"app="braze-ios""#), status: .shows("braze-ios is paused"),
-            page: .shows("the vendor moves"), fix: { try await $0.remint("apps", "resume", "braze-ios") }),
+            page: .shows("the vendor moves"), end: .fixed { try await $0.remint("apps", "resume", "braze-ios") }),
         Fault(
             name: "an operator has paused a campaign",
             prepare: { stage in
@@ -85,29 +83,26 @@ extension Fault {
             },
             make: { try await rotate($0, ["pause", "--reason", "the vendor moves"]) },
             readiness: .shows("the campaign of braze-ios is paused"),
-            firstLine: .shows("a campaign is paused; it replaces no token until it is resumed"),
-            lastLine: .shows("a campaign is not paused any more"),
+            firstLine: .logs("campaign.paused"), lastLine: .logs("campaign.pause-over"),
             metric: FaultMetric("remint_campaign_paused", #"ring="braze-ios""#, bound: .equal(1)),
             alert: FaultAlert("RemintCampaignPaused", #"ring="braze-ios""#), status: .shows(", paused: "),
-            page: .shows("the campaign of braze-ios is paused"), fix: { try await rotate($0, ["resume"]) }),
+            page: .shows("the campaign of braze-ios is paused"), end: .fixed { try await rotate($0, ["resume"]) }),
         Fault(
-            name: "an operator has made the worker quiet", make: { try $0.program.send(SIGUSR1) },
-            readiness: .shows("it is quiet"), firstLine: .shows("quiet: nothing new is taken"),
-            lastLine: .shows("no longer quiet: events are taken again"),
+            name: "an operator has made the worker quiet", make: { try $0.worker.send(SIGUSR1) },
+            readiness: .shows("it is quiet"), firstLine: .logs("worker.quiet"), lastLine: .logs("worker.quiet-over"),
             metric: FaultMetric("remint_ready", #"dependency="worker""#, bound: .equal(0)),
             alert: FaultAlert("RemintNoWorker"),
             status: .cannotSee("the worker stays in its groups, and the command asks no worker"),
-            page: .shows("it is quiet"), fix: { try $0.program.send(SIGUSR1) }),
-        stopped("the only worker is stopped", SIGTERM, .shows("the worker stopped")),
-        stopped("the only worker is killed", SIGKILL, .cannotSee("a killed process writes nothing")),
+            page: .shows("it is quiet"), end: .fixed { try $0.worker.send(SIGUSR1) }),
+        stopped("the only worker is stopped", SIGTERM, .logs("worker.stopped")),
+        stopped("the only worker is killed", SIGKILL, .cannotSee("a killed process writes nothing")).inEveryRun,
         Fault(
-            name: "the collector of metrics is away", isAtStart: true, make: exportToNobody,
+            name: "the collector of metrics is away", scene: .starts, isAtStart: true, make: exportToNobody,
             readiness: .shows("the collector does not accept metrics"),
-            firstLine: .shows("the collector does not take what it is sent; it is tried again"),
-            lastLine: .shows("the collector does not take what it is sent; it is tried again"),
+            firstLine: .logs("collector.unavailable"), lastLine: .logs("collector.unavailable"),
             metric: FaultMetric("remint_degraded", #"part="telemetry""#, bound: .equal(1)),
             alert: FaultAlert("RemintDegraded", #"part="telemetry""#),
             status: .cannotSee("the command asks brokers and key rings, and no collector"),
-            page: .shows("the collector does not accept metrics")),
+            page: .shows("the collector does not accept metrics"), end: .newWorker()),
     ]
 }

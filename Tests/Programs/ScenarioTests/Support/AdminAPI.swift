@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import FoundationNetworking
 import ProgramTestSupport
@@ -8,7 +9,7 @@ struct AdminAPI {
     let address: String
 
     init(of worker: Program) async throws {
-        try #require(await worker.wrote("the admin server listens"), "\(worker.errorText)")
+        try #require(await worker.logged("admin.listening"), "\(worker.errorText)")
         let match = try #require(worker.errorText.firstMatch(of: /remint\.admin\.address=([0-9.:]+)/))
         address = String(match.1)
     }
@@ -28,8 +29,11 @@ struct AdminAPI {
         return samples.compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0, +)
     }
 
-    /// Asks again and again until `total` is at least `count`.
+    /// Waits until `total` is at least `count`.
     func wait(_ metric: String, _ labels: [String] = [], atLeast count: Double) async throws {
-        while try await total(metric, labels) < count { try Task.checkCancellation() }
+        let what = ([metric] + labels).joined(separator: " ")
+        try await eventually("\(what) of at least \(count)", within: .seconds(240)) {
+            try await total(metric, labels) >= count
+        }
     }
 }

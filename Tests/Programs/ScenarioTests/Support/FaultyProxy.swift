@@ -56,7 +56,7 @@ struct FaultyProxy: Sendable {
 
     private func control(_ path: String) async throws -> Data {
         let url = try #require(URL(string: "http://\(address)/faults/\(path)"))
-        return try await URLSession.shared.data(for: URLRequest(url: url, timeoutInterval: 1200)).0
+        return try await URLSession.shared.data(for: URLRequest(url: url, timeoutInterval: 240)).0
     }
 
     /// Ends the proxy; whoever waits for its answers gets an error.

@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import Foundation
 import FoundationNetworking
 @_spi(Signing) import JOSE
@@ -78,13 +79,11 @@ struct Gateway {
         ).write(to: file)
         let program = try Program(
             Repository.remint, ["pickup", "--config", file.path] + (brokers.map { ["--brokers", $0] } ?? []))
-        try #require(await program.wrote("the gateway listens"), "\(program.errorText)")
+        try #require(await program.logged("gateway.listening"), "\(program.errorText)")
         let match = try #require(program.errorText.firstMatch(of: /remint\.pickup\.address=([0-9.:]+)/))
         let address = String(match.1)
         let gateway = Gateway(program: program, address: address, file: file, key: key)
-        while brokers == nil, isReady, try await gateway.call("/health/ready").status != 200 {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        if brokers == nil, isReady { _ = try await gateway.health { $0.status == 200 } }
         return gateway
     }
 
@@ -136,10 +135,9 @@ struct Gateway {
 
     /// Makes a call until the brokers have accepted its event: a busy machine's brokers may take longer than the call.
     func acceptedCall(_ path: String, session: String, headers: [String: String] = [:]) async throws -> Answer {
-        while true {
+        try await eventualValue("the brokers' acceptance") {
             let answer = try await call(path, session: session, headers: headers)
-            guard answer.status == 503, answer.text("code") == "unavailable" else { return answer }
-            try Task.checkCancellation()
+            return answer.status == 503 && answer.text("code") == "unavailable" ? nil : answer
         }
     }
 
@@ -160,10 +158,9 @@ struct Gateway {
 
     /// Waits until `/health/ready` has an answer that `isWanted`.
     func health(until isWanted: (Answer) -> Bool) async throws -> Answer {
-        while true {
+        try await eventualValue("the expected answer of /health/ready", within: .seconds(240)) {
             let answer = try await call("/health/ready")
-            if isWanted(answer) { return answer }
-            try await Task.sleep(for: .milliseconds(50))
+            return isWanted(answer) ? answer : nil
         }
     }
 

@@ -1,15 +1,28 @@
 import Foundation
 import ProgramTestSupport
 
-/// The log lines of the sources: each call's level and the messages that it may write.
+/// The log lines of the sources: each call's id, level and message. A call may choose between several.
 struct LogLines {
-    /// A message with a level that it is written at.
+    /// An id with its message and a level that it is written at.
     struct Line: Hashable {
+        let event: String
         let level: String
         let message: String
     }
 
     private(set) var lines: Set<Line> = []
+    /// The ids of calls whose level is no constant.
+    private(set) var relayed: Set<String> = []
+    /// The messages of calls without an id.
+    private(set) var withoutEvent: Set<String> = []
+
+    /// The ids with several messages, and the messages with several ids.
+    var ambiguous: [String] {
+        let pairs = Set(lines.map { [$0.event, $0.message] })
+        return [0, 1].flatMap { column in
+            Dictionary(grouping: pairs) { $0[column] }.filter { $0.value.count > 1 }.keys.sorted()
+        }
+    }
 
     /// Reads every Swift file under `folder`.
     init(under folder: String) throws {
@@ -22,32 +35,49 @@ struct LogLines {
     init(text: String) { add(from: text) }
 
     private mutating func add(from text: String) {
-        for call in text.matches(of: /(?:logger|log)\.(trace|debug|info|notice|warning|error|critical)\(/) {
-            for message in Self.literals(text[call.range.upperBound...]) {
-                lines.insert(Line(level: String(call.1), message: message))
+        for call in text.matches(of: /[lL]ogger\.(log|trace|debug|info|notice|warning|error|critical)\(/) {
+            let arguments = Self.arguments(text[call.range.upperBound...])
+            let first = Self.literals(arguments[0]), second = arguments.dropFirst().first.map(Self.literals) ?? []
+            if call.1 == "log" {
+                let event = arguments.joined(separator: ",").firstMatch(of: /"remint\.event": "([^"]+)"/)?.1
+                if let event { relayed.insert(String(event)) } else { withoutEvent.formUnion(second) }
+            } else if first.count == second.count, first.allSatisfy({ $0.wholeMatch(of: Self.form) != nil }) {
+                for (event, message) in zip(first, second) {
+                    lines.insert(Line(event: event, level: String(call.1), message: message))
+                }
+            } else {
+                withoutEvent.formUnion(first)
             }
         }
     }
 
-    /// The texts in a call's first argument, which may be a choice between two.
-    private static func literals(_ rest: Substring) -> [String] {
-        var found: [String] = []
-        var literal: String?
+    /// Two or three parts: `worker.consuming`, `key-ring.changed`.
+    private static var form: Regex<Substring> { /[a-z]+(?:-[a-z]+)*(?:\.[a-z]+(?:-[a-z]+)*){1,2}/ }
+
+    private static func literals(_ argument: String) -> [String] {
+        argument.matches(of: /"([^"]*)"/).map { String($0.1) }
+    }
+
+    /// The arguments of a call, up to the bracket that closes it.
+    private static func arguments(_ rest: Substring) -> [String] {
+        var found = [""]
+        var isInString = false
         var depth = 0
         for character in rest {
-            if let begun = literal {
-                if character == "\"" { found.append(begun) }
-                literal = character == "\"" ? nil : begun + String(character)
-                continue
+            if character == "\"" { isInString.toggle() }
+            if !isInString {
+                switch character {
+                case "(", "[", "{": depth += 1
+                case ")", "]", "}": depth -= 1
+                default: break
+                }
+                if depth < 0 { break }
+                if character == ",", depth == 0 {
+                    found.append("")
+                    continue
+                }
             }
-            switch character {
-            case "\"": literal = ""
-            case "(", "[": depth += 1
-            case ")", "]": depth -= 1
-            default: break
-            }
-            // The end of the argument, or of the call.
-            if depth < 0 || (character == "," && depth == 0) { break }
+            found[found.count - 1].append(character)
         }
         return found
     }

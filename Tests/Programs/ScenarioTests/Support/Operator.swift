@@ -23,9 +23,8 @@ struct Operator: Sendable {
     }
 
     /// A program of this shop that an operator runs.
-    func remint(_ arguments: [String], brokers: Bool = false) async throws -> Program {
-        try await Program.run(
-            Repository.remint,
+    func remint(_ arguments: [String], brokers: Bool = false) async throws -> Command {
+        try await Command.remint(
             arguments + ["--config", configuration] + (brokers ? ["--brokers", self.brokers] : []))
     }
 
@@ -36,9 +35,8 @@ struct Operator: Sendable {
             ["rotate", step, "--config", configuration, "--key", ring, "--brokers", brokers] + options)
     }
 
-    func run(_ step: String, _ options: [String], brokers: Bool) async throws -> Program {
-        try await Program.run(
-            Repository.remint,
+    func run(_ step: String, _ options: [String], brokers: Bool) async throws -> Command {
+        try await Command.remint(
             ["rotate", step, "--config", configuration, "--key", ring] + options
                 + (brokers ? ["--brokers", self.brokers] : []))
     }
@@ -54,14 +52,6 @@ struct Operator: Sendable {
         let program = try await run(step, options, brokers: brokers)
         #expect(program.status == 1, "\(step): \(program.outputText)")
         #expect(program.errorText.contains(words), "\(step): \(program.errorText)")
-    }
-
-    /// A step that is refused until something is over, in seconds.
-    func eventually(_ step: String, _ options: [String] = [], within seconds: Int) async throws {
-        let end = ContinuousClock.now + .seconds(seconds)
-        var program = try await run(step, options, brokers: true)
-        while program.status != 0, .now < end { program = try await run(step, options, brokers: true) }
-        #expect(program.status == 0, "\(step): \(program.errorText)")
     }
 
     func status() async throws -> [String: Any] {

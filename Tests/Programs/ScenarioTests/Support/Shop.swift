@@ -1,11 +1,9 @@
-import AdapterKit
 import Foundation
 import Kafka
 import Keyring
 import Logging
 import ProgramTestSupport
 import Testing
-import Vendors
 
 /// A broker in this process and a folder with a generated configuration and keys, for workers in processes of their own.
 struct Shop: ~Copyable {
@@ -16,36 +14,6 @@ struct Shop: ~Copyable {
 
     var configuration: String { folder.appending(path: "remint.yaml").path }
 
-    private static let generatedFolder = FileManager.default.temporaryDirectory.appending(
-        path: "remint-test-shop-\(UUID().uuidString)")
-
-    /// The files that the demonstration generates, once for all shops: making the keys takes seconds.
-    private static let generated = Task {
-        atexit { try? FileManager.default.removeItem(at: Shop.generatedFolder) }
-        let demo = try await Program.run(Repository.remint, ["demo", "--dir", generatedFolder.path, "--json"])
-        try #require(demo.status == 0, "\(demo.errorText)")
-        let file = generatedFolder.appending(path: "remint.yaml")
-        let text = try String(contentsOf: file, encoding: .utf8)
-        try Data(try appsOfCompiledVendors(text).utf8).write(to: file)
-        return generatedFolder
-    }
-
-    /// Returns the configuration `text` with no app, and no key ring, of a vendor that is a file. Each of the thousands of
-    /// programs that the scenarios start reads the files and the keys of all apps.
-    private static func appsOfCompiledVendors(_ text: String) throws -> String {
-        let names = AdapterRegistry.compiled.names
-        var dropped: Set<Substring> = []
-        let kept = text.replacing(#/  ([a-z0-9-]+):\n    adapter: ([a-z0-9-]+)\n(    .*\n)+/#) { app in
-            if names.contains(String(app.output.2)) { return app.output.0 }
-            dropped.insert(app.output.1)
-            return ""
-        }
-        try #require(dropped.count >= 30)
-        return kept.replacing(#/  ([a-z0-9-]+): { path: keys/[a-z0-9-]+ }\n/#) { ring in
-            dropped.contains(ring.output.1) ? "" : ring.output.0
-        }
-    }
-
     /// The demonstration's apps, pointed at a broker that outlives the workers.
     ///
     /// - Parameters:
@@ -54,7 +22,7 @@ struct Shop: ~Copyable {
     static func open(admission: String = "subjects: 0", partitions: Int = 2) async throws -> Shop {
         let temporary = try TemporaryFolder()
         let folder = temporary.url.appending(path: "shop")
-        try FileManager.default.copyItem(at: try await Self.generated.value, to: folder)
+        try await DemoFolder.copy(to: folder)
         let broker = try EmbeddedBroker(logger: quiet)
         for topic in [
             "remint.invalidations", "remint.invalidations.bulk", "remint.tokens", "remint.dead-letters",
@@ -106,7 +74,7 @@ struct Shop: ~Copyable {
     /// Starts a worker and waits until it consumes.
     func startWorker() async throws -> Program {
         let worker = try Program(Repository.remint, ["run", "--config", configuration])
-        try #require(await worker.wrote("the worker consumes"), "\(worker.errorText)")
+        try #require(await worker.logged("worker.consuming"), "\(worker.errorText)")
         return worker
     }
 
@@ -145,6 +113,15 @@ struct Shop: ~Copyable {
         }
         await consumer.close(within: .seconds(5))
         return records
+    }
+
+    /// Returns a reader of the token topic, from its beginning on.
+    func follower() throws -> KafkaConsumer {
+        let properties = EmbeddedBroker.clientProperties.merging([
+            "bootstrap.servers": broker.bootstrapServers, "group.id": "follower", "enable.auto.commit": "false",
+        ])
+        let all = (0..<partitions).map { TopicPartition(topic: "remint.tokens", partition: Int32($0)) }
+        return try KafkaConsumer(properties, reading: all.map { PartitionOffset($0, offset: 0) }, logger: quiet)
     }
 
     /// Reads the output topics until `isEnough` of what came so far.

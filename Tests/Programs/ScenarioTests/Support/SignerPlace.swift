@@ -24,7 +24,7 @@ struct SignerPlace {
 
     func start() async throws -> Program {
         let signer = try Program(Repository.remint, arguments)
-        try #require(await signer.wrote("the signer listens"), "\(signer.errorText)")
+        try #require(await signer.logged("signer.listening"), "\(signer.errorText)")
         return signer
     }
 }

@@ -37,7 +37,7 @@ struct DeadLettersList: AsyncParsableCommand, ConfigurationCommand {
     func run() async throws {
         let filter = try letters.filter()
         let (configuration, brokers, logger) = try letters.load()
-        let now = UnixTime.system()
+        let now = CommandContext.current.now()
         let decoder = configuration.deadLetterDecoder
         let states = try await LetterStates.read(configuration, brokers: brokers, logger: logger) ?? LetterStates()
         var found: [Shown] = []

@@ -29,7 +29,7 @@ struct KeyRingOptions: ParsableArguments {
             )
         }
         return RingInUse(
-            configuration: configuration, ring: ring, directory: KeyRingDirectory(path: path), now: UnixTime.system)
+            configuration: configuration, ring: ring, directory: KeyRingDirectory(path: path), now: CommandContext.current.now)
     }
 }
 

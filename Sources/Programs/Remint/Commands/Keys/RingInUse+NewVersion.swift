@@ -31,7 +31,7 @@ extension RingInUse {
     ///
     /// - Throws: as `add`.
     func store(_ key: SigningKey, _ options: NewVersionOptions, as origin: KeyOrigin) throws -> AddedKey {
-        let now = UnixTime.system()
+        let now = CommandContext.current.now()
         let given = options.id ?? (options.kid == nil ? key.keyID : nil)
         try requireKnownKeyID(origin, isGiven: given != nil || options.kid != nil)
         try directory.makeFolder()
@@ -42,7 +42,7 @@ extension RingInUse {
         try editor.add(
             key, id: id, keyID: options.kid, encoding: encoding(asked: options.encoding), at: now,
             retireAfter: try options.end(from: now), as: origin.rawValue)
-        try audit.append(origin.rawValue, version: id, detail: key.algorithm.rawValue, at: UnixTime.system())
+        try audit.append(origin.rawValue, version: id, detail: key.algorithm.rawValue, at: CommandContext.current.now())
         let version = try editor.listing.version(id)
         for other in others {
             Terminal.error(

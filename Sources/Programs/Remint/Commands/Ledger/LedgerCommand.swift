@@ -39,7 +39,7 @@ struct LedgerCommand: AsyncParsableCommand, ConfigurationCommand {
 
     func run() async throws {
         let configuration = try options.loadConfiguration()
-        let now = UnixTime.system()
+        let now = CommandContext.current.now()
         let filter = LedgerFilter(
             apps: app.map { [$0] }, keyID: keyID,
             ring: try key.map { LedgerRing(try options.keyRing($0, in: configuration), in: configuration) },

@@ -170,7 +170,7 @@ struct AppsPause: AsyncParsableCommand, ConfigurationCommand {
         for app in apps { _ = try workers.options.app(app, in: configuration) }
         let held = try await states.readOrTryLater().apps
         let (already, others) = apps.partitioned { held[$0]?.cause == .paused }
-        let now = UnixTime(seconds: UnixTime.system().seconds)
+        let now = UnixTime(seconds: CommandContext.current.now().seconds)
         let until = pause.until(from: now)
         let words = others.map { app in
             states.word(

@@ -102,7 +102,7 @@ struct LanesPause: AsyncParsableCommand, ConfigurationCommand {
         let states = try fleet.control()
         let held = try await states.readOrTryLater().lanes
         let (already, others) = lanes.partitioned { held[$0] != nil }
-        let now = UnixTime(seconds: UnixTime.system().seconds)
+        let now = UnixTime(seconds: CommandContext.current.now().seconds)
         let until = pause.until(from: now)
         let words = others.map { lane in
             states.word(

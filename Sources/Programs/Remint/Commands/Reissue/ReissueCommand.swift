@@ -81,7 +81,7 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
         let setup = try ReissueSetup(self, configuration)
         if let doubt = setup.doubt { Terminal.error("remint: warning: \(doubt)") }
         guard !dryRun else { return try await estimate(setup) }
-        let lock = try ReissueLock(setup.files.lock, at: UnixTime.system())
+        let lock = try ReissueLock(setup.files.lock, at: CommandContext.current.now())
         defer { withExtendedLifetime(lock) {} }
         var progress = try setup.files.load() ?? setup.begin()
         guard setup.isOwn(progress) else {
@@ -109,7 +109,7 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
                 lane: {
                     try KafkaBulkLane(
                         configuration, brokers: setup.brokers, logger: Logger.quiet(configuration.log))
-                }, display: ProgressLines.display(asLines: watch), now: UnixTime.system)
+                }, display: ProgressLines.display(asLines: watch), now: CommandContext.current.now)
             _ = try await job.run(&progress, next: source)
             // It holds the ids of all users, and another run of the job reads the ledger again.
             if ledger, progress.isFinished { _ = unlink(setup.files.subjects) }

@@ -114,7 +114,7 @@ struct ReissueSetup {
     /// - Throws: `UnknownVersion` where the ledger has never seen the version that is meant; `HiddenOffsets` where it shows nobody and
     ///   was not read whole.
     private func ledgerKeys() async throws -> (keys: [[UInt8]], hidden: HiddenOffsets?) {
-        let now = UnixTime.system()
+        let now = CommandContext.current.now()
         let filter = LedgerFilter(
             apps: command.app.map { [$0] }, keyID: command.keyID,
             ring: command.key.map { LedgerRing($0, in: configuration) },

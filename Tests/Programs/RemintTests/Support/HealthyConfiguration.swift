@@ -1,3 +1,4 @@
+import CommandTestSupport
 import Foundation
 @_spi(Signing) import JOSE
 import Keyring
@@ -96,9 +97,8 @@ struct HealthyConfiguration: ~Copyable {
     }
 
     /// Runs `remint check` in the folder.
-    func check() async throws -> Program {
-        try await Program.run(
-            Repository.remint, ["check", "--config", Self.file], directory: folder, environment: Self.environment)
+    func check() async throws -> Command {
+        try await Command.remint(["check", "--config", Self.file], directory: folder, environment: Self.environment)
     }
 
     private func write(_ text: String, _ name: String, mode: Int = 0o644) throws {

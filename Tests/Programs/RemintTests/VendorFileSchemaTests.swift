@@ -1,3 +1,4 @@
+import CommandTestSupport
 import Foundation
 import ProgramTestSupport
 import Testing
@@ -35,11 +36,11 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: JSONSchemaModule.isInstalled, JSONSchemaModule.isMissing), .timeLimit(.minutes(10)))
+    @Test(.enabled(if: JSONSchemaModule.isInstalled, JSONSchemaModule.isMissing), .timeLimit(.minutes(5)))
     func `the schema accepts every vendor's file, and refuses what the reader refuses`() async throws {
         let folder = try TemporaryFolder()
         let schema = folder.url.appending(path: "schema.json")
-        let printed = try await Program.run(Repository.remint, ["adapter", "schema"])
+        let printed = try await Command.remint(["adapter", "schema"])
         try printed.standardOutput.write(to: schema)
         let good =
             (Repository.files(under: "adapters/declared", ending: "yaml")
@@ -59,7 +60,7 @@ import Testing
             try #require(text != rules, "mistake \(index)")
             let file = folder.url.appending(path: "broken-\(index).yaml")
             try Data(text.utf8).write(to: file)
-            let lint = try await Program.run(Repository.remint, ["adapter", "lint", file.path])
+            let lint = try await Command.remint(["adapter", "lint", file.path])
             #expect(lint.status == 1, "mistake \(index)")
             broken.append(file.path)
         }

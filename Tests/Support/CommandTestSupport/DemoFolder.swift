@@ -1,0 +1,48 @@
+import AdapterKit
+package import Foundation
+import Testing
+import Vendors
+
+/// The files that the demonstration generates, made once for all tests of a process: making the keys takes seconds.
+package enum DemoFolder {
+    private static let folder = FileManager.default.temporaryDirectory.appending(
+        path: "remint-test-demo-\(UUID().uuidString)")
+
+    private static let demo = Task {
+        atexit { try? FileManager.default.removeItem(at: DemoFolder.folder) }
+        let command = try await Command.remint(["demo", "--dir", folder.path, "--json"])
+        try #require(command.status == 0, "\(command.errorText)")
+        return command.standardOutput
+    }
+
+    /// The demonstration's results, tokens included, as JSON.
+    package static var results: Data { get async throws { try await demo.value } }
+
+    /// Copies the files to `copy`, a folder that is not there yet.
+    ///
+    /// - Parameter all: keeps the apps, and the key rings, of the vendors that are files. Every command reads the files and the
+    ///   keys of all apps.
+    package static func copy(to copy: URL, all: Bool = false) async throws {
+        _ = try await demo.value
+        // The paths in the files begin at the files' own folder, and a copy has the modes of the originals.
+        try FileManager.default.copyItem(at: folder, to: copy)
+        guard !all else { return }
+        let file = copy.appending(path: "remint.yaml")
+        try Data(appsOfCompiledVendors(String(contentsOf: file, encoding: .utf8)).utf8).write(to: file)
+    }
+
+    /// Returns the configuration `text` with no app, and no key ring, of a vendor that is a file.
+    private static func appsOfCompiledVendors(_ text: String) throws -> String {
+        let names = AdapterRegistry.compiled.names
+        var dropped: Set<Substring> = []
+        let kept = text.replacing(#/  ([a-z0-9-]+):\n    adapter: ([a-z0-9-]+)\n(    .*\n)+/#) { app in
+            if names.contains(String(app.output.2)) { return app.output.0 }
+            dropped.insert(app.output.1)
+            return ""
+        }
+        try #require(dropped.count >= 30)
+        return kept.replacing(#/  ([a-z0-9-]+): { path: keys/[a-z0-9-]+ }\n/#) { ring in
+            dropped.contains(ring.output.1) ? "" : ring.output.0
+        }
+    }
+}
