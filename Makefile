@@ -30,7 +30,7 @@ INSTALL_MODULES = { test -x .build/tools/bin/pip || python3 -m venv --system-sit
 	.build/tools/bin/pip install --quiet --disable-pip-version-check
 SOURCES := Package.swift Sources Tests adapters
 
-.PHONY: help setup setup-tests setup-packages build example demo test test-broker test-upgrade instructions bench bench-peers screenshots dist deb release-artifacts packages policies check lint format release clean
+.PHONY: help setup setup-tests setup-packages build example demo test test-long test-broker test-upgrade instructions bench bench-peers screenshots dist deb release-artifacts packages policies check lint format release clean
 
 help: ## List what there is.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 19
@@ -39,21 +39,30 @@ demo: setup ## Build, then show the worker at work on an embedded broker.
 	$(SWIFT) build $(BUILD_FLAGS) --product remint
 	.build/debug/remint demo
 
-# In four runs: Kafka's tests, the worker's and the lie detector's start so many clients and servers that they want the machine to
-# themselves. Of each run, twelve cases at once: two thousand that start together have only each other to wait for, and the time limits
-# of clients and servers run all the while.
-test: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
-test: setup setup-tests ## Build and run every test.
-	$(SWIFT) build $(BUILD_FLAGS) --build-tests
-	$(TOOLS_PATH) $(SWIFT) test --skip-build --skip 'KafkaTests|WorkerTests|LieDetectorTests'
-	$(TOOLS_PATH) $(SWIFT) test --skip-build --filter KafkaTests
-	$(TOOLS_PATH) $(SWIFT) test --skip-build --filter WorkerTests
-	$(TOOLS_PATH) $(SWIFT) test --skip-build --filter LieDetectorTests
+# Of each run, twelve cases at once: two thousand that start together have only each other to wait for, and the time limits of
+# clients and servers run all the while.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
+TEST_BUILD = $(SWIFT) build $(BUILD_FLAGS) --build-tests
+TEST_RUN = $(TOOLS_PATH) $(SWIFT) test --skip-build --disable-xctest
+
+test: setup setup-tests ## Build and run the tests: all, or those whose names match, as in `make test FILTER=KeyringTests`.
+	$(TEST_BUILD)
+	$(TEST_RUN) $(if $(FILTER),--filter '$(FILTER)')
+
+# Without brokers in other processes, workers, gateways and browsers.
+FAST = ^(JOSE|Records|Access|AdapterKit|DeclaredAdapters|Keyring|Pipeline|Remint|ExampleChat|[A-Za-z]+Adapter)Tests\.
+test-fast: setup setup-tests ## Build and run the tests of rules, adapters and commands: a minute.
+	$(TEST_BUILD)
+	$(TEST_RUN) --filter '$(FAST)'
+
+test-long: setup setup-tests ## Run all tests with all of their seeds, faults, calls and kills.
+	$(TEST_BUILD)
+	REMINT_TEST_LONG=1 $(TEST_RUN) $(if $(FILTER),--filter '$(FILTER)')
 
 # With the release build: latency and throughput are measured here.
 test-broker: setup setup-tests release ## Run the tests that want a real cluster: REMINT_TEST_BROKERS=host:port make test-broker
 	@test -n "$$REMINT_TEST_BROKERS" || { echo 'name the cluster: REMINT_TEST_BROKERS=host:port make test-broker' >&2; exit 2; }
-	$(SWIFT) build $(BUILD_FLAGS) --build-tests
+	$(TEST_BUILD)
 	REMINT_TEST_PROGRAM=.build/release/remint $(SWIFT) test --skip-build --filter BrokerTests
 
 # Any older build of `remint`, with its folders of resources beside it, is an older program.
@@ -79,7 +88,7 @@ bench-peers: bench ## Remint beside jwt-kit and, with REMINT_TEST_BROKERS=host:p
 
 # Of long names, a thousand apps and an idle worker, at 360, 390, 768 and 1280 pixels, light and dark.
 screenshots: setup setup-tests ## Test the status page and make pictures of it, in .build/screenshots.
-	$(SWIFT) build $(BUILD_FLAGS) --build-tests
+	$(TEST_BUILD)
 	REMINT_TEST_SCREENSHOTS=$(CURDIR)/.build/screenshots $(SWIFT) test --skip-build --filter StatusPageTests
 
 dist: setup ## Build one stripped program with the Swift runtime in it, its debug symbols beside it, in .build/dist.
@@ -109,13 +118,13 @@ release-artifacts: deb ## Make the files of a release and start the image: tarba
 	@config/release/try-image --runtime bwrap $(ARTIFACTS)/remint_*.oci.tar
 
 packages: setup setup-packages ## Test the units, rules, dashboard, chart, containers and packages with the tools they are for.
-	$(SWIFT) build $(BUILD_FLAGS) --build-tests
+	$(TEST_BUILD)
 	$(SWIFT) test --skip-build --filter 'PackageTests|ReleaseTests'
 
 check: lint build demo example test instructions ## Everything CI runs: format, warnings as errors, demo, the example, tests, instructions.
 
 build: setup ## Build everything, tests included; a warning is an error.
-	$(SWIFT) build $(BUILD_FLAGS) --build-tests
+	$(TEST_BUILD)
 
 # The tests run the example too, as targets of this package. This builds it as its users do, with all libraries a second time.
 # In .build too: what the two packages share is compiled once.

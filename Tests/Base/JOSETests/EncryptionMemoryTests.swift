@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Keys of messages in memory") struct EncryptionMemoryTests {
     /// In a process of its own: what other tests leave in memory is none of this one's.
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(5)))
     func `neither the shared secret nor a key of a message is found in memory once it is opened`() async {
         await #expect(processExitsWith: .success) {
             let vectors = try EncryptionVector.offered()

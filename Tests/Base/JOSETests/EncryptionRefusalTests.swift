@@ -84,7 +84,7 @@ struct BadEncryptionHeader: Sendable, CustomTestStringConvertible {
     }()
 }
 
-@Suite("Encrypted tokens that are refused", .timeLimit(.minutes(10)))
+@Suite("Encrypted tokens that are refused", .timeLimit(.minutes(5)))
 struct EncryptionRefusalTests {
     private let key: JWEDecryptionKey
     private let token: String

@@ -3,7 +3,7 @@ import Testing
 @testable import Formats
 @_spi(Decryption) @testable import JOSE
 
-@Suite("Tampered encrypted tokens", .timeLimit(.minutes(10)))
+@Suite("Tampered encrypted tokens", .timeLimit(.minutes(5)))
 struct EncryptionTamperingTests {
     @Test(arguments: SampleRecipient.all)
     func `one bit changed in any decoded part spoils the token`(_ recipient: SampleRecipient) throws {

@@ -3,7 +3,7 @@ import Testing
 @testable import Formats
 @_spi(Decryption) @testable import JOSE
 
-@Suite("Encrypted tokens", .timeLimit(.minutes(10)))
+@Suite("Encrypted tokens", .timeLimit(.minutes(5)))
 struct EncryptionTests {
     @Test(arguments: SampleRecipient.all)
     func `a plaintext sealed to a key is opened with that key`(_ recipient: SampleRecipient) throws {

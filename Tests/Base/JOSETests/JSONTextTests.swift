@@ -200,7 +200,7 @@ struct JSONTextTests {
         #expect(JSONDocument.Limits(bytes: .max).bytes == Int(Int32.max))
     }
 
-    @Test(.timeLimit(.minutes(10))) func `JSON of 2 MB is read where the limit allows it`() throws {
+    @Test(.timeLimit(.minutes(5))) func `JSON of 2 MB is read where the limit allows it`() throws {
         let string = [0x22] + [UInt8](repeating: UInt8(ascii: "a"), count: 2 << 20) + [0x22]
         let document = try JSONDocument(parsing: string, limits: .init(bytes: 4 << 20))
         #expect(document.root.rawBytes.count == 2 << 20)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(
     "Encrypted tokens, and what joserfc makes of them",
-    .enabled(if: JoserfcEncryption.isInstalled, "\(JoserfcEncryption.isMissing)"), .timeLimit(.minutes(10)))
+    .enabled(if: JoserfcEncryption.isInstalled, "\(JoserfcEncryption.isMissing)"), .timeLimit(.minutes(5)))
 struct JoserfcEncryptionTests {
     private static let sizes = [
         ("ECDH-ES+A256KW", "P-256"), ("ECDH-ES+A256KW", "P-384"), ("ECDH-ES+A256KW", "P-521"),

@@ -43,7 +43,7 @@ private enum Verifier {
         """
 }
 
-@Suite("Private keys in the forms that people have them", .timeLimit(.minutes(10)))
+@Suite("Private keys in the forms that people have them", .timeLimit(.minutes(5)))
 struct KeyFormTests {
     private static let hasJoserfc = PythonModules.areInstalled("joserfc")
     private static let hasPyJWT = PythonModules.areInstalled("jwt, cryptography")

@@ -81,7 +81,7 @@ struct KeyRefusalTests {
         #expect(error?.message == "ES256 needs a key of type P-256, this is a P-384 key")
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: ForeignKey.all)
+    @Test(.timeLimit(.minutes(5)), arguments: ForeignKey.all)
     func `a key of a foreign kind is refused for every algorithm`(_ foreign: ForeignKey) async throws {
         let openssl = try OpenSSL()
         try await openssl.run(["genpkey"] + foreign.options + ["-out", "key.pem"])

@@ -81,7 +81,7 @@ struct KeyFile: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Keys made by the openssl command", .timeLimit(.minutes(10)))
+@Suite("Keys made by the openssl command", .timeLimit(.minutes(5)))
 struct OpenSSLKeyTests {
     private func expectSigns(_ key: SigningKey, for publicKey: String) throws {
         let reference = try VerificationKey(publicKeyPEM: publicKey, algorithm: key.algorithm)

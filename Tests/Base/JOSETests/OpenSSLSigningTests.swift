@@ -58,7 +58,7 @@ struct CommandLineAlgorithm: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Signatures against the openssl command", .timeLimit(.minutes(10)))
+@Suite("Signatures against the openssl command", .timeLimit(.minutes(5)))
 struct OpenSSLSigningTests {
     @Test(arguments: CommandLineAlgorithm.all)
     func `openssl verifies what JOSE signed`(_ tool: CommandLineAlgorithm) async throws {

@@ -77,7 +77,7 @@ private final class WatchedStorage: Sendable {
     }
 
     /// In a process of its own: what other tests leave in memory is none of this one's.
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(5)))
     func `nothing of what is decoded, encoded or imported is found in memory afterwards`()
         async
     {

@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import RemintClient
 import Testing
@@ -7,7 +8,7 @@ import Testing
 #endif
 
 /// The client before a gateway that refuses, is cut off and returns older tokens.
-@Suite(.timeLimit(.minutes(10))) struct RemintClientTests {
+@Suite(.timeLimit(.minutes(5))) struct RemintClientTests {
     private let time = ManualTiming()
 
     private func client(_ gateway: ScriptedGateway, session: @escaping RemintClient.Session = { "s-1" }) throws
@@ -91,7 +92,7 @@ import Testing
         let leaving = Task { try await client.token() }
         await gateway.calls(1)
         let others = (0..<10).map { _ in Task { try await client.token() } }
-        while await client.callers < 11 { await Task.yield() }
+        try await eventually("eleven callers") { await client.callers == 11 }
         leaving.cancel()
         await #expect(throws: CancellationError.self) { try await leaving.value }
         gateway.releaseOne()
@@ -160,7 +161,7 @@ import Testing
         #expect(try await client.token().version == 1)
         await gateway.calls(2)
         #expect(gateway.paths[1] == "/v1/apps/shop/ios/token?min_life=100")
-        while try await client.token().version == 1 { await Task.yield() }
+        try await eventually("the next token") { try await client.token().version != 1 }
         time.advance(by: 950)
         #expect(try await client.token().version == 3)
     }

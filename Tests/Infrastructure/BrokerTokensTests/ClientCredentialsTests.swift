@@ -7,7 +7,7 @@ import StubServer
 import Testing
 import WorkerConfiguration
 
-@Suite(.timeLimit(.minutes(10))) struct ClientCredentialsTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientCredentialsTests {
     private func settings(
         _ url: String, _ folder: Folder, secret: String = TokenServer.secret + "\n"
     ) throws -> Configuration.OAuth.ClientCredentials {

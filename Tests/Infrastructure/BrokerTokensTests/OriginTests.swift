@@ -6,7 +6,7 @@ import StubServer
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct FileTokensTests {
+@Suite(.timeLimit(.minutes(5))) struct FileTokensTests {
     @Test func `a token is read again when its file changes`() async throws {
         let folder = try Folder()
         let first = unsecuredJWT(subject: "pod", expiry: now.seconds + 60)
@@ -47,7 +47,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(10))) struct AWSCredentialTests {
+@Suite(.timeLimit(.minutes(5))) struct AWSCredentialTests {
     /// A stub that keeps its requests, and always returns the same JSON.
     private final class Agent: VendorStub {
         private let asked = Mutex<[StubRequest]>([])

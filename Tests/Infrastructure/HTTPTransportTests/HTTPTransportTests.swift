@@ -5,7 +5,7 @@ import HTTPTransport
 import NIOCore
 import Testing
 
-@Suite("The transport", .timeLimit(.minutes(10))) struct HTTPTransportTests {
+@Suite("The transport", .timeLimit(.minutes(5))) struct HTTPTransportTests {
     private func with(
         _ fault: Fault?, _ body: (FaultyServer, TrustedAuthorities) async throws -> Void
     ) async throws {
@@ -22,7 +22,7 @@ import Testing
     }
 
     private func error(
-        _ request: TransportRequest, _ authorities: TrustedAuthorities?, within limit: Duration = .seconds(300)
+        _ request: TransportRequest, _ authorities: TrustedAuthorities?, within limit: Duration = .seconds(240)
     ) async -> TransportError? {
         do throws(TransportError) {
             _ = try await HTTPTransport.send(request, trusting: authorities, within: limit)
@@ -32,9 +32,9 @@ import Testing
 
     @Test func `an answer comes whole, and its connection serves the next request`() async throws {
         try await with(nil) { server, authorities in
-            let transport = HTTPTransport(trusting: authorities, limit: .seconds(300))
+            let transport = HTTPTransport(trusting: authorities, limit: .seconds(240))
             for _ in 1...3 {
-                let response = try await transport.send(request(server), within: .seconds(300))
+                let response = try await transport.send(request(server), within: .seconds(240))
                 #expect(response.status == 200 && response.body == Array(#"{"a":1}"#.utf8))
                 #expect(response.header("Content-Type") == "application/json")
             }
@@ -42,7 +42,7 @@ import Testing
             await transport.close()
             try await eventually("the connection is closed") { server.open == 0 }
             await #expect(throws: TransportError(server.host, .canceled)) {
-                try await transport.send(request(server), within: .seconds(300))
+                try await transport.send(request(server), within: .seconds(240))
             }
         }
     }
@@ -68,7 +68,7 @@ import Testing
     /// An answer may come before the client has sent the end of its body.
     @Test func `a server that answers and closes at once gets hundreds of requests with bodies`() async throws {
         try await with(.goodbye) { server, authorities in
-            let transport = HTTPTransport(trusting: authorities, limit: .seconds(300), connections: 8)
+            let transport = HTTPTransport(trusting: authorities, limit: .seconds(240), connections: 8)
             let request = TransportRequest(
                 "POST", url: server.url, host: server.host, body: [UInt8](repeating: 0x20, count: 20_000),
                 reading: .body(upTo: 1000))
@@ -78,7 +78,7 @@ import Testing
                         var answered = 0
                         for _ in 1...50 {
                             // A request may meet a connection that has just been closed.
-                            let response = try? await transport.send(request, within: .seconds(300))
+                            let response = try? await transport.send(request, within: .seconds(240))
                             answered += response?.status == 200 ? 1 : 0
                         }
                         return answered
@@ -104,10 +104,10 @@ import Testing
 
     @Test func `the close of a transport ends what is under way`() async throws {
         try await with(.stall) { server, authorities in
-            let transport = HTTPTransport(trusting: authorities, limit: .seconds(300))
+            let transport = HTTPTransport(trusting: authorities, limit: .seconds(240))
             let task = Task { () -> TransportError? in
                 do throws(TransportError) {
-                    _ = try await transport.send(request(server), within: .seconds(300))
+                    _ = try await transport.send(request(server), within: .seconds(240))
                     return nil
                 } catch { return error }
             }
@@ -131,7 +131,7 @@ import Testing
         for fault in [Fault.stall, .redirect(to: "http://127.0.0.1:1/"), .encoded] {
             try await with(fault) { server, authorities in
                 let response = try await HTTPTransport.send(
-                    request(server, reading: .head), trusting: authorities, within: .seconds(300))
+                    request(server, reading: .head), trusting: authorities, within: .seconds(240))
                 #expect(response.status == (fault == .stall || fault == .encoded ? 200 : 302))
                 #expect(response.body.isEmpty)
             }

@@ -13,7 +13,7 @@ import WorkerConfiguration
 
 @testable import Pickup
 
-@Suite("The session issuer's keys", .timeLimit(.minutes(10))) struct SessionKeyTests {
+@Suite("The session issuer's keys", .timeLimit(.minutes(5))) struct SessionKeyTests {
     private func answer(_ source: KeySourceFile) async -> Bool {
         if case .keys = await source.keys.keys(for: "k1", after: nil) { true } else { false }
     }
@@ -57,7 +57,7 @@ import WorkerConfiguration
         if isBelieved {
             try await eventually("the key") { await answer(source) }
         } else {
-            let line = await log.line(TransportUser.sessionKeys.lines.failed)
+            let line = await log.line(event: TransportUser.sessionKeys.events.failed)
             #expect(line.metadata["remint.detail"]?.contains("chmod 644 \(path)") == true, "\(line)")
             #expect(await !answer(source))
         }
@@ -86,19 +86,16 @@ import WorkerConfiguration
             return source.keys.condition.lacksKeys
         }
         #expect(await !answer(source))
-        let line = await log.line("the session issuer publishes no usable key; its sessions get 503 until it does")
+        let line = await log.line(event: "session-keys.unusable")
         #expect(line.level == .error)
         #expect(
             line.metadata["remint.detail"]?.contains("no public signing key for RS256, PS256, ES256, EdDSA") == true)
-        #expect(log.lines.count { $0.message == TransportUser.sessionKeys.lines.failed } == 0)
+        #expect(log.lines.count { $0.event == TransportUser.sessionKeys.events.failed } == 0)
         try publish(TransportUser.sessionKeys.body)
         try await eventually("the key again") { await answer(source) }
-        _ = await log.line("the session issuer publishes a usable key again")
-        #expect(
-            log.lines.count {
-                $0.message == "the session issuer publishes no usable key; its sessions get 503 until it does"
-            } == 1)
-        #expect(log.lines.count { $0.message == TransportUser.sessionKeys.lines.recovered } == 0)
+        _ = await log.line(event: "session-keys.usable")
+        #expect(log.lines.count { $0.event == "session-keys.unusable" } == 1)
+        #expect(log.lines.count { $0.event == TransportUser.sessionKeys.events.recovered } == 0)
         running.cancel()
         await running.value
     }

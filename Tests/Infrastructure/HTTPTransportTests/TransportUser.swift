@@ -26,29 +26,13 @@ enum TransportUser: String, Sendable, CaseIterable, CustomTestStringConvertible 
 
     var testDescription: String { rawValue }
 
-    /// The log lines of a failure and of its end.
-    var lines: (failed: String, recovered: String) {
+    /// The ids of the log lines of a failure and of its end.
+    var events: (failed: String, recovered: String) {
         switch self {
-        case .lookups:
-            (
-                "a vendor's REST API does not answer as it should; its circuit is open, and events wait",
-                "the vendor's REST API answers again"
-            )
-        case .brokerTokens:
-            (
-                "no token for the brokers can be got; connections live until the last one's end, and it is tried again",
-                "tokens for the brokers can be got again"
-            )
-        case .collector:
-            (
-                "the collector does not take what it is sent; it is tried again, and what does not fit is dropped",
-                "the collector takes what it is sent again"
-            )
-        case .sessionKeys:
-            (
-                "the session issuer's keys cannot be fetched; the known ones are used for a day, and it is tried again",
-                "the session issuer's keys can be fetched again"
-            )
+        case .lookups: ("vendor.unavailable", "vendor.available")
+        case .brokerTokens: ("broker-tokens.unavailable", "broker-tokens.available")
+        case .collector: ("collector.unavailable", "collector.available")
+        case .sessionKeys: ("session-keys.unavailable", "session-keys.available")
         }
     }
 
@@ -92,11 +76,11 @@ enum TransportUser: String, Sendable, CaseIterable, CustomTestStringConvertible 
                 metrics: ExportMetrics(registry), resource: { [] }, logger: log.logger(), now: Self.clock)
             await withDiscardingTaskGroup { group in
                 group.addTask { await exporter.run() }
-                // Spans that are refused do not come again.
-                while !Task.isCancelled {
+                // Spans that are refused do not come again: each look adds one.
+                try? await eventually("the end of the task", within: .seconds(240)) {
                     let time = Self.clock()
                     queue.ended(EndedSpan("span", queue.context(below: nil), below: nil, from: time, to: time))
-                    try? await Task.sleep(for: .milliseconds(100))
+                    return Task.isCancelled
                 }
             }
         case .sessionKeys:
@@ -133,17 +117,20 @@ enum TransportUser: String, Sendable, CaseIterable, CustomTestStringConvertible 
                 guard await signals.next(isolation: #isolation) != nil, !Task.isCancelled else { return }
                 guard let reply = client.takeReplies().first else { continue }
                 // At some pace, as a circuit has one.
-                try? await Task.sleep(for: .milliseconds(50))
+                let turn = ContinuousClock.now + .milliseconds(50)
+                try? await eventually("the next turn") { .now >= turn }
                 let now = Self.clock()
                 switch reply.result {
                 case .failure(let failure):
                     let isCertain = failure.kind == .misconfigured
                     guard breaker.failed(at: now, isCertain: isCertain, random: &random) else { break }
-                    log.logger().error("\(lines.failed)", metadata: [LogKey.detail: "\(failure.detail)"])
+                    log.logger().error(
+                        "no look-up", metadata: [LogKey.event: "\(events.failed)", LogKey.detail: "\(failure.detail)"])
                 case .success:
                     guard let length = breaker.succeeded(at: now) else { break }
                     let outage = Outage.text(.microseconds(length))
-                    log.logger().notice("\(lines.recovered)", metadata: [LogKey.outage: "\(outage)"])
+                    log.logger().notice(
+                        "look-ups again", metadata: [LogKey.event: "\(events.recovered)", LogKey.outage: "\(outage)"])
                 }
             }
         }

@@ -5,7 +5,7 @@ import HTTPTransport
 import NIOCore
 import Testing
 
-@Suite("Every user of the transport", .timeLimit(.minutes(10))) struct TransportUserTests {
+@Suite("Every user of the transport", .timeLimit(.minutes(5))) struct TransportUserTests {
     /// A fault, with the words of its reason and the time an exchange gets.
     struct Row: Sendable, CustomTestStringConvertible {
         let fault: @Sendable (FaultyServer) -> Fault
@@ -57,20 +57,20 @@ import Testing
         server.fault = row.fault(server)
         let log = RecordingLog()
         let running = Task { try await user.run(server, certificates, limit: row.limit, log) }
-        let failure = await log.line { [lines = user.lines] in $0.message == lines.failed }
+        let failure = await log.line { [events = user.events] in $0.event == events.failed }
         let detail = try #require(failure.metadata["remint.detail"])
         #expect(detail.contains("localhost:"), "\(detail)")
         let (connections, requests) = (server.connections, server.requests)
         try await eventually("another try") { server.connections > connections || server.requests > requests }
-        #expect(!log.lines.contains { $0.message == user.lines.recovered })
+        #expect(!log.lines.contains { $0.event == user.events.recovered })
         #expect(!server.targets.contains { $0.contains(Self.canary) }, "no redirect is followed")
         #expect(server.written <= max(1, server.requests) * Self.mostWritten, "a body of 2 GB is not read to its end")
         server.fault = nil
-        let recovery = await log.line(user.lines.recovered)
+        let recovery = await log.line(event: user.events.recovered)
         #expect(recovery.metadata["remint.outage"]?.hasSuffix("s") == true)
         running.cancel()
         try await running.value
-        let failures = log.lines.filter { $0.message == user.lines.failed }.compactMap { $0.metadata["remint.detail"] }
+        let failures = log.lines.filter { $0.event == user.events.failed }.compactMap { $0.metadata["remint.detail"] }
         #expect(Set(failures).count == failures.count, "once for each reason: \(failures)")
         #expect(failures.contains { $0.contains(row.reason) }, "\(failures)")
         #expect(!log.lines.contains { "\($0)".contains(Self.canary) })

@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct ConsumerClosingTests {
+@Suite(.timeLimit(.minutes(5))) struct ConsumerClosingTests {
     @Test func `a consumer closes twice`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             let consumer = try KafkaConsumer(consumerProperties(broker, group: "g"), topics: ["t"], logger: silent)

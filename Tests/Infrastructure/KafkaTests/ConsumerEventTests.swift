@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct ConsumerEventTests {
+@Suite(.timeLimit(.minutes(5))) struct ConsumerEventTests {
     @Test func `a consumer waits its full time if nothing happens`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             try await withConsumer(of: broker) { consumer in

@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct ConsumerGroupTests {
+@Suite(.timeLimit(.minutes(5))) struct ConsumerGroupTests {
     private let partition = TopicPartition(topic: "t", partition: 0)
 
     @Test(arguments: ["range", "cooperative-sticky"])

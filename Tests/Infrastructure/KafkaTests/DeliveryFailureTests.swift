@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct DeliveryFailureTests {
+@Suite(.timeLimit(.minutes(5))) struct DeliveryFailureTests {
     @Test func `a producer delivers more records than its queue holds`() async throws {
         try await withProducer(["queue.buffering.max.messages": "10"]) { _, producer in
             let outcome = await producer.deliver(numbered(1000))

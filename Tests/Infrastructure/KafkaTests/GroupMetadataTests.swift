@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct GroupMetadataTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupMetadataTests {
     private func offset(_ partition: Int32) -> PartitionOffset {
         PartitionOffset(TopicPartition(topic: "t", partition: partition), offset: 1)
     }

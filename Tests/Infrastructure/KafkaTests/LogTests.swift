@@ -3,13 +3,13 @@ import Kafka
 import Logging
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct LogTests {
+@Suite(.timeLimit(.minutes(5))) struct LogTests {
     @Test func `a producer's library log goes to the logger`() async throws {
         try await withBroker { broker in
             let log = RecordingLog()
             let producer = try KafkaProducer(
                 producerProperties(broker).merging(["debug": "broker"]), logger: log.logger(.trace))
-            let line = await log.line { $0.message == "librdkafka" && $0.metadata["kafka.facility"] == "CONNECT" }
+            let line = await log.line { $0.event == "kafka.library" && $0.metadata["kafka.facility"] == "CONNECT" }
             #expect(line.level == .trace)
             #expect(line.metadata["kafka.text"]?.contains("broker") == true)
             #expect(await producer.close(within: patience))
@@ -23,7 +23,7 @@ import Testing
             let consumer = try KafkaConsumer(properties, topics: ["t"], logger: log.logger(.trace))
             try await join(consumer)
             #expect(await consumer.close(within: patience))
-            let lines = log.lines.filter { $0.message == "librdkafka" }
+            let lines = log.lines.filter { $0.event == "kafka.library" }
             #expect(lines.contains { $0.metadata["kafka.facility"]?.isEmpty == false })
             #expect(lines.allSatisfy { $0.level <= .info })
         }
@@ -32,10 +32,10 @@ import Testing
     @Test func `a lost connection is a warning of the library's, and no second one of the producer's`() async throws {
         let log = RecordingLog()
         let producer = try KafkaProducer(["bootstrap.servers": "127.0.0.1:1"], logger: log.logger(.trace))
-        let line = await log.line { $0.message == "the producer reports an error" }
+        let line = await log.line { $0.event == "kafka.producer-error" }
         #expect(line.level == .debug)
         #expect(line.metadata["kafka.error"]?.isEmpty == false)
-        let failure = await log.line { $0.message == "librdkafka" && $0.metadata["kafka.facility"] == "FAIL" }
+        let failure = await log.line { $0.event == "kafka.library" && $0.metadata["kafka.facility"] == "FAIL" }
         #expect(failure.level == .warning)
         #expect(await producer.close(within: patience))
     }
@@ -46,7 +46,7 @@ import Testing
             let log = RecordingLog()
             let properties = producerProperties(broker).merging(["enable.idempotence": "true"])
             let producer = try KafkaProducer(properties, logger: log.logger(.trace))
-            let line = await log.line { $0.message == "librdkafka" && $0.metadata["kafka.facility"] == "GETPID" }
+            let line = await log.line { $0.event == "kafka.library" && $0.metadata["kafka.facility"] == "GETPID" }
             #expect(line.level <= .debug)
             #expect(await producer.close(within: patience))
         }
@@ -59,7 +59,7 @@ import Testing
             "sasl.username": "u", "sasl.password": "p4ssw0rd", "debug": "all",
         ]
         let producer = try KafkaProducer(properties, logger: log.logger(.trace))
-        await log.line("the producer reports an error")
+        await log.line(event: "kafka.producer-error")
         #expect(await producer.close(within: patience))
         #expect(log.lines.count > 10)
         #expect(log.lines.allSatisfy { line in line.metadata.values.allSatisfy { !$0.contains("p4ssw0rd") } })

@@ -1,7 +1,8 @@
+import AsyncTestSupport
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct MetadataTests {
+@Suite(.timeLimit(.minutes(5))) struct MetadataTests {
     @Test func `the metadata of a topic has its number of partitions`() async throws {
         try await withProducer(topics: ["t": 3]) { broker, producer in
             let found = try await producer.metadata(of: "t", within: patience)
@@ -47,7 +48,7 @@ import Testing
         let producer = try KafkaProducer(["bootstrap.servers": "127.0.0.1:1"], logger: silent)
         await #expect(throws: KafkaError.self) { try await producer.topics(within: .seconds(5)) }
         // The error arrives on another thread than the answer.
-        while producer.lastError?.message.contains("refused") != true { try await Task.sleep(for: .milliseconds(10)) }
+        try await eventually("the refused connection") { producer.lastError?.message.contains("refused") == true }
         #expect(producer.lastError?.code == .transport)
         #expect(await producer.close(within: patience))
     }

@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct OffsetTests {
+@Suite(.timeLimit(.minutes(5))) struct OffsetTests {
     private let partitions = (0..<2).map { TopicPartition(topic: "t", partition: $0) }
 
     @Test func `a consumer knows the ends of the partitions it fetched from, and they grow`() async throws {

@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct PartitionReaderTests {
+@Suite(.timeLimit(.minutes(5))) struct PartitionReaderTests {
     private let partitions = (0..<3).map { TopicPartition(topic: "t", partition: $0) }
 
     /// Reads to the end of every partition.

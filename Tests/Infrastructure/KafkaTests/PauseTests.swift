@@ -1,7 +1,8 @@
+import AsyncTestSupport
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct PauseTests {
+@Suite(.timeLimit(.minutes(5))) struct PauseTests {
     private let partitions = (0..<2).map { TopicPartition(topic: "t", partition: $0) }
 
     /// Returns the next `count` records of `consumer`.
@@ -192,10 +193,11 @@ import Testing
             let properties: ClientProperties = ["session.timeout.ms": "6000", "max.poll.interval.ms": "6000"]
             try await withConsumer(of: broker, properties) { consumer in
                 try await join(consumer)
+                // For longer than a consumer may go without a poll.
                 let end = ContinuousClock.now + .seconds(9)
-                while .now < end {
+                try await eventually("the end of nine seconds") {
                     await consumer.keepAlive()
-                    try await Task.sleep(for: .milliseconds(500))
+                    return .now >= end
                 }
                 #expect(await !consumer.isAssignmentLost)
                 #expect(try await take(3, from: consumer).compactMap(\.number) == [0, 1, 2])

@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct ProduceAndConsumeTests {
+@Suite(.timeLimit(.minutes(5))) struct ProduceAndConsumeTests {
     @Test func `missing, empty and filled keys, values and headers arrive unchanged`() async throws {
         let fillings: [[UInt8]?] = [nil, [], [0], text("überall")]
         let headers: [[RecordHeader]] = [

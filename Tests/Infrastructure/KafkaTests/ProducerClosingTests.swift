@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct ProducerClosingTests {
+@Suite(.timeLimit(.minutes(5))) struct ProducerClosingTests {
     @Test func `a producer delivers the records under way before it closes`() async throws {
         try await withBroker(topics: ["t": 1]) { broker in
             let producer = try KafkaProducer(producerProperties(broker).merging(["linger.ms": "200"]), logger: silent)

@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct PropertyTests {
+@Suite(.timeLimit(.minutes(5))) struct PropertyTests {
     @Test func `the error about an unknown property names it`() throws {
         let error = #expect(throws: KafkaError.self) {
             try KafkaProducer(["bootstrap.severs": "secret"], logger: silent)

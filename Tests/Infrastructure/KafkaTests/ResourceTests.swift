@@ -1,9 +1,10 @@
+import AsyncTestSupport
 import Foundation
 import Kafka
 import Testing
 
 /// In a process of its own, for other tests open and close descriptors too.
-@Suite(.timeLimit(.minutes(10))) struct ResourceTests {
+@Suite(.timeLimit(.minutes(5))) struct ResourceTests {
     @Test func `closed clients give back every descriptor and thread`() async {
         await #expect(processExitsWith: .success) {
             try await useClients(1)
@@ -29,9 +30,9 @@ import Testing
             let before = try counts()
             refuse(30)
             // A consumer that was refused after its client was made is destroyed in the background.
-            let end = ContinuousClock.now + patience
-            while try counts().descriptors > before.descriptors + 3, .now < end { await Task.yield() }
-            #expect(try counts().descriptors <= before.descriptors + 3)
+            try await eventually("the return of the descriptors") {
+                try counts().descriptors <= before.descriptors + 3
+            }
         }
     }
 }

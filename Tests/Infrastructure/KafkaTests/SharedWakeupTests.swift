@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct SharedWakeupTests {
+@Suite(.timeLimit(.minutes(5))) struct SharedWakeupTests {
     @Test func `one task serves several consumers, woken by each`() async throws {
         let topics = ["a", "b", "c"]
         try await withProducer(topics: ["a": 1, "b": 1, "c": 1]) { broker, producer in

@@ -2,7 +2,7 @@ import Kafka
 import Testing
 
 /// Members whose place a group keeps (KIP-345).
-@Suite(.timeLimit(.minutes(10))) struct StaticMemberTests {
+@Suite(.timeLimit(.minutes(5))) struct StaticMemberTests {
     private func properties(_ broker: EmbeddedBroker) -> ClientProperties {
         consumerProperties(broker, group: "g").merging(["group.instance.id": "worker-0"])
     }

@@ -3,7 +3,7 @@ import Foundation
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct TLSTests {
+@Suite(.timeLimit(.minutes(5))) struct TLSTests {
     /// Certificates of a good server, of one for another host, and of an authority nobody knows.
     private func makeCertificates() async throws -> Certificates {
         let certificates = try Certificates()

@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct TopicListingTests {
+@Suite(.timeLimit(.minutes(5))) struct TopicListingTests {
     @Test func `the list of topics has partitions and copies, and creates no topic`() async throws {
         try await withProducer(topics: ["a": 3, "b": 1]) { _, producer in
             for _ in 0..<2 {

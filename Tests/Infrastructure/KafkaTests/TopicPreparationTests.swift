@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct TopicPreparationTests {
+@Suite(.timeLimit(.minutes(5))) struct TopicPreparationTests {
     /// A topic that was not known costs a whole second; of several, one is quick also on a busy machine.
     @Test func `the first record to a known topic waits for nothing`() async throws {
         let topics = (0..<8).map { "t\($0)" }

@@ -3,7 +3,7 @@ import Testing
 
 /// The result of each transaction call if the broker answers a request with an error: the table behind a worker's loop,
 /// as librdkafka 2.0.2 has it.
-@Suite(.timeLimit(.minutes(10))) struct TransactionErrorTests {
+@Suite(.timeLimit(.minutes(5))) struct TransactionErrorTests {
     /// A call of a transaction.
     enum Call: Sendable { case initTransactions, sendOffsets, commit, abort }
 

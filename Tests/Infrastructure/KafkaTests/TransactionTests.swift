@@ -1,7 +1,7 @@
 import Kafka
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct TransactionTests {
+@Suite(.timeLimit(.minutes(5))) struct TransactionTests {
     @Test func `records are committed together with the offsets of a subscribed consumer`() async throws {
         try await withProducer(topics: ["t": 1, "out": 1], ["transactional.id": "x"]) { broker, producer in
             try await producer.initTransactions(within: patience)

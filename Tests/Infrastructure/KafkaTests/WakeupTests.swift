@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(10))) struct WakeupTests {
+@Suite(.timeLimit(.minutes(5))) struct WakeupTests {
     @Test func `a wakeup keeps a signal for the next wait, and only one`() async {
         let wakeup = Wakeup()
         wakeup.signal()

@@ -10,7 +10,7 @@ import Testing
 
 @testable import OTLP
 
-@Suite("A collector and its troubles", .timeLimit(.minutes(10))) struct ExporterTests {
+@Suite("A collector and its troubles", .timeLimit(.minutes(5))) struct ExporterTests {
     /// A collector that keeps what it is sent.
     private final class Received: Sendable {
         private let requests = Mutex<[StubRequest]>([])
@@ -51,7 +51,7 @@ import Testing
 
         init(
             _ spans: String..., capacity: Int = 100, answer: String = "{}", misbehaving: Misbehaviour = .none,
-            for count: Int? = nil, timeout: Duration = .seconds(300), lastWord: Duration = .seconds(300)
+            for count: Int? = nil, timeout: Duration = .seconds(240), lastWord: Duration = .seconds(240)
         ) async throws {
             queue = SpanQueue(capacity: capacity)
             // Before it is looked at, so that it is known which of them fit.
@@ -118,7 +118,7 @@ import Testing
     {
         let export = try await Export(misbehaving: misbehaviour, for: 2)
         export.end("stubborn")
-        await export.log.line("the collector takes what it is sent again")
+        await export.log.line(event: "collector.available")
         await export.stop()
         #expect(try export.received.spans == ["stubborn"])
         #expect(export.value("remint_telemetry_requests_total", #"signal="traces",result="busy""#) == 2)

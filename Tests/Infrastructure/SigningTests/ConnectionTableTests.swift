@@ -77,7 +77,7 @@ import WorkerTestSupport
     }
 }
 
-@Suite(.timeLimit(.minutes(10))) struct TurnQueueTests {
+@Suite(.timeLimit(.minutes(5))) struct TurnQueueTests {
     private func popAll(_ queue: inout TurnQueue<String>) -> [String] {
         var all: [String] = []
         while let next = queue.pop() { all.append(next) }

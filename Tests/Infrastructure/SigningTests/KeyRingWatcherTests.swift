@@ -10,7 +10,7 @@ import WorkerTestSupport
 
 @testable import Signing
 
-@Suite(.timeLimit(.minutes(10))) struct KeyRingWatcherTests {
+@Suite(.timeLimit(.minutes(5))) struct KeyRingWatcherTests {
     private struct Watched {
         let path: String
         let signer: LocalSigner
@@ -48,7 +48,7 @@ import WorkerTestSupport
     @Test func `a changed listing is picked up`() async throws {
         try await watching { watched in
             try await make("k2", in: watched)
-            let line = await watched.log.line("a key ring changed")
+            let line = await watched.log.line(event: "key-ring.changed")
             #expect(line.metadata["remint.key.ring"] == "push")
             #expect(line.metadata["remint.key.version"] == "k2")
             #expect(watched.problem == nil)
@@ -119,7 +119,7 @@ import WorkerTestSupport
             try await eventually("a word of it") {
                 watched.problem?.contains("no version of it signs") == true
             }
-            _ = await watched.log.line("a key ring changed and cannot be used; none of its keys signs")
+            _ = await watched.log.line(event: "key-ring.disabled")
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
             try await eventually("the successor") { watched.version == "k3" && watched.problem == nil }
         }

@@ -10,7 +10,7 @@ import WorkerTestSupport
 @testable import Signing
 
 /// Rings that come and go while a signer signs.
-@Suite(.timeLimit(.minutes(10))) struct RemovedRingTests {
+@Suite(.timeLimit(.minutes(5))) struct RemovedRingTests {
     private func ring(_ name: String, in folder: String) throws -> KeyRing {
         let path = "\(folder)/\(name)"
         try KeyRings.make(path)

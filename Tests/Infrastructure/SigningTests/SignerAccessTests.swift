@@ -8,8 +8,8 @@ import WorkerTestSupport
 @testable import Signing
 
 /// Tests of the callers that a signer serves, of its limit for silent connections, and of its log.
-@Suite(.timeLimit(.minutes(10))) struct SignerAccessTests {
-    private func connected(_ log: RecordingLog) -> Int { log.lines.count { $0.message == "a worker connected" } }
+@Suite(.timeLimit(.minutes(5))) struct SignerAccessTests {
+    private func connected(_ log: RecordingLog) -> Int { log.lines.count { $0.event == "signer.worker-connected" } }
 
     @Test func `an account that was not named is refused with the reason`() async throws {
         let bench = try SignerBench([.es256])
@@ -21,7 +21,7 @@ import WorkerTestSupport
                 #expect(await peer.next() == nil)
             }
             #expect(connected(log) == 0)
-            let closed = log.lines.filter { $0.message == "a connection was closed at once" }
+            let closed = log.lines.filter { $0.event == "signer.connection-refused" }
             #expect(closed.count == 1, "logged once a minute")
             #expect(closed.first?.metadata["remint.signer.user"] == "\(geteuid())")
             try await ClientBench.with(bench.socket, ["ES256": [.es256]]) { client in
@@ -61,7 +61,7 @@ import WorkerTestSupport
         let log = RecordingLog()
         try await bench.withServer(logger: log.logger()) {
             var first = try await SignerPeer.open(bench.socket)
-            await log.line("a worker connected")
+            await log.line(event: "signer.worker-connected")
             var others: [SignerPeer] = []
             for _ in 0..<100 { others.append(try await SignerPeer.open(bench.socket)) }
             try await ClientBench.with(bench.socket, ["HS256": [.hs256]]) { client in
@@ -121,7 +121,7 @@ import WorkerTestSupport
             }
             _ = try await peer.ask(.signRequest(id: 1, .live, items))
             await uptime.pass(.seconds(60))
-            let line = await log.line("what was signed with a key ring")
+            let line = await log.line(event: "signer.signatures-counted")
             #expect(
                 line.metadata == [
                     "remint.key.ring": "HS256", "remint.signer.user": "\(geteuid())", "remint.signatures": "2",
@@ -131,7 +131,7 @@ import WorkerTestSupport
             _ = try await peer.ask(
                 .signRequest(id: 2, .live, [.init(ring: "ES256", version: "k1", algorithm: "ES256", input: other)]))
         }
-        let lines = log.lines.filter { $0.message == "what was signed with a key ring" }
+        let lines = log.lines.filter { $0.event == "signer.signatures-counted" }
         #expect(lines.map { $0.metadata["remint.key.ring"] } == ["HS256", "ES256"])
         #expect(lines.map { $0.metadata["remint.signatures"] } == ["2", "1"])
         #expect(!log.lines.contains { $0.metadata.values.contains { $0.contains("nowhere") } })

@@ -10,7 +10,7 @@ import WorkerTestSupport
 @testable import Signing
 
 /// Tests of a worker whose signer is broken or compromised.
-@Suite(.timeLimit(.minutes(10))) struct SignerDistrustTests {
+@Suite(.timeLimit(.minutes(5))) struct SignerDistrustTests {
     /// Wrong answers to one request, and how they end.
     enum Fault: CaseIterable {
         case otherKey, otherInput, otherAlgorithm, empty, tooFew, tooMany, cannotSign, unavailable, policy

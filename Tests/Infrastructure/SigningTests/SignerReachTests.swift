@@ -4,7 +4,7 @@ import WorkerTestSupport
 
 @testable import Signing
 
-@Suite(.timeLimit(.minutes(10))) struct SignerReachTests {
+@Suite(.timeLimit(.minutes(5))) struct SignerReachTests {
     @Test func `a signer with its rings is no trouble`() async throws {
         let bench = try SignerBench([.es256, .hs512])
         try await bench.withServer {

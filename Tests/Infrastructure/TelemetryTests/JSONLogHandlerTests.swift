@@ -124,6 +124,36 @@ struct JSONLogHandlerTests {
         #expect(first.logLevel == .error)
     }
 
+    @Test func `a line of each level has its id, and an error stays one`() throws {
+        let lines = RecordedLines()
+        let logger = lines.logger()
+        logger.debug("a.debug", "m")
+        logger.info("a.info", "m")
+        logger.notice("a.notice", "m")
+        logger.warning("a.warning", "m")
+        logger.error("a.error", "m")
+        logger.critical("a.critical", "m", error: SampleError(description: "it broke"), metadata: ["k": "v"])
+        let written = try lines.all.map(RecordedLines.parse)
+        let levels = ["debug", "info", "notice", "warning", "error", "critical"]
+        #expect(written.compactMap { $0["level"] } == levels)
+        #expect(written.compactMap { $0["remint.event"] } == levels.map { "a.\($0)" })
+        #expect(written.last?["error"] == "it broke" && written.last?["k"] == "v")
+    }
+
+    @Test func `a line that is not written makes no details`() {
+        let lines = RecordedLines()
+        let logger = lines.logger(level: .warning)
+        var count = 0
+        func details() -> Logger.Metadata {
+            count += 1
+            return ["k": "v"]
+        }
+        logger.notice("a.notice", "m", metadata: details())
+        #expect(lines.all.isEmpty && count == 0)
+        logger.error("a.error", "m", metadata: details())
+        #expect(lines.all.count == 1 && count == 1)
+    }
+
     @Test func `details follow in the order of their keys`() throws {
         let lines = RecordedLines()
         lines.logger().info("m", metadata: ["b": "2", "a.b": "1", "remint.app": "shop", "a": "0", "C": "3"])

@@ -41,6 +41,13 @@ import Testing
         #expect(lines.all[1].hasSuffix("Z critical cannot go on  error=\"it broke\"\n"))
     }
 
+    @Test func `a line's id is a detail`() {
+        logger.notice("worker.consuming", "the worker consumes", metadata: [LogKey.topic: "t", LogKey.version: "1"])
+        #expect(
+            lines.all[0].hasSuffix(
+                " the worker consumes  kafka.topic=t remint.event=worker.consuming remint.version=1\n"))
+    }
+
     @Test func `a line's own details go before the logger's`() {
         var logger = logger
         logger[metadataKey: "k"] = "logger"
@@ -122,6 +129,14 @@ import Testing
         let logger = makeLogger()
         for _ in 0..<100 { logger.error("m") }
         #expect(lines.all.count == 5)
+    }
+
+    @Test func `a fault is known by its id, whatever its message`() {
+        let logger = makeLogger()
+        for number in 0..<10 { logger.warning("topic.unwritable", "message \(number)") }
+        #expect(lines.all.count == 5)
+        for _ in 0..<10 { logger.warning("topics.missing", "message 0") }
+        #expect(lines.all.count == 10)
     }
 
     @Test func `faults of other apps, topics and key rings have lines of their own; a lane has none`() {

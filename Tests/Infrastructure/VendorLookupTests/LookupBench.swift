@@ -92,7 +92,7 @@ struct LookupBench {
     static func endpoint(
         _ server: StubServer, account: String = "shop", path: String = "",
         authorization: LookupTerms.Authorization = .mintedToken, credentials: LookupEndpoint.Credentials = .none,
-        timeout: Duration = .seconds(300), authority: String? = nil, concurrency: Int = 8
+        timeout: Duration = .seconds(240), authority: String? = nil, concurrency: Int = 8
     ) -> LookupEndpoint {
         LookupEndpoint(
             account: account, url: server.url + path, authorization: authorization, credentials: credentials,

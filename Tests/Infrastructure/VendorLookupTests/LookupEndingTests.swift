@@ -7,7 +7,7 @@ import WorkerTestSupport
 
 @testable import Pipeline
 
-@Suite(.timeLimit(.minutes(10))) struct LookupEndingTests {
+@Suite(.timeLimit(.minutes(5))) struct LookupEndingTests {
     private func client(_ endpoints: [LookupEndpoint]) throws -> LookupClient {
         try LookupClient(
             endpoints, signer: StubSigner(), logger: LookupBench.silent, now: { LookupBench.time })
@@ -29,7 +29,7 @@ import WorkerTestSupport
             let start = ContinuousClock.now
             running.cancel()
             await running.value
-            #expect(.now - start < .seconds(600))
+            #expect(.now - start < .seconds(240))
             let replies = client.takeReplies()
             #expect(replies.map(\.id).sorted() == Array(1...20))
             #expect(replies.allSatisfy { $0.result.failure?.kind == .unavailable })

@@ -3,7 +3,7 @@ import Testing
 
 @testable import VendorLookup
 
-@Suite(.timeLimit(.minutes(10))) struct LookupPermitsTests {
+@Suite(.timeLimit(.minutes(5))) struct LookupPermitsTests {
     @Test(arguments: [1, 2]) func `permits go in the order of the places, whichever task comes first`(count: Int) async
     {
         let permits = LookupPermits(count)

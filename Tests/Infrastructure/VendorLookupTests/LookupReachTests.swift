@@ -7,7 +7,7 @@ import Testing
 import VendorLookup
 import WorkerTestSupport
 
-@Suite(.timeLimit(.minutes(10))) struct LookupReachTests {
+@Suite(.timeLimit(.minutes(5))) struct LookupReachTests {
     @Test(arguments: [200, 401, 404, 503])
     func `any answer shows that the endpoint is reachable, and no credential is sent`(status: Int)
         async throws

@@ -10,7 +10,7 @@ import WorkerTestSupport
 @testable import HTTPTransport
 @testable import VendorLookup
 
-@Suite(.timeLimit(.minutes(10))) struct LookupReplyTests {
+@Suite(.timeLimit(.minutes(5))) struct LookupReplyTests {
     /// The vendor's behavior, and the result of a call.
     struct Case: Sendable, CustomTestStringConvertible {
         let misbehaviour: Misbehaviour
@@ -59,7 +59,7 @@ import WorkerTestSupport
         try await StubServer.with(RecordingVendor(), expected.misbehaviour) { server in
             // Long for what answers, short for what never does.
             let isSlow = expected.detail.hasPrefix("no answer")
-            let endpoint = LookupBench.endpoint(server, timeout: isSlow ? .milliseconds(1500) : .seconds(300))
+            let endpoint = LookupBench.endpoint(server, timeout: isSlow ? .milliseconds(1500) : .seconds(240))
             try await LookupBench.with([endpoint]) { bench in
                 let start = ContinuousClock.now
                 let reply = try await bench.ask(bench.call())
@@ -67,7 +67,7 @@ import WorkerTestSupport
                 if let body = expected.body { #expect(reply.answer?.response.body == Array(body.utf8)) }
                 #expect(reply.failure?.kind == expected.failure)
                 #expect(reply.failure?.detail.contains(expected.detail) ?? true, "\(reply)")
-                if isSlow { #expect(.now - start >= .milliseconds(1500) && .now - start < .seconds(600)) }
+                if isSlow { #expect(.now - start >= .milliseconds(1500) && .now - start < .seconds(240)) }
                 // Whatever it was, those after it are answered; where the time is short, the machine may be too slow at first.
                 server.misbehaviour = .none
                 try await eventually("an answer") { try await bench.ask(bench.call()).status == 200 }
@@ -94,7 +94,7 @@ import WorkerTestSupport
         let port = try #require(DeafPort())
         let endpoint = LookupEndpoint(
             account: "shop", url: "http://127.0.0.1:\(port.number)", authorization: .mintedToken, credentials: .none,
-            timeout: .seconds(300), certificateAuthority: nil, concurrency: 8)
+            timeout: .seconds(240), certificateAuthority: nil, concurrency: 8)
         try await LookupBench.with([endpoint]) { bench in
             let failure = try #require(await bench.ask(bench.call()).failure)
             #expect(failure == LookupFailure(.unavailable, "127.0.0.1:\(port.number): the connection is refused"))

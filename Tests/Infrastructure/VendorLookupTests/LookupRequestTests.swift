@@ -6,7 +6,7 @@ import VendorLookup
 
 @testable import Pipeline
 
-@Suite(.timeLimit(.minutes(10))) struct LookupRequestTests {
+@Suite(.timeLimit(.minutes(5))) struct LookupRequestTests {
     private func secret(_ text: String) -> SecretBytes { SecretBytes(copying: text.utf8) }
 
     private func bearer(_ payload: String = "{}") -> SigningRequest {

@@ -11,7 +11,7 @@ import Testing
 import VendorLookup
 import WorkerTestSupport
 
-@Suite(.timeLimit(.minutes(10))) struct LookupTLSTests {
+@Suite(.timeLimit(.minutes(5))) struct LookupTLSTests {
     private func makeCertificates() async throws -> CertificateTestSupport.Certificates {
         let certificates = try CertificateTestSupport.Certificates()
         try await certificates.make("authority")
@@ -81,7 +81,7 @@ import WorkerTestSupport
         try await StubServer.with { server in
             let endpoint = LookupEndpoint(
                 account: "shop", url: "https://localhost:\(server.port)", authorization: .mintedToken,
-                credentials: .none, timeout: .seconds(300))
+                credentials: .none, timeout: .seconds(240))
             try await LookupBench.with([endpoint]) { bench in
                 let failure = try #require(await bench.ask(bench.call()).failure)
                 #expect(failure.kind == .misconfigured)

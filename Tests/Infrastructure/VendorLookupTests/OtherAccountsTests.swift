@@ -8,7 +8,7 @@ import VendorLookup
 @testable import Pipeline
 
 /// Accounts that are replaced while a client asks.
-@Suite(.timeLimit(.minutes(10))) struct OtherAccountsTests {
+@Suite(.timeLimit(.minutes(5))) struct OtherAccountsTests {
     @Test func `an account that is kept keeps its connections, and one that is gone loses them`() async throws {
         try await StubServer.with { kept in
             try await StubServer.with { gone in

@@ -3,7 +3,7 @@ import StubServer
 import Testing
 
 /// The outcome of each of a vendor's answers and failures, over a real connection: one event, one row.
-@Suite(.timeLimit(.minutes(10))) struct VendorTableTests {
+@Suite(.timeLimit(.minutes(5))) struct VendorTableTests {
     @Test(arguments: try AskedVendor.all.get())
     func `the vendor's knowledge of a user decides the event`(_ vendor: AskedVendor) async throws {
         let row = try VendorRow(vendor)

@@ -39,7 +39,7 @@ struct FixtureTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: broken + good)
+    @Test(.timeLimit(.minutes(5)), arguments: broken + good)
     func `a file without any one of its lines is read or refused`(_ fixture: Fixture) {
         let lines = fixture.text.split(separator: "\n", omittingEmptySubsequences: false)
         for index in lines.indices {
@@ -50,7 +50,7 @@ struct FixtureTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a file cut off anywhere is read or refused`() throws {
+    @Test(.timeLimit(.minutes(5))) func `a file cut off anywhere is read or refused`() throws {
         var fixture = try #require(Self.good.first { $0.name == "full" })
         let bytes = Array(fixture.text.utf8)
         for end in stride(from: 0, to: bytes.count, by: 11) {

@@ -31,7 +31,7 @@ struct RemovalTests {
         #expect(member.value != standard)
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: members)
+    @Test(.timeLimit(.minutes(5)), arguments: members)
     func `a key that is left out has its default, or is asked for`(_ member: FullConfiguration.Member) throws {
         let full = try FullConfiguration.of(member)
         let without = full.replacing(member)

@@ -91,7 +91,7 @@ struct SchemaTests {
 
     /// Python's jsonschema decides, over what PyYAML reads by the rules of YAML 1.2: a good file is taken, a broken one
     /// refused, but for rules between keys, which the file names.
-    @Test(.enabled(if: JSONSchemaModule.isInstalled, JSONSchemaModule.isMissing), .timeLimit(.minutes(10)))
+    @Test(.enabled(if: JSONSchemaModule.isInstalled, JSONSchemaModule.isMissing), .timeLimit(.minutes(5)))
     func `a schema's reader accepts good files and refuses bad ones`() async throws {
         let config = Repository.root.appending(path: "config")
         let good =

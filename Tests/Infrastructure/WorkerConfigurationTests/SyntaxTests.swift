@@ -86,13 +86,13 @@ struct SyntaxTests {
         #expect(!ConfigurationFile("x: " + String(repeating: bracket, count: depth) + closing).errors().isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a megabyte in one value is read`() throws {
+    @Test(.timeLimit(.minutes(5))) func `a megabyte in one value is read`() throws {
         let file = SampleText.replacing(
             "keys:", "  properties: { a: '\(String(repeating: "x$", count: 1 << 19))' }\nkeys:")
         #expect(try file.configuration().kafka.properties.first?.value.utf8.count == 1 << 20)
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a megabyte of references is completed`() throws {
+    @Test(.timeLimit(.minutes(5))) func `a megabyte of references is completed`() throws {
         var file = SampleText.replacing(
             "keys:", "  properties: { a: '\(String(repeating: "${A}", count: 1 << 18))' }\nkeys:")
         file.environment = ["A": "bc"]

@@ -11,7 +11,7 @@ import WorkerConfiguration
 
 extension BrokerTests {
     /// A worker whose clock is ahead hands its partitions to one whose clock is right: versions go on above its.
-    @Suite(.timeLimit(.minutes(10))) struct ClockHandoverTests {
+    @Suite(.timeLimit(.minutes(5))) struct ClockHandoverTests {
         private static let users = 50
         /// Just below an hour, in seconds: brokers refuse records from further in the future.
         private static let ahead: Int64 = 59 * 60

@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import Kafka
 import ProgramTestSupport
@@ -5,7 +6,7 @@ import Testing
 
 extension BrokerTests {
     /// A gateway's readiness where only a real broker can decide: who is in the workers' group, and partitions that are added.
-    @Suite(.timeLimit(.minutes(10))) struct GatewayReadinessTests {
+    @Suite(.timeLimit(.minutes(5))) struct GatewayReadinessTests {
         @Test func `a gateway is ready while a worker is in the group, and not otherwise`() async throws {
             try await Shop.open { shop in
                 let gateway = try await Gateway(shop)
@@ -26,14 +27,13 @@ extension BrokerTests {
                 let left = try await gateway.health { $0.hasSuffix("503") }
                 #expect(left.contains(#""workers":"no worker is in the group since "#), "\(left)")
                 #expect(try await gateway.token("ann", "").hasSuffix("200"), "what is known is served")
-                let lost = "no worker is in the group; live tokens that are known are served, and nothing new is minted"
-                func losses() -> Int { gateway.program.errorText.components(separatedBy: lost).count - 1 }
+                func losses() -> Int { gateway.program.logCount("gateway.workers-absent") }
                 // The log is written once a second.
-                while losses() < 2 { try await Task.sleep(for: .milliseconds(50)) }
+                try await eventually("the second line") { losses() >= 2 }
                 #expect(losses() == 2, "\(gateway.program.errorText)")
                 let again = try shop.startProgram()
                 _ = try await gateway.health { $0.hasSuffix("200") }
-                try #require(await gateway.program.wrote("a worker is in the group again"))
+                try #require(await gateway.program.logged("gateway.workers-present"))
                 again.terminate()
                 await again.waitForEnd()
                 await gateway.stop()
@@ -89,11 +89,13 @@ extension BrokerTests {
                     #expect(answer.hasSuffix("200"), "\(answer)")
                 }
                 _ = try await gateway.health { $0.hasSuffix("200") }
-                while try await TopicReader.ends(of: (6..<12).map { .init(topic: shop.topics.tokens, partition: $0) })
-                    .allSatisfy({ $0.value == 0 })
-                {
-                    let answer = try await gateway.token("user-\(UInt32.random(in: .min ... .max))", "?wait=30")
+                let added = (Int32(6)..<12).map { TopicPartition(topic: shop.topics.tokens, partition: $0) }
+                var number = 60
+                try await eventually("a token on a partition that was added") {
+                    let answer = try await gateway.token("user-\(number)", "?wait=30")
                     #expect(answer.hasSuffix("200"), "\(answer)")
+                    number += 1
+                    return try await TopicReader.ends(of: added).contains { $0.value > 0 }
                 }
                 report(
                     "6 partitions added to the token topic: a token on one of them within \(ContinuousClock.now - start)"
@@ -122,16 +124,15 @@ private struct Gateway {
             "pickup:\n  listen: 127.0.0.1:0\n  drain: 0s\n  user_rate: 10000\n  api_keys: { test: { hash: \(hash) } }\n"
         try Data("\(text)\n\(section)".utf8).write(to: file)
         program = try Program(Repository.remint, ["pickup", "--config", file.path])
-        try #require(await program.wrote("the gateway listens"), "\(program.errorText)")
+        try #require(await program.logged("gateway.listening"), "\(program.errorText)")
         address = String(try #require(program.errorText.firstMatch(of: /remint\.pickup\.address=([0-9.:]+)/)).1)
     }
 
     /// Returns the body and, at its end, the status of `/health/ready` once they are as wanted.
     func health(until isWanted: (String) -> Bool) async throws -> String {
-        while true {
+        try await eventualValue("the expected answer of /health/ready", within: .seconds(240)) {
             let answer = try await call("/health/ready")
-            if isWanted(answer) { return answer }
-            try await Task.sleep(for: .milliseconds(50))
+            return isWanted(answer) ? answer : nil
         }
     }
 

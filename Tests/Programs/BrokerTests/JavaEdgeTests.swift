@@ -4,7 +4,7 @@ import Testing
 
 extension BrokerTests {
     /// The example of an edge in Java. Kafka's own client does not speak to the embedded broker.
-    @Suite(.timeLimit(.minutes(10))) struct JavaEdgeTests {
+    @Suite(.timeLimit(.minutes(5))) struct JavaEdgeTests {
         /// The class path of Kafka's client.
         private static let libraries = ProcessInfo.processInfo.environment["REMINT_TEST_KAFKA_CLIENTS"] ?? ""
         private static let canRun =
@@ -47,7 +47,7 @@ extension BrokerTests {
             let section = "pickup:\n  listen: 127.0.0.1:0\n  drain: 0s\n  api_keys: { edge: { hash: \(hash) } }\n"
             try Data("\(text)\n\(section)".utf8).write(to: file)
             let program = try Program(Repository.remint, ["pickup", "--config", file.path])
-            try #require(await program.wrote("the gateway listens"), "\(program.errorText)")
+            try #require(await program.logged("gateway.listening"), "\(program.errorText)")
             let match = try #require(program.errorText.firstMatch(of: /remint\.pickup\.address=([0-9.:]+)/))
             return (program, String(match.1))
         }

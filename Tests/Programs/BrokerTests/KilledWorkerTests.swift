@@ -4,7 +4,7 @@ import Testing
 
 extension BrokerTests {
     /// Workers that end without a goodbye, at any moment.
-    @Suite(.timeLimit(.minutes(30))) struct KilledWorkerTests {
+    @Suite(.timeLimit(.minutes(5))) struct KilledWorkerTests {
         @Test func `killing one of two workers at random moments under load loses and doubles nothing`() async throws {
             try await Stage.play(workers: 2) { stage in
                 var random = SeededGenerator(seed: Cluster.seed)
@@ -14,7 +14,7 @@ extension BrokerTests {
                     let moment = random.moment(0...5000)
                     let worker = stage.workers[Int.random(in: 0...1, using: &random)]
                     async let feeding: Void = stage.feed.send(share, over: .seconds(7))
-                    try await Task.sleep(for: moment)
+                    try await pass(moment)
                     await worker.end(by: SIGKILL, code: 128 + SIGKILL)
                     try await worker.waitForPartitions()
                     try await feeding
@@ -43,7 +43,7 @@ extension BrokerTests {
                 try await stage.feed.send(5000)
                 let open = Int.random(in: 1000...4900, using: &random)
                 try await stage.ledger.wait { $0.count <= open }
-                try await Task.sleep(for: random.moment(0...100))
+                try await pass(random.moment(0...100))
                 await stage.abandon()
                 let watch = try StabilityWatch(stage.shop.partitions(of: stage.shop.topics.outcomes))
                 try await watch.waitUntilStable()

@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import Foundation
 import Kafka
 import Pipeline
@@ -77,13 +78,13 @@ extension BrokerTests.LogChangeTests {
     func recreate(_ topic: String, after gap: Double) async throws {
         let producer = try Cluster.makeProducer()
         try await producer.deleteTopics([topic], within: .seconds(30))
-        try await Task.sleep(for: .seconds(gap))
-        while true {
+        try await pass(.seconds(gap))
+        try await eventually("another topic \(topic)") {
             // The controller may still be about to forget it.
             do throws(KafkaError) {
                 try await producer.createTopic(topic, partitions: 6, within: .seconds(30))
-                break
-            } catch { try await Task.sleep(for: .milliseconds(50)) }
+                return true
+            } catch { return false }
         }
         await producer.close(within: .seconds(1))
     }

@@ -5,7 +5,7 @@ import Testing
 
 extension BrokerTests {
     /// Nobody reads records that were committed behind an open transaction: no verdict is given over them.
-    @Suite(.timeLimit(.minutes(30))) struct OpenTransactionTests {
+    @Suite(.timeLimit(.minutes(5))) struct OpenTransactionTests {
         @Test func `a revocation ends with 1 while an open transaction hides tokens, and with 0 after it`() async throws
         {
             try await play { canary in

@@ -6,7 +6,7 @@ import Testing
 
 extension BrokerTests {
     /// Workers whose groups keep their places (KIP-345).
-    @Suite(.timeLimit(.minutes(10))) struct RestartedWorkerTests {
+    @Suite(.timeLimit(.minutes(5))) struct RestartedWorkerTests {
         /// `session.timeout.ms` of a shop's workers.
         private static let session = Duration.seconds(6)
 
@@ -17,7 +17,7 @@ extension BrokerTests {
         ) async throws {
             try await Shop.open(Shop.Wishes(kafka: kafka)) { shop in
                 let first = try shop.startProgram()
-                try #require(await first.wrote("partitions were assigned"))
+                try #require(await first.logged("partitions.assigned"))
                 try await produce(shop, "one", 30)
                 try await waitForTokens(shop, 30)
                 first.kill()

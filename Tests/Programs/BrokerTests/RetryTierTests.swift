@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import Kafka
 import ProgramTestSupport
@@ -5,7 +6,7 @@ import Testing
 
 extension BrokerTests {
     /// Events that wait: never too short, never much too long, and all are answered in the end.
-    @Suite(.timeLimit(.minutes(10))) struct RetryTierTests {
+    @Suite(.timeLimit(.minutes(5))) struct RetryTierTests {
         private static let count = 100
 
         @Test func `events that lack a key go through all tiers in time and are answered by the next key`() async throws
@@ -36,7 +37,7 @@ extension BrokerTests {
             try await Stage.play(workers: 1, wishes) { stage in
                 let program = stage.workers[0].program
                 try await suspend(stage)
-                #expect(await program.wrote("the app is suspended and its events wait"))
+                #expect(await program.logged("app.suspended"))
                 try await send(stage) { id in
                     EventMix.report(
                         "braze-ios", #"{"code":22,"userId":"\#(id)"}"#, id: id, topic: stage.shop.topics.live)
@@ -48,7 +49,7 @@ extension BrokerTests {
                 let other = try #require(try KeyRingFile(folder: keys).versions().first?["file"])
                 try ring.activate("next", key: Data(contentsOf: keys.appending(path: other)))
                 try await finish(stage, key: "next", tiers: Array(Shop.tiers.prefix(2)))
-                #expect(await program.wrote("the probe's token was not refused; the app is resumed"))
+                #expect(await program.logged("app.probe-accepted"))
             }
         }
 
@@ -62,7 +63,9 @@ extension BrokerTests {
                     for worker in stage.workers {
                         group.addTask { [program = worker.program] in
                             // One finds out, the other is told.
-                            try #require(await program.wrote("its events wait"), "\(program.lastLines)")
+                            try #require(
+                                await program.logged("app.suspended", "app.suspended-elsewhere"),
+                                "\(program.lastLines)")
                         }
                     }
                     try await group.waitForAll()
@@ -93,7 +96,7 @@ extension BrokerTests {
         /// Changes a key ring and waits until the worker uses it.
         private func change(_ program: Program, _ write: () throws -> Void) async throws {
             try write()
-            try #require(await program.wrote("a key ring changed"), "\(program.lastLines)")
+            try #require(await program.logged("key-ring.changed"), "\(program.lastLines)")
         }
 
         /// Three users refuse the tokens they have just got.
@@ -120,9 +123,11 @@ extension BrokerTests {
 
         /// Sends events of as many users over five seconds.
         private func send(_ stage: Stage, _ record: (String) -> ProducerRecord) async throws {
+            let start = ContinuousClock.now
             for number in 0..<Self.count {
+                let turn = start + .milliseconds(50) * number
+                try await eventually("the turn of event \(number)") { .now >= turn }
                 try await deliver([record("waiting-\(number)")], stage)
-                try await Task.sleep(for: .milliseconds(50))
             }
         }
 
@@ -134,11 +139,8 @@ extension BrokerTests {
 
         /// Waits until the group's offsets are the ends of the retry topics, behind the marks of the transactions that wrote to them.
         private func waitForNoLag(_ stage: Stage) async throws {
-            let partitions = stage.shop.partitions(of: stage.shop.topics.tiers)
-            let ends = try await TopicReader.ends(of: partitions)
-            while try await TopicReader.committed(partitions, by: "\(stage.shop.group)-retries") != ends {
-                try Task.checkCancellation()
-            }
+            try await TopicReader.waitUntilCommitted(
+                stage.shop.partitions(of: stage.shop.topics.tiers), by: "\(stage.shop.group)-retries")
         }
 
         /// Waits until all are answered, and looks at the ways they took.

@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import Kafka
 import ProgramTestSupport
@@ -6,10 +7,10 @@ import Testing
 extension BrokerTests {
     /// Workers whose reads of the control topic take half a minute, while all else is as fast as ever.
     @Suite(
-        .timeLimit(.minutes(10)), .enabled(if: !Cluster.localPorts.isEmpty, Cluster.howToBeLocal)
+        .timeLimit(.minutes(5)), .enabled(if: !Cluster.localPorts.isEmpty, Cluster.howToBeLocal)
     ) struct SlowControlTests {
         private static let delay = Duration.seconds(30)
-        private static let waiting = "the control topic is not read yet"
+        private static let waiting = "control-topic.unread"
 
         @Test func `a pause holds at a worker that starts, runs and starts again with a control topic that is slow`()
             async throws
@@ -34,11 +35,11 @@ extension BrokerTests {
             proxy.hold(shop.topics.control, for: Self.delay)
             var start = ContinuousClock.now
             let first = try shop.startProgram()
-            try #require(await first.wrote(Self.waiting), "\(first.lastLines)")
-            #expect(!first.errorText.contains("the worker consumes"))
+            try #require(await first.logged(Self.waiting), "\(first.lastLines)")
+            #expect(!first.hasLogged("worker.consuming"))
             try await produce(shop, "meanwhile")
             #expect(try await answered(shop) == [])
-            try #require(await first.wrote("the worker consumes"), "\(first.lastLines)")
+            try #require(await first.logged("worker.consuming"), "\(first.lastLines)")
             #expect(ContinuousClock.now - start >= Self.delay && proxy.held > 0)
             // The live lane's other apps are answered, and nothing of what rests.
             try await wait(for: ["open-before", "open-meanwhile"], shop)
@@ -51,7 +52,8 @@ extension BrokerTests {
             try await produce(shop, "running")
             try await wait(for: ["open-before", "open-meanwhile", "open-running"], shop)
             try await waitForSuspended(first, atLeast: 3)
-            try await Task.sleep(until: start + Self.delay, clock: .continuous)
+            let end = start + Self.delay
+            try await eventually("the end of the delay") { .now >= end }
             #expect(proxy.held > 0)
             #expect(try await answered(shop).count == 3)
 
@@ -61,9 +63,9 @@ extension BrokerTests {
             proxy.hold(shop.topics.control, for: Self.delay)
             start = .now
             let second = try shop.startProgram()
-            try #require(await second.wrote(Self.waiting), "\(second.lastLines)")
+            try #require(await second.logged(Self.waiting), "\(second.lastLines)")
             try await produce(shop, "again")
-            try #require(await second.wrote("the worker consumes"), "\(second.lastLines)")
+            try #require(await second.logged("worker.consuming"), "\(second.lastLines)")
             #expect(ContinuousClock.now - start >= Self.delay && proxy.held > 0)
             let rounds = ["before", "meanwhile", "running", "again"]
             try await wait(for: Set(rounds.map { "open-\($0)" }), shop)
@@ -106,15 +108,14 @@ extension BrokerTests {
 
         private func wait(for events: Set<String>, _ shop: Shop) async throws {
             try await TopicReader.wait(for: events.count, on: shop.partitions(of: [shop.topics.tokens]))
-            while try await !events.isSubset(of: answered(shop)) { try Task.checkCancellation() }
+            try await eventually("the events' tokens") { try await events.isSubset(of: answered(shop)) }
         }
 
         /// Waits until the worker put the given number of the paused app's events aside.
         private func waitForSuspended(_ worker: Program, atLeast count: Double) async throws {
             let scrape = try await Scrape(worker)
-            while try await scrape.counter("remint_outcomes_total", #"code="app_suspended""#) < count {
-                try Task.checkCancellation()
-                await Task.yield()
+            try await eventually("\(count) suspended events") {
+                try await scrape.counter("remint_outcomes_total", #"code="app_suspended""#) >= count
             }
         }
 

@@ -5,7 +5,7 @@ import Testing
 
 extension BrokerTests {
     /// `remint topics` before a cluster's own answers.
-    @Suite(.timeLimit(.minutes(10))) struct TopicCommandTests {
+    @Suite(.timeLimit(.minutes(5))) struct TopicCommandTests {
         /// A configuration with topics of its own.
         private static func file(_ prefix: String) -> String {
             """

@@ -100,7 +100,7 @@ struct DeviceAccessTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a session whose key is withdrawn counts no longer, though it was found good`()
+    @Test(.timeLimit(.minutes(5))) func `a session whose key is withdrawn counts no longer, though it was found good`()
         async throws
     {
         let (clock, fetches) = (ManualClock(), ManualCall<Void, KeySetDocument>())

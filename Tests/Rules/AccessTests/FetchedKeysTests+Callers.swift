@@ -1,4 +1,5 @@
 import Access
+import AsyncTestSupport
 import JOSE
 import Testing
 
@@ -56,7 +57,9 @@ extension FetchedKeysTests {
             scene.keys.refresh(atOnce: true)
             _ = await scene.fetch.next()
             scene.fetch.answer(try scene.published(scene.new))
-            while scene.keys.condition.keys != 1 || !scene.keys.isWithdrawn(thumbprint) { await Task.yield() }
+            try await eventually("the new key, and the withdrawal of the old one") {
+                scene.keys.condition.keys == 1 && scene.keys.isWithdrawn(thumbprint)
+            }
             #expect(await scene.outcome(scene.new) == "u-42")
         }
     }

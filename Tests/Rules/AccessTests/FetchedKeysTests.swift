@@ -2,7 +2,7 @@ import Access
 import JOSE
 import Testing
 
-@Suite("Keys that are fetched", .timeLimit(.minutes(10)))
+@Suite("Keys that are fetched", .timeLimit(.minutes(5)))
 struct FetchedKeysTests {
     @Test func `the first set is fetched before anybody asks, and early callers wait for it`() async throws {
         try await Scene().run(nil) { scene in

@@ -197,7 +197,7 @@ struct LimitTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func `many threads share one limit`() async {
+    @Test(.timeLimit(.minutes(5))) func `many threads share one limit`() async {
         let clock = ManualClock()
         let limits = SharedLimits(now: { clock.now })
         let user = user

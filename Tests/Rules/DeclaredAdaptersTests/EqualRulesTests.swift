@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import BrazeAdapter
 import DeclaredAdapters
 import DeclaredTesting
@@ -58,12 +59,12 @@ import Testing
         }
     }
 
-    @Test(arguments: pairs) func `ten thousand damaged reports are decided alike`(_ pair: Pair) throws {
+    @Test(arguments: pairs) func `damaged reports are decided alike`(_ pair: Pair) throws {
         let fixtures = try pair.fixtures
         var random = SplitMix64(seed: 0x28)
         var readable = 0
         let adapters = try pair.adapters()
-        for number in 0..<10_000 {
+        for number in 0..<Scale.rounds(10_000) {
             let fixture = fixtures.reports[number % fixtures.reports.count]
             let bytes =
                 number % 5 == 0
@@ -80,18 +81,18 @@ import Testing
                 return
             }
         }
-        #expect(readable > 1000)
+        #expect(readable > Scale.rounds(1000))
     }
 
     /// Reports whose members were exchanged, left out, doubled under other names or given other values: all of them JSON.
-    @Test(arguments: pairs) func `ten thousand altered reports are decided alike`(_ pair: Pair) throws {
+    @Test(arguments: pairs) func `altered reports are decided alike`(_ pair: Pair) throws {
         let fixtures = try pair.fixtures
         var random = SplitMix64(seed: 0x2828)
         let adapters = try pair.adapters()
         let roots = fixtures.reports.compactMap { fixture in
             (try? JSONDocument(parsing: fixture.report(at: Self.now)).root).map { (fixture.app, $0) }
         }
-        for _ in 0..<10_000 {
+        for _ in 0..<Scale.rounds(10_000) {
             guard let (app, root) = roots.randomElement(using: &random) else { return }
             let bytes = AlteredJSON.alter(root, others: roots.map(\.1), random: &random)
             guard let (_, compiled, declared) = adapters.first(where: { $0.app == app }) else { continue }

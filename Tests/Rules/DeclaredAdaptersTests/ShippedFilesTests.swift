@@ -40,7 +40,7 @@ import YAMLReading
     }
 
     @Test(
-        .enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(10)), arguments: Places.shipped)
+        .enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(5)), arguments: Places.shipped)
     func `joserfc verifies every token with the file's own key`(_ name: String) async throws {
         let vendor = try Places.vendor(Places.text(ofShipped: name))
         let tests = try #require(vendor.tests)

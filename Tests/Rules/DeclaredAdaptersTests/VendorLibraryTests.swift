@@ -5,7 +5,7 @@ import DeclaredTesting
 import Testing
 
 /// Vendors' own server libraries beside the tokens of the shipped files.
-@Suite(.timeLimit(.minutes(10))) struct VendorLibraryTests {
+@Suite(.timeLimit(.minutes(5))) struct VendorLibraryTests {
     /// The libraries that Python has here.
     private static let installed = VendorLibrary.allCases.filter(\.isInstalled)
 

@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import Keyring
 import Synchronization
@@ -46,7 +47,7 @@ struct LockTests {
         let lock = try FileLock(path)
         let stolen = Atomic(0)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
-            for _ in 0..<10_000 {
+            for _ in 0..<Scale.rounds(10_000) {
                 if thread.isMultiple(of: 2) {
                     _ = try? FileLock(path).identity
                 } else if close(open("/dev/null", O_RDONLY | O_CLOEXEC)) != 0 {

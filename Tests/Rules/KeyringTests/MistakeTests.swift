@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a named pipe in place of a key is refused without waiting`() throws {
+    @Test(.timeLimit(.minutes(5))) func `a named pipe in place of a key is refused without waiting`() throws {
         let ring = try RingFolder()
         try #require(mkfifo(ring.path("pipe"), 0o600) == 0)
         try ring.list(#"{"id": "a", "state": "active", "algorithm": "HS256", "file": "pipe", "encoding": "utf8"}"#)

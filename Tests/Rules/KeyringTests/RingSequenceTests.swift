@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import JOSE
 import Testing
@@ -16,7 +17,7 @@ import Testing
     @Test func `no sequence of commands loses a key, a log line or the next command`() throws {
         let first = Self.number("REMINT_TEST_SEED") ?? 1
         var reached = 0
-        for seed in first..<first + (Self.number("REMINT_TEST_SEQUENCES") ?? 300) {
+        for seed in first..<first + (Self.number("REMINT_TEST_SEQUENCES") ?? Scale.rounds(300)) {
             var sequence = try RingSequence(seed: UInt64(seed))
             defer { sequence.remove() }
             do { try sequence.run() } catch {

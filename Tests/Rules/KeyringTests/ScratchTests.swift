@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import JOSE
 import Synchronization
@@ -54,7 +55,7 @@ struct ScratchTests {
         let ring = try RingFolder()
         let failures = Atomic(0)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
-            for round in 0..<500 {
+            for round in 0..<Scale.rounds(500) {
                 do {
                     if thread == 3 {
                         try ScratchFile.removeAbandoned(in: ring.url.path, .real)

@@ -10,7 +10,7 @@ import WorkerTestSupport
 @testable import Operations
 
 /// A canary's outcomes and the reports of its users, read from an embedded broker.
-@Suite(.timeLimit(.minutes(10))) struct CanaryReadingTests {
+@Suite(.timeLimit(.minutes(5))) struct CanaryReadingTests {
     private static let now = UnixTime(seconds: Int64(Date().timeIntervalSince1970))
 
     private static func token(_ user: Int, _ id: String, version: Int64 = 1) -> ProducerRecord {

@@ -8,7 +8,7 @@ import WorkerTestSupport
 @testable import Operations
 
 /// The ledger, read from an embedded broker.
-@Suite(.timeLimit(.minutes(10))) struct LedgerReaderTests {
+@Suite(.timeLimit(.minutes(5))) struct LedgerReaderTests {
     private static let hash = SubjectHash(high: 1, low: 2)
     private static let now = UnixTime(seconds: 1_795_500_000)
 

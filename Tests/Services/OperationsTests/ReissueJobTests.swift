@@ -8,7 +8,7 @@ import WorkerConfiguration
 import WorkerTestSupport
 
 /// A batch job whose run ends in the middle of a batch.
-@Suite(.timeLimit(.minutes(10))) struct ReissueJobTests {
+@Suite(.timeLimit(.minutes(5))) struct ReissueJobTests {
     private struct Down: Error {}
 
     /// A bulk lane that takes some of each batch and fails then, the given number of times.

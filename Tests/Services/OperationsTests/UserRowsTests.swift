@@ -4,6 +4,7 @@ import BrazeAdapter
 import Operations
 import Pipeline
 import Testing
+import WorkerTestSupport
 
 /// Users out of files as people have them.
 @Suite struct UserRowsTests {
@@ -129,7 +130,7 @@ extension UserRow {
     }
 
     @Test func `batches keep the rate on the average, and a wave is followed by its rest`() {
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator(seed: 1)
         let pace = ReissuePace(rate: 500, jitter: 0.5, wave: 1000, rest: 60)
         let pauses = (0..<2000).map { _ in pace.pause(after: 50, sent: 50, random: &random) }
         #expect(pauses.allSatisfy { (0.05...0.15).contains($0) })

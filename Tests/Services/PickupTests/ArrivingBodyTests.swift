@@ -4,7 +4,7 @@ import Testing
 @testable import Pickup
 
 /// Bodies that arrive in parts.
-@Suite(.timeLimit(.minutes(10))) struct ArrivingBodyTests {
+@Suite(.timeLimit(.minutes(5))) struct ArrivingBodyTests {
     @Test func `a body is read whole, whether its reader comes before its bytes or after them`() async throws {
         let body = ArrivingBody()
         body.receive(ByteBuffer(string: "{"))

@@ -9,7 +9,7 @@ import Testing
 @Suite struct BareStreamsTests {
     private static let start = UnixTime(seconds: 1_800_000_000)
 
-    private var random = SystemRandomNumberGenerator()
+    private var random = Seeded(state: 0x9E37_79B9_7F4A_7C15)
     private var bare = BareStreams()
 
     private static func key(_ number: Int) -> [UInt8] { Array("shop/user-\(number)".utf8) }

@@ -10,7 +10,7 @@ private let hasNode = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(
 }
 
 /// The client that the gateway serves to pages, before servers that refuse, break and are away.
-@Suite(.enabled(if: hasNode, "needs Node (Debian: nodejs)"), .timeLimit(.minutes(10))) struct BrowserClientTests {
+@Suite(.enabled(if: hasNode, "needs Node (Debian: nodejs)"), .timeLimit(.minutes(5))) struct BrowserClientTests {
     @Test func `no report and no stream is lost to refusals, cuts and an outage`() async throws {
         let program = try await Program.run(
             "node",

@@ -10,7 +10,7 @@ import Testing
 @testable import Pickup
 
 /// Calls on their connection: those that are answered at once, those that wait, and streams.
-@Suite(.timeLimit(.minutes(10))) struct CallHandlerTests {
+@Suite(.timeLimit(.minutes(5))) struct CallHandlerTests {
     /// A connection, and what its calls are answered by.
     private final class Connection: Sendable {
         let channel = NIOAsyncTestingChannel()

@@ -6,7 +6,7 @@ import Testing
 @testable import Pickup
 
 /// The brokers' answer about an event, as all calls hear it that share the event.
-@Suite(.timeLimit(.minutes(10))) struct DeliveryTests {
+@Suite(.timeLimit(.minutes(5))) struct DeliveryTests {
     private static func detail(_ word: Delivery.Word?) -> String? {
         switch word {
         case .taken: "taken"
@@ -17,7 +17,7 @@ import Testing
 
     @Test func `every call hears the first word, whether it came before it or after`() async {
         let delivery = Delivery()
-        let early = (0..<3).map { _ in Task { Self.detail(await delivery.word(within: .seconds(600))) } }
+        let early = (0..<3).map { _ in Task { Self.detail(await delivery.word(within: .seconds(240))) } }
         delivery.end(.refused(.silent))
         delivery.end(.taken(at: nil))
         for task in early { #expect(await task.value == Problem.silent.detail) }
@@ -27,7 +27,7 @@ import Testing
 
     @Test func `a call whose time is over hears nothing, and the others still do`() async {
         let delivery = Delivery()
-        let other = Task { Self.detail(await delivery.word(within: .seconds(600))) }
+        let other = Task { Self.detail(await delivery.word(within: .seconds(240))) }
         #expect(Self.detail(await delivery.word(within: .zero)) == nil)
         delivery.end(.taken(at: nil))
         #expect(await other.value == "taken")
@@ -41,7 +41,7 @@ import Testing
         let record = ProducerRecord(topic: "t", key: SampleLetter.key, value: [])
         let arrival = await withCheckedContinuation { continuation in
             store.waiters.wait(
-                for: [1], after: 0, event: SampleLetter.awaited("e-1"), until: .now + .seconds(600), unless: { nil }
+                for: [1], after: 0, event: SampleLetter.awaited("e-1"), until: .now + .seconds(240), unless: { nil }
             ) { continuation.resume(returning: $0) }
             store.delivered(OutgoingAsk(record: record, name: [1], ask: ask), .refused(.silent))
         }

@@ -67,18 +67,17 @@ import Wiring
         health.readiness.dependencies.first { $0.dependency == dependency }?.problem
     }
 
-    /// The messages since the start, with the topic that each names.
+    /// The lines' ids since the start, with the topic and the error of each.
     private var lines: [String] {
         health.report()
         return log.lines.filter { [.error, .notice].contains($0.level) }.map {
-            [$0.message, $0.metadata["kafka.topic"], $0.metadata["kafka.error"]].compactMap(\.self)
+            [$0.event, $0.metadata["kafka.topic"], $0.metadata["kafka.error"]].compactMap(\.self)
                 .joined(separator: "|")
         }
     }
 
-    private static let refused =
-        "the brokers refuse the gateway's events; live tokens that are known are served, and nothing new is minted"
-    private static let accepted = "the brokers accept the gateway's events again"
+    private static let refused = "gateway.events-refused"
+    private static let accepted = "gateway.events-accepted"
 
     @Test func `a topic that accepts no events is logged once, and once when it accepts one`() {
         refuse("shop.android")
@@ -144,8 +143,7 @@ import Wiring
         #expect(!lines.contains { $0.hasPrefix(Self.refused) })
     }
 
-    private static let unanswered =
-        "no worker answers; live tokens that are known are served, and nothing new is minted"
+    private static let unanswered = "gateway.workers-silent"
     private static let partition = TopicPartition(topic: "remint.invalidations", partition: 0)
 
     private func commit(_ offset: Int64?) {
@@ -172,7 +170,7 @@ import Wiring
         }
         #expect(problem(.workers) != nil)
         commit(8)
-        #expect(lines == [Self.unanswered, "workers answer again"])
+        #expect(lines == [Self.unanswered, "gateway.workers-answering"])
     }
 
     @Test func `a pause of the lane is no answer of workers, and a topic that is created again is a new start`() {
@@ -182,11 +180,11 @@ import Wiring
         clock.pass(seconds: 1)
         _ = lines
         store.heldLane(nil)
-        #expect(!lines.contains("workers answer again"))
+        #expect(!lines.contains("gateway.workers-answering"))
         store.described(Self.partition.topic, problem: "UNKNOWN_TOPIC_OR_PART")
         store.described(Self.partition.topic, problem: nil)
         #expect(problem(.workers) == nil)
         clock.pass(seconds: 1)
-        #expect(lines.contains("workers answer again"))
+        #expect(lines.contains("gateway.workers-answering"))
     }
 }

@@ -5,7 +5,7 @@ import ProgramTestSupport
 import Testing
 
 /// The samples of adapters/README.md as apps have them, before a gateway that refuses, breaks and is away.
-@Suite(.timeLimit(.minutes(10))) struct SampleClientTests {
+@Suite(.timeLimit(.minutes(5))) struct SampleClientTests {
     private static func isInstalled(_ tool: String) -> Bool {
         (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
             FileManager.default.isExecutableFile(atPath: "\($0)/\(tool)")

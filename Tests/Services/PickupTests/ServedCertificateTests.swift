@@ -9,7 +9,7 @@ import Wiring
 @testable import WorkerConfiguration
 
 /// The certificate of a server, and its replacement while the gateway runs.
-@Suite(.timeLimit(.minutes(10))) struct ServedCertificateTests {
+@Suite(.timeLimit(.minutes(5))) struct ServedCertificateTests {
     private typealias Certificates = CertificateTestSupport.Certificates
 
     private static var now: UnixTime { UnixTime(seconds: Int64(Date.now.timeIntervalSince1970) + 1) }

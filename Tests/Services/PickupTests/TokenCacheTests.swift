@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import Testing
 
 @testable import Pickup
@@ -176,7 +177,8 @@ import Testing
             model.newest[next.subject] = next.end.map { (next.version, $0) }
         }
         let small = seed % 2 == 0
-        for step in 0..<20_000 {
+        let steps = Scale.rounds(20_000)
+        for step in 0..<steps {
             let now = UnixTime(seconds: second)
             switch Int.random(in: 0..<20, using: &random) {
             case 0: second += Int64.random(in: 0...3, using: &random)
@@ -195,7 +197,7 @@ import Testing
                 let next = record(&random)
                 model.newest[next.subject] = next.end.map { (next.version, $0) }
                 // Small ones at first, and large ones when there were many.
-                let bytes = small && step < 10_000 ? 20 : Int.random(in: 20...700, using: &random)
+                let bytes = small && step < steps / 2 ? 20 : Int.random(in: 20...700, using: &random)
                 if let end = next.end {
                     let token = HeldToken(
                         text: [UInt8](repeating: 7, count: bytes), version: next.version, expiresAt: end)
@@ -210,16 +212,6 @@ import Testing
                 #expect(known.version == model.newest[subject]?.version, "step \(step): an older token of \(subject)")
                 #expect(known.expiresAt == model.newest[subject]?.end)
             }
-        }
-    }
-
-    private struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state ^= state << 13
-            state ^= state >> 7
-            state ^= state << 17
-            return state
         }
     }
 }

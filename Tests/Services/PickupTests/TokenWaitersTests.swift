@@ -1,10 +1,11 @@
 import AdapterKit
+import AsyncTestSupport
 import Testing
 
 @testable import Pickup
 
 /// Waiting callers: each hears of its own token, and of no other.
-@Suite(.timeLimit(.minutes(10))) struct TokenWaitersTests {
+@Suite(.timeLimit(.minutes(5))) struct TokenWaitersTests {
     private static let far = ContinuousClock.now + .seconds(3600)
 
     private func token(_ version: Int64) -> HeldToken {
@@ -29,14 +30,14 @@ import Testing
         Task { await Self.arrival(waiters, key, after: after, event: event, until: until) }
     }
 
-    private func settled(_ waiters: TokenWaiters, _ count: Int) async {
-        while waiters.count != count { await Task.yield() }
+    private func settled(_ waiters: TokenWaiters, _ count: Int) async throws {
+        try await eventually("\(count) waiting callers") { waiters.count == count }
     }
 
-    @Test func `a newer token of the subject ends the wait, another's and an older one do not`() async {
+    @Test func `a newer token of the subject ends the wait, another's and an older one do not`() async throws {
         let waiters = TokenWaiters()
         let waiting = wait(waiters, [1], after: 5)
-        await settled(waiters, 1)
+        try await settled(waiters, 1)
         waiters.came(token(9), for: [2])
         waiters.came(token(5), for: [1])
         #expect(waiters.count == 1)
@@ -46,11 +47,11 @@ import Testing
         #expect(waiters.count == 0)
     }
 
-    @Test func `a dead letter of the event ends the wait`() async {
+    @Test func `a dead letter of the event ends the wait`() async throws {
         let waiters = TokenWaiters()
         let waiting = wait(waiters, [1], event: SampleLetter.awaited("e-1"))
         let other = wait(waiters, [1], event: SampleLetter.awaited("e-2"))
-        await settled(waiters, 2)
+        try await settled(waiters, 2)
         waiters.died(SampleLetter(id: "e-1").entry, key: SampleLetter.key)
         guard case .deadLetter(.userGone) = await waiting.value else { Issue.record("not answered"); return }
         #expect(waiters.count == 1)
@@ -58,11 +59,11 @@ import Testing
         guard case .nothing = await other.value else { Issue.record("not over"); return }
     }
 
-    @Test func `every call that waits for an event hears that it was not sent, and no other call does`() async {
+    @Test func `every call that waits for an event hears that it was not sent, and no other call does`() async throws {
         let waiters = TokenWaiters()
         let sharing = (0..<3).map { _ in wait(waiters, [1], event: SampleLetter.awaited("e-1")) }
         let other = wait(waiters, [1], event: SampleLetter.awaited("e-2"))
-        await settled(waiters, 4)
+        try await settled(waiters, 4)
         waiters.unsent("e-1", .silent)
         for task in sharing {
             guard case .unsent(let problem) = await task.value else { Issue.record("not answered"); return }
@@ -79,10 +80,10 @@ import Testing
         SampleLetter(recordKey: nil), SampleLetter(topic: "b.failures"), SampleLetter(code: "no_such_code"),
         SampleLetter(failedAt: "2099-01-01T00:00:00Z"),
     ])
-    func `a dead letter of a stranger's event ends nobody's wait`(_ letter: SampleLetter) async {
+    func `a dead letter of a stranger's event ends nobody's wait`(_ letter: SampleLetter) async throws {
         let waiters = TokenWaiters()
         let waiting = wait(waiters, [1], event: SampleLetter.awaited("e-1"))
-        await settled(waiters, 1)
+        try await settled(waiters, 1)
         waiters.died(letter.entry, key: letter.recordKey)
         #expect(waiters.count == 1)
         waiters.died(SampleLetter().entry, key: SampleLetter.key)
@@ -96,10 +97,10 @@ import Testing
         #expect(waiters.count == 0)
     }
 
-    @Test func `a gateway that stops answers all waiting calls, some at a time, and accepts no more`() async {
+    @Test func `a gateway that stops answers all waiting calls, some at a time, and accepts no more`() async throws {
         let waiters = TokenWaiters()
         let all = (0..<10).map { wait(waiters, [UInt8($0)]) }
-        await settled(waiters, 10)
+        try await settled(waiters, 10)
         #expect(waiters.drain(atMost: 6))
         #expect(waiters.count == 4)
         #expect(!waiters.drain(atMost: 6))

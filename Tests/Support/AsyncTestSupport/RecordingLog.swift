@@ -5,7 +5,10 @@ import Synchronization
 package final class RecordingLog: Sendable {
     package struct Line: Sendable {
         package let level: Logger.Level
+        /// The line's id; nil for a line without one.
+        package let event: String?
         package let message: String
+        /// The other details.
         package let metadata: [String: String]
     }
 
@@ -39,9 +42,9 @@ package final class RecordingLog: Sendable {
         }
     }
 
-    /// The first line with this message.
+    /// The first line with the id `event`.
     @discardableResult
-    package func line(_ message: String) async -> Line { await line { $0.message == message } }
+    package func line(event: String) async -> Line { await line { $0.event == event } }
 
     private func record(_ line: Line) {
         let ready = state.withLock { state in
@@ -64,10 +67,10 @@ package final class RecordingLog: Sendable {
         }
 
         func log(event: LogEvent) {
-            let all = metadata.merging(event.metadata ?? [:]) { $1 }
+            var details = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { $0.description }
+            let id = details.removeValue(forKey: "remint.event")
             log.record(
-                Line(level: event.level, message: event.message.description, metadata: all.mapValues { $0.description })
-            )
+                Line(level: event.level, event: id, message: event.message.description, metadata: details))
         }
     }
 }

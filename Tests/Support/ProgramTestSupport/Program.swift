@@ -12,7 +12,7 @@ package final class Program: Sendable {
         var openEnds = 3
         var status: Int32 = -1
         var ends: [CheckedContinuation<Void, Never>] = []
-        var watchers: [(text: String, waiter: CheckedContinuation<Bool, Never>)] = []
+        var watchers: [(isShown: @Sendable (String) -> Bool, waiter: CheckedContinuation<Bool, Never>)] = []
         var isOver: Bool { openEnds == 0 }
     }
 
@@ -133,10 +133,33 @@ package final class Program: Sendable {
     /// Waits until the program wrote `text` to standard error.
     ///
     /// - Returns: false where it exited without.
-    package func wrote(_ text: String) async -> Bool {
+    package func wrote(_ text: String) async -> Bool { await shows { $0.contains(text) } }
+
+    /// Waits until the program logged a line with one of the ids `events`, and with `detail` in it.
+    ///
+    /// - Returns: false where it exited without.
+    package func logged(_ events: String..., with detail: String = "") async -> Bool {
+        await shows { text in
+            events.contains { event in
+                text.logLines(event).contains { detail.isEmpty || $0.contains(detail) }
+            }
+        }
+    }
+
+    /// The lines that the program has logged with the id `event`.
+    package func logLines(_ event: String) -> [Substring] { errorText.logLines(event) }
+
+    /// The number of lines that the program has logged with the id `event`.
+    package func logCount(_ event: String) -> Int { logLines(event).count }
+
+    /// Returns whether the program has logged a line with the id `event`.
+    package func hasLogged(_ event: String) -> Bool { !logLines(event).isEmpty }
+
+    /// Waits until standard error is as wanted. Returns false if the program exits before.
+    private func shows(_ isShown: @escaping @Sendable (String) -> Bool) async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
-                changed { $0.watchers.append((text, waiter)) }
+                changed { $0.watchers.append((isShown, waiter)) }
             }
         } onCancel: {
             kill()
@@ -167,8 +190,8 @@ package final class Program: Sendable {
             // A long text is looked through only where somebody waits for a word of it.
             let text = state.watchers.isEmpty ? "" : String(decoding: state.errors, as: UTF8.self)
             let isOver = state.isOver
-            let watchers = state.watchers.map { ($0.waiter, text.contains($0.text)) }.filter { $1 || isOver }
-            state.watchers.removeAll { text.contains($0.text) || isOver }
+            let watchers = state.watchers.map { ($0.waiter, $0.isShown(text)) }.filter { $1 || isOver }
+            state.watchers.removeAll { $0.isShown(text) || isOver }
             defer { if isOver { state.ends = [] } }
             return (isOver ? state.ends : [], watchers)
         }

@@ -8,7 +8,7 @@ package import WorkerConfiguration
 package let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
 /// Long enough for a loaded machine; a test that needs it has failed.
-package let patience = Duration.seconds(300)
+package let patience = Duration.seconds(240)
 
 /// The adapters of these tests.
 package let registry = AdapterRegistry([.init(BrazeAdapter.self), .init(DotdigitalAdapter.self)])

@@ -3,7 +3,7 @@ import CertificateTestSupport
 import StubServer
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct AnswerTests {
+@Suite(.timeLimit(.minutes(5))) struct AnswerTests {
     @Test func `the stub gets the request as it was sent, and the client the stub's answer`() async throws {
         try await withServer { server in
             try await PlainClient.with(port: server.port) { client in

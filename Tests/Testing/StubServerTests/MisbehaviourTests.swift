@@ -2,7 +2,7 @@ import AdapterKit
 import StubServer
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct MisbehaviourTests {
+@Suite(.timeLimit(.minutes(5))) struct MisbehaviourTests {
     /// The appearance of a fault on the wire.
     struct Sight: Sendable, CustomTestStringConvertible {
         let misbehaviour: Misbehaviour

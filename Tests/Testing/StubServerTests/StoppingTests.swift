@@ -2,7 +2,7 @@ import AdapterKit
 import StubServer
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct StoppingTests {
+@Suite(.timeLimit(.minutes(5))) struct StoppingTests {
     @Test(arguments: [
         Misbehaviour.none, .silence, .slowLoris, .slowHead, .latency(.seconds(3600)),
         .oversized(bytes: 1 << 30, declared: false),

@@ -195,7 +195,7 @@ import Testing
 
     private static let large = LargeReport.all(naming: ["errorCode", "customerIds", "status"])
 
-    @Test(.timeLimit(.minutes(10)), arguments: large) func `a large report to Bloomreach's adapter is read at once`(
+    @Test(.timeLimit(.minutes(5)), arguments: large) func `a large report to Bloomreach's adapter is read at once`(
         _ report: LargeReport
     )
         throws

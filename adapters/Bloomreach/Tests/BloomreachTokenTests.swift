@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        .enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(10)),
+        .enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(5)),
         arguments: [stream, customer])
     func `Bloomreach's tokens and joserfc's are verified both ways`(_ settings: String) async throws {
         let adapter = try makeAdapter(BloomreachAdapter.self, settings)

@@ -256,7 +256,7 @@ import Testing
 
     private static let large = LargeReport.all(naming: ["code", "userId", "signature", "reason"])
 
-    @Test(.timeLimit(.minutes(10)), arguments: large) func `a large report to Braze's adapter is read at once`(
+    @Test(.timeLimit(.minutes(5)), arguments: large) func `a large report to Braze's adapter is read at once`(
         _ report: LargeReport
     )
         throws

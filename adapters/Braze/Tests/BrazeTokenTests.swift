@@ -73,7 +73,7 @@ import Testing
         #expect(try subject("[]") == nil)
     }
 
-    @Test(.enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(10)))
+    @Test(.enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(5)))
     func `Braze's tokens and joserfc's are verified both ways`() async throws {
         let adapter = try makeAdapter(BrazeAdapter.self, "{}")
         let key = try Self.key.get()

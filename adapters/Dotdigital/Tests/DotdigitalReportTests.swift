@@ -122,7 +122,7 @@ struct DeadlineSample: CustomTestStringConvertible {
 
     private static let large = LargeReport.all(naming: ["nonce", "expiresOn", "reason", "status", "userId"])
 
-    @Test(.timeLimit(.minutes(10)), arguments: large) func `a large report to Dotdigital's adapter is read at once`(
+    @Test(.timeLimit(.minutes(5)), arguments: large) func `a large report to Dotdigital's adapter is read at once`(
         _ report: LargeReport
     )
         throws

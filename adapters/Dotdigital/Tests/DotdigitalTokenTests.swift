@@ -57,7 +57,7 @@ import Testing
         #expect(throws: DecodingError.self) { try makeAdapter(DotdigitalAdapter.self, settings) }
     }
 
-    @Test(.enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(10)))
+    @Test(.enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(5)))
     func `Dotdigital's tokens and joserfc's are verified both ways`() async throws {
         let adapter = try makeAdapter(DotdigitalAdapter.self, Self.settings)
         // Looks like hex and like base64; the vendor takes the text's own bytes.

@@ -126,7 +126,7 @@ struct InfobipCodeSample: CustomTestStringConvertible {
         "code", "mm_code", "messageId", "domain", "externalUserId", "applicationCode",
     ])
 
-    @Test(.timeLimit(.minutes(10)), arguments: large) func `a large report to Infobip's adapter is read at once`(
+    @Test(.timeLimit(.minutes(5)), arguments: large) func `a large report to Infobip's adapter is read at once`(
         _ report: LargeReport
     )
         throws

@@ -52,7 +52,7 @@ import Testing
         #expect(error?.code == .mintFailed)
     }
 
-    @Test(.enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(10)))
+    @Test(.enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(5)))
     func `Infobip's tokens and those of joserfc, which decodes the hex itself, are verified both ways`() async throws {
         let adapter = try makeSample()
         let key = try Self.makeKey()

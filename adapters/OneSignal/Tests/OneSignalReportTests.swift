@@ -59,7 +59,7 @@ import Testing
 
     private static let large = LargeReport.all(naming: ["externalId", "appId", "rejectedTokenSha256"])
 
-    @Test(.timeLimit(.minutes(10)), arguments: large) func `a large report to OneSignal's adapter is read at once`(
+    @Test(.timeLimit(.minutes(5)), arguments: large) func `a large report to OneSignal's adapter is read at once`(
         _ report: LargeReport
     )
         throws

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(10)))
+    @Test(.enabled(if: Joserfc.isInstalled, "\(Joserfc.isMissing)"), .timeLimit(.minutes(5)))
     func `OneSignal's tokens and joserfc's are verified both ways`() async throws {
         let adapter = try makeAdapter()
         let key = try SigningKey.generate(.es256)

@@ -6,7 +6,7 @@ import Testing
 let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
 /// Long enough for a loaded machine; a test that needs it has failed.
-let patience = Duration.seconds(300)
+let patience = Duration.seconds(240)
 
 /// A few brokers at a time: each opens dozens of descriptors with its clients, and Foundation's `Process` (Swift
 /// 6.3.1), which other tests use, crashes where a process has more than a thousand.

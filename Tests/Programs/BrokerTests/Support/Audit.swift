@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Kafka
 import Testing
 
@@ -105,5 +106,13 @@ enum TopicReader {
         let offsets = try await consumer.committed(partitions, within: .seconds(30))
         await consumer.close(within: .seconds(2))
         return Dictionary(uniqueKeysWithValues: partitions.map { ($0, offsets[$0] ?? 0) })
+    }
+
+    /// Waits until `group` has committed the present ends of `partitions`.
+    static func waitUntilCommitted(_ partitions: [TopicPartition], by group: String) async throws {
+        let ends = try await Self.ends(of: partitions)
+        try await eventually("the commit of \(group)", within: .seconds(240)) {
+            try await committed(partitions, by: group) == ends
+        }
     }
 }

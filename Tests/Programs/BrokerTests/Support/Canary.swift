@@ -47,7 +47,7 @@ struct Canary: Sendable {
 
     func startWorker() async throws -> Program {
         let worker = try shop.startProgram()
-        try #require(await worker.wrote("partitions were assigned"), "\(worker.lastLines)")
+        try #require(await worker.logged("partitions.assigned"), "\(worker.lastLines)")
         return worker
     }
 
@@ -82,9 +82,7 @@ struct Canary: Sendable {
 
     /// Waits until the worker has passed everything on the topic of the live lane.
     private func waitUntilConsumed() async throws {
-        let partitions = shop.partitions(of: [shop.topics.live])
-        let ends = try await TopicReader.ends(of: partitions)
-        while try await TopicReader.committed(partitions, by: shop.group) != ends { try Task.checkCancellation() }
+        try await TopicReader.waitUntilCommitted(shop.partitions(of: [shop.topics.live]), by: shop.group)
     }
 
     /// The records of the tokens of `version`.

@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import Kafka
 import Logging
@@ -18,9 +19,10 @@ enum Cluster {
     /// The number of events that the long stories feed.
     static let events = environment["REMINT_TEST_BROKER_EVENTS"].flatMap { Int($0) } ?? 50_000
     /// The number of times that the long stories disturb the workers.
-    static let rounds = environment["REMINT_TEST_BROKER_ROUNDS"].flatMap { Int($0) } ?? 20
-    /// The seed of the random moments; a failed run is repeated with the seed it printed.
-    static let seed = environment["REMINT_TEST_BROKER_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)
+    static let rounds = environment["REMINT_TEST_BROKER_ROUNDS"].flatMap { Int($0) } ?? (Scale.isLong ? 20 : 8)
+    /// The seed of the moments of kills and of all else that a story draws.
+    static let seed =
+        (environment["REMINT_TEST_BROKER_SEED"] ?? environment["REMINT_TEST_SEED"]).flatMap { UInt64($0) } ?? 1
 
     /// A folder that is to keep what the workers logged; empty for none.
     static let logs = environment["REMINT_TEST_BROKER_LOGS"] ?? ""

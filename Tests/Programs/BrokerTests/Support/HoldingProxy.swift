@@ -121,6 +121,7 @@ final class HoldingProxy: Sendable {
                         state.held += 1
                         return state.end
                     }
+                    // The delay of the proxy.
                     if let end { try await Task.sleep(until: end, clock: .continuous) }
                 }
                 try await client.write(renamed(frame))

@@ -93,6 +93,7 @@ final class Ledger: Sendable {
                 await withCheckedContinuation { waiter in state.withLock { $0.waiters.append(waiter) } }
             }
             group.addTask { [self] in
+                // The timer of the limit.
                 try? await Task.sleep(for: limit)
                 wake()
             }

@@ -1,3 +1,5 @@
+import AsyncTestSupport
+import CommandTestSupport
 import Foundation
 import Kafka
 import ProgramTestSupport
@@ -50,8 +52,7 @@ final class Shop: Sendable {
             live: "\(group).invalidations", bulk: "\(group).invalidations.bulk", tokens: "\(group).tokens",
             deadLetters: "\(group).dead-letters", retries: "\(group).retries", control: "\(group).control")
         partitions = wishes.partitions
-        let demo = try await Program.run(Repository.remint, ["demo", "--dir", folder.path, "--json"])
-        try #require(demo.status == 0, "\(demo.errorText)")
+        try await DemoFolder.copy(to: folder, all: true)
         let file = folder.appending(path: "remint.yaml")
         let text = try String(contentsOf: file, encoding: .utf8)
         let keys = try #require(text.range(of: "keys:\n"))
@@ -101,12 +102,12 @@ final class Shop: Sendable {
         let producer = try Cluster.makeProducer()
         for topic in topics.all {
             let settings = topic == topics.deadLetters ? wishes.deadLetters : [:]
-            do throws(KafkaError) {
+            do {
                 try await producer.createTopic(
                     topic, partitions: partitions, settings: settings, within: .seconds(30))
                 // The controller answers before every broker knows the topic.
-                while try await producer.metadata(of: topic, within: .seconds(30)).partitionCount < partitions {
-                    await Task.yield()
+                try await eventually("the partitions of \(topic)") {
+                    try await producer.metadata(of: topic, within: .seconds(30)).partitionCount >= partitions
                 }
             } catch {
                 await producer.close(within: .seconds(1))

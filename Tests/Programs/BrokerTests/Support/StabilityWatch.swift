@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Kafka
 
 /// The partitions in which open transactions keep `read_committed` readers waiting: their last stable offset stays
@@ -30,9 +31,8 @@ struct StabilityWatch {
 
     /// Waits until every transaction is over; the broker aborts an abandoned one after its timeout.
     func waitUntilStable() async throws {
-        while true {
-            try Task.checkCancellation()
-            if try await partitionsHeldBack(looks: 1).isEmpty { return }
+        try await eventually("the end of every transaction", within: .seconds(240)) {
+            try await partitionsHeldBack(looks: 1).isEmpty
         }
     }
 

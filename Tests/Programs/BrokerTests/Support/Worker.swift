@@ -96,7 +96,7 @@ final class Worker: Sendable {
         while true {
             try Task.checkCancellation()
             let current = program
-            if await current.wrote("partitions were assigned") { return }
+            if await current.logged("partitions.assigned") { return }
             try await waitForSuccessor(of: current)
         }
     }

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Admission, whatever happens")
 struct AdmissionWalkTests {
-    @Test(.timeLimit(.minutes(10)), arguments: 1...8)
+    @Test(.timeLimit(.minutes(5)), arguments: 1...8)
     func `three thousand random steps leave every report answered, and no user with too many tokens`(
         _ seed: Int
     ) async throws {

@@ -89,7 +89,7 @@ struct RecentMintsTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(5)))
     func `a million subjects fit into 200 megabytes`() {
         let capacity = 1_000_000
         var mints = RecentMints(capacity: capacity)
@@ -108,7 +108,7 @@ struct RecentMintsTests {
         #expect(mints.last(of: Self.id(capacity + 1)) != nil)
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: [1, 2, 3, 4, 5, 6])
+    @Test(.timeLimit(.minutes(5)), arguments: [1, 2, 3, 4, 5, 6])
     func `a walk agrees with a dictionary`(_ seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let capacity = [1, 2, 5, 17, 64, 200][seed - 1]

@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import Pipeline
 import Testing
 
@@ -246,15 +247,15 @@ struct PublishedTokenTests {
     }
 
     /// Whatever becomes of the bytes: no crash, and no token that stands under another subject's key.
-    @Test(.timeLimit(.minutes(10)), arguments: TrustBench.vendors)
-    func `two thousand mutated records are refused, or read consistently`(_ vendor: TrustBench.Vendor) async throws {
+    @Test(.timeLimit(.minutes(5)), arguments: TrustBench.vendors)
+    func `mutated records are refused, or read consistently`(_ vendor: TrustBench.Vendor) async throws {
         let recipient = try SealRecipient.of(.ecdhESA256KW)
         let bodies = [
             try await Self.record(vendor).body, try await Self.record(vendor, seal: recipient.seal).body,
         ]
         var generator = SeededGenerator(seed: 2026)
         var read = 0
-        for round in 0..<2000 {
+        for round in 0..<Scale.rounds(2000) {
             let body = bodies[round % bodies.count].mutated(using: &generator)
             guard let token = try? PublishedToken(body, at: TrustBench.now) else { continue }
             read += 1
@@ -263,8 +264,8 @@ struct PublishedTokenTests {
             #expect(body.text("remint-seal") == token.sealedFor)
             #expect(token.token.utf8.count { $0 == UInt8(ascii: ".") } == (token.sealedFor == nil ? 2 : 4))
         }
-        // Some mutations hit what nobody goes by, most do not.
-        #expect((1..<1900).contains(read), "\(read)")
+        // Most mutations change something that is checked; of many, some do not.
+        #expect(read < Scale.rounds(1900) && (read > 0 || !Scale.isLong), "\(read)")
     }
 }
 

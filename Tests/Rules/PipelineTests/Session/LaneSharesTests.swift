@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Pipeline
 import Testing
 
@@ -89,7 +90,7 @@ struct LaneSharesTests {
 
     @Test func `a batch is never too large, gives each lane its share, and is never empty while events wait`() {
         var generator = SeededGenerator(seed: 5)
-        for _ in 0..<20_000 {
+        for _ in 0..<Scale.rounds(20_000) {
             let batch = Int.random(in: 1...300, using: &generator)
             let share = [0, 0.01, 0.1, 0.3, 0.5][Int.random(in: 0..<5, using: &generator)]
             let pace = [0, 0.00001, 0.001, 0.1, 1e300][Int.random(in: 0..<5, using: &generator)]

@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import BloomreachAdapter
 import Foundation
 import Testing
@@ -33,7 +34,7 @@ import WorkerConfiguration
     @Test func `no sequence of campaign commands loses a key, a log line or the ring's agreement`() async throws {
         let configuration = try Self.configuration()
         let first = Self.number("REMINT_TEST_SEED") ?? 1
-        let count = Self.number("REMINT_TEST_SEQUENCES") ?? 400
+        let count = Self.number("REMINT_TEST_SEQUENCES") ?? Scale.rounds(400)
         let thread = OperatorThread()
         defer { thread.stop() }
         try await withTaskExecutorPreference(thread) {

@@ -19,8 +19,10 @@ import WorkerTestSupport
 
     /// Runs `body` in a task that is canceled before it begins.
     private static func canceled(_ body: @escaping @Sendable () async throws -> Void) -> Task<Void, any Error> {
+        let gate = AsyncStream<Void>.makeStream()
         let task = Task {
-            while !Task.isCancelled { await Task.yield() }
+            // Nobody writes to the stream: it ends with the cancellation.
+            for await _ in gate.stream {}
             try await body()
         }
         task.cancel()

@@ -8,7 +8,7 @@ import WorkerTestSupport
 @testable import WorkerConfiguration
 
 /// Tests of the callers that the admin server refuses.
-@Suite(.timeLimit(.minutes(10))) struct AdminGuardTests {
+@Suite(.timeLimit(.minutes(5))) struct AdminGuardTests {
     struct Attempt: CustomTestStringConvertible, Sendable {
         let name: String
         var path = "/apps"
@@ -87,7 +87,7 @@ import WorkerTestSupport
             status: WorkerStatus(), metrics: MetricsRegistry(), reporter: StatusReporter(), logger: log.logger())
         if attempt.token { server.token = SecretBytes(copying: "t0ken-of-the-server".utf8) }
         let running = Task { [server] in try await server.run() }
-        let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""
+        let address = await log.line(event: "admin.listening").metadata["remint.admin.address"] ?? ""
         let headers = attempt.headers.mapValues { $0.replacing("%", with: address) }
         let answer = try await AdminClient(address: address).ask(
             attempt.path, method: attempt.method, headers: headers)

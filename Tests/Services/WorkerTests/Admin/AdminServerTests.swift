@@ -11,7 +11,7 @@ import WorkerTestSupport
 @testable import Worker
 @testable import WorkerConfiguration
 
-@Suite(.timeLimit(.minutes(10))) struct AdminServerTests {
+@Suite(.timeLimit(.minutes(5))) struct AdminServerTests {
     private struct Bench {
         let client: AdminClient
         let status: WorkerStatus
@@ -26,7 +26,7 @@ import WorkerTestSupport
             address: .init(host: "127.0.0.1", port: 0), status: status, metrics: registry, reporter: StatusReporter(),
             logger: log.logger())
         let running = Task { try await server.run() }
-        let line = await log.line("the admin server listens")
+        let line = await log.line(event: "admin.listening")
         let address = line.metadata["remint.admin.address"] ?? ""
         #expect(address.hasPrefix("127.0.0.1:") && !address.hasSuffix(":0"))
         do {
@@ -160,7 +160,7 @@ import WorkerTestSupport
             return Task { try await server.run() }
         }
         let first = start(0)
-        let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""
+        let address = await log.line(event: "admin.listening").metadata["remint.admin.address"] ?? ""
         let port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
         // The port is taken.
         await #expect(throws: (any Error).self) { try await start(port).value }

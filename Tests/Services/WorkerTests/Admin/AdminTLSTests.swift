@@ -12,7 +12,7 @@ import WorkerTestSupport
 @testable import WorkerConfiguration
 
 /// The admin server behind its own certificate.
-@Suite(.timeLimit(.minutes(10))) struct AdminTLSTests {
+@Suite(.timeLimit(.minutes(5))) struct AdminTLSTests {
     private func files(_ certificates: Certificates) -> (chain: String, key: String) {
         (certificates.path("admin.pem"), certificates.path("admin.key"))
     }
@@ -29,7 +29,7 @@ import WorkerTestSupport
             reporter: StatusReporter(), logger: log.logger())
         server.tls = try ServerCertificate.load(files(certificates), named: "admin.tls").configuration
         let running = Task { [server] in try await server.run() }
-        let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""
+        let address = await log.line(event: "admin.listening").metadata["remint.admin.address"] ?? ""
         let port = address.split(separator: ":").last.map(String.init) ?? ""
         func curl(_ arguments: [String]) async throws -> Program {
             try await Program.run(

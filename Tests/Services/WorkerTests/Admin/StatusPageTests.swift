@@ -13,7 +13,7 @@ import WorkerTestSupport
 @testable import WorkerConfiguration
 
 /// The page at `/`.
-@Suite(.timeLimit(.minutes(10))) struct StatusPageTests {
+@Suite(.timeLimit(.minutes(5))) struct StatusPageTests {
     @Test func `the status page is one document that runs and asks only its own origin`() async throws {
         try await PageStory.idle.serving { address in
             let url = try #require(URL(string: "http://\(address)/"))

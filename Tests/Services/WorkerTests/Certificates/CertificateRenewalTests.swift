@@ -75,7 +75,7 @@ private typealias Certificates = CertificateTestSupport.Certificates
 }
 
 /// The files of a client's certificate while they are replaced.
-@Suite(.timeLimit(.minutes(10))) struct CertificateFileTests {
+@Suite(.timeLimit(.minutes(5))) struct CertificateFileTests {
     private func configuration(_ certificates: Certificates) throws -> Configuration {
         try readConfiguration(
             workerConfiguration(
@@ -115,14 +115,12 @@ private typealias Certificates = CertificateTestSupport.Certificates
         let watching = Task { await watcher.run() }
         defer { watching.cancel() }
         try replace("client.pem", with: "old.pem", in: certificates)
-        let warning = await log.line(
-            "the files of the Kafka clients' certificates changed, and no client can be made with them; those of before go on"
-        )
+        let warning = await log.line(event: "kafka-certificates.refused")
         #expect(warning.level == .warning)
         #expect(warning.metadata["remint.detail"]?.isEmpty == false)
         #expect(!status.takeRenewal())
         try replace("client.key", with: "old.key", in: certificates)
-        await log.line("the files of the Kafka clients' certificates changed; new clients are made with them")
+        await log.line(event: "kafka-certificates.changed")
         try await eventually("the wish") { status.takeRenewal() }
         #expect(log.lines.count == 2)
         // 1 February 2020.
@@ -172,9 +170,7 @@ private typealias Certificates = CertificateTestSupport.Certificates
             }
             try replace("client.pem", with: "old.pem", in: certificates)
             // The broker still answers no commit.
-            await worker.log.line(
-                "the brokers did not answer a commit in time; its clients are given up, and new ones go on from the committed offsets"
-            )
+            await worker.log.line(event: "last-commit.unanswered")
             try await eventually("another session") { try await worker.admin.metric("remint_sessions_total") == 2 }
             #expect(worker.ends.count == 0)
             try await worker.broker.inject(.noErrors(.endTransaction))

@@ -4,7 +4,7 @@ import Testing
 @testable import Worker
 
 /// Tests of the events that join a transaction while its records are in flight.
-@Suite(.timeLimit(.minutes(10))) struct AdditionsTests {
+@Suite(.timeLimit(.minutes(5))) struct AdditionsTests {
     @Test func `additions are taken in their order until none is left`() async throws {
         try await CommitBench.with { bench in
             var events = Events(bench.configuration)

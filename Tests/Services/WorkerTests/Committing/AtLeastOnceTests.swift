@@ -7,7 +7,7 @@ import WorkerTestSupport
 @testable import Wiring
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(10))) struct AtLeastOnceTests {
+@Suite(.timeLimit(.minutes(5))) struct AtLeastOnceTests {
     /// The committer's reports of blockages, to wait for: a topic, or nil once there is none.
     private struct Blockages: Sendable {
         private let stream: AsyncStream<String?>

@@ -5,7 +5,7 @@ import WorkerConfiguration
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(10))) struct BlockedTopicTests {
+@Suite(.timeLimit(.minutes(5))) struct BlockedTopicTests {
     @Test(arguments: [
         (EmbeddedBroker.ResponseError.topicAuthorizationFailed, "TOPIC_AUTHORIZATION_FAILED"),
         (.unknownTopicOrPartition, "_MSG_TIMED_OUT"),

@@ -7,7 +7,7 @@ import WorkerTestSupport
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(10))) struct LargeRecordTests {
+@Suite(.timeLimit(.minutes(5))) struct LargeRecordTests {
     /// Tests records that the client itself refuses.
     @Test func `only the large ones of many records become smaller`() async throws {
         try await CommitBench.with(kafka: ["message.max.bytes: 2000"]) { bench in

@@ -5,7 +5,7 @@ import WorkerTestSupport
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(10))) struct LostPartitionTests {
+@Suite(.timeLimit(.minutes(5))) struct LostPartitionTests {
     /// An offset that is sent all the same would be answered with this, which is another end.
     private func setTrap(_ bench: CommitBench) async throws {
         try await bench.broker.inject(.errors(.addOffsetsToTransaction, [.producerFenced]))

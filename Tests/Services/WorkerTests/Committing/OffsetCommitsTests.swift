@@ -4,7 +4,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(10))) struct OffsetCommitsTests {
+@Suite(.timeLimit(.minutes(5))) struct OffsetCommitsTests {
     /// Takes requests, and answers each when a test asks it to.
     private struct Coordinator: Sendable {
         let requests: AsyncStream<OffsetCommits.Offsets>

@@ -7,7 +7,7 @@ import WorkerTestSupport
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(10))) struct OutageTests {
+@Suite(.timeLimit(.minutes(5))) struct OutageTests {
     @Test func `a commit outlives a broker that goes and comes back`() async throws {
         let log = RecordingLog()
         let long = ["session.timeout.ms: 60000", "transaction.timeout.ms: 20000"]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(10))) struct TransactionTableTests {
+@Suite(.timeLimit(.minutes(5))) struct TransactionTableTests {
     @Test(arguments: TransactionTable.onTheWay.indices)
     func `an error on the way ends as the table states, and the producer goes on`(_ index: Int) async throws {
         let (request, ends) = TransactionTable.onTheWay[index]

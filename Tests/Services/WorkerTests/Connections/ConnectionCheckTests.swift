@@ -8,7 +8,7 @@ import WorkerTestSupport
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(10))) struct ConnectionCheckTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionCheckTests {
     /// Returns the answers of a check of a broker with a worker's topics, without the `missing` ones, after `prepare`
     /// ran on the broker.
     private func answers(

@@ -59,7 +59,7 @@ import WorkerTestSupport
         clock.move(to: Self.end.advanced(bySeconds: -secondsBeforeEnd))
     }
 
-    private var messages: [String] { log.lines.map(\.message) }
+    private var events: [String?] { log.lines.map(\.event) }
 
     @Test func `a worker whose app cannot sign is not ready, and names app, ring, version and command`() throws {
         let watch = try watch()
@@ -67,7 +67,7 @@ import WorkerTestSupport
         move(to: 40 * 86_400)
         watch.look(&seen)
         #expect(status.isReady)
-        #expect(messages.isEmpty)
+        #expect(events.isEmpty)
         move(to: -1)
         for _ in 0..<2 { watch.look(&seen) }
         #expect(
@@ -75,12 +75,12 @@ import WorkerTestSupport
                 .keys:
                     "the app push cannot sign: the version k1 of the key ring push retired at \(Self.end); replace the key: remint rotate prepare --key push, then: remint rotate promote --key push --now"
             ])
-        #expect(messages == ["a key is near its end or past it; replace it", "an app cannot sign; its events wait"])
+        #expect(events == ["key.retiring", "app.not-signing"])
         #expect(log.lines.last?.metadata["remint.app"] == "push")
         // Another key without an end.
         try self.watch(Self.preflight(in: folder.path, retireAfter: nil)).look(&seen)
         #expect(status.isReady)
-        #expect(messages.last == "an app can sign again")
+        #expect(events.last == "app.signing")
     }
 
     @Test func `an app whose key became unknown keeps its problem`() throws {
@@ -89,12 +89,12 @@ import WorkerTestSupport
         try watch().look(&seen)
         let problems = status.problems
         #expect(problems[.keys] != nil)
-        let before = messages
+        let before = events
         // The listing cannot be read, and the signer has no key of the ring.
         try FileManager.default.removeItem(atPath: "\(folder.path)/ring/keyring.json")
         let unknown = try watch(rings: [])
         for _ in 0..<2 { unknown.look(&seen) }
-        #expect(messages == before)
+        #expect(events == before)
         #expect(status.problems == problems)
     }
 
@@ -102,10 +102,10 @@ import WorkerTestSupport
         var seen = KeyEndWatch.Seen()
         move(to: -1)
         try watch().look(&seen)
-        let before = messages
+        let before = events
         try watch { $0.apps = [] }.look(&seen)
         #expect(status.isReady)
-        #expect(messages == before)
+        #expect(events == before)
     }
 
     @Test func `a key that leaves no room for the vendor's shortest token cannot sign`() throws {

@@ -29,7 +29,7 @@ struct OutcomeLogTests {
         outcomes.log(to: log.logger())
         let line = try #require(log.lines.first)
         #expect(log.lines.count == 1)
-        #expect(line.message == "devices call unexpired tokens expired: a wrong clock or the SDK, not the key")
+        #expect(line.event == "devices.clock-skew")
         #expect(line.metadata == ["remint.app": "shop: 2, web: 1"])
     }
 

@@ -9,7 +9,7 @@ import Testing
 @testable import Worker
 
 /// Connections that come as an HTTP server ends: whoever accepted them takes them no more, and NIO would stop the process.
-@Suite(.timeLimit(.minutes(10))) struct ArrivedConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct ArrivedConnectionTests {
     private func connect(_ channel: NIOAsyncTestingChannel) async throws {
         // It may have closed itself by now.
         try? await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()

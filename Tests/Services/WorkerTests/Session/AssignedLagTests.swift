@@ -5,7 +5,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("The lag of assigned partitions", .timeLimit(.minutes(10))) struct AssignedLagTests {
+@Suite("The lag of assigned partitions", .timeLimit(.minutes(5))) struct AssignedLagTests {
     private let partition = TopicPartition(topic: "t", partition: 0)
     private let other = TopicPartition(topic: "t", partition: 1)
 

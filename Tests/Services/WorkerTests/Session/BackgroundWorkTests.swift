@@ -2,7 +2,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(10))) struct BackgroundWorkTests {
+@Suite(.timeLimit(.minutes(5))) struct BackgroundWorkTests {
     @Test func `work that hangs is left behind when the time is up, and work that ends is waited for`() async {
         let background = BackgroundWork()
         #expect(await background.finish(within: .zero))
@@ -13,7 +13,7 @@ import Testing
         background.cancel()
         #expect(!(await background.finish(within: .milliseconds(20))))
         opening.finish()
-        #expect(await background.finish(within: .seconds(300)))
+        #expect(await background.finish(within: .seconds(240)))
         await background.finish()
     }
 
@@ -38,7 +38,7 @@ import Testing
 
     @Test func `clients that make room for new ones close within what is left of the renewal's deadline`() {
         var closing = ClosingTime(.seconds(24))
-        closing.until = .now + .seconds(300)
+        closing.until = .now + .seconds(240)
         #expect(closing.ofGroups == .seconds(12) && closing.ofProducer == .seconds(6))
         closing.until = .now - .seconds(1)
         #expect(closing.rest == .zero)

@@ -10,9 +10,8 @@ import WorkerTestSupport
 @testable import WorkerConfiguration
 
 /// A worker that knows the operators' pauses before it answers anything, or waits.
-@Suite(.timeLimit(.minutes(10))) struct ControlTopicTests {
-    private static let waiting =
-        "the control topic is not read yet; nothing is consumed until the operators' pauses are known"
+@Suite(.timeLimit(.minutes(5))) struct ControlTopicTests {
+    private static let waiting = "control-topic.unread"
 
     @Test(arguments: [EmbeddedBroker.ResponseError.topicAuthorizationFailed, .notLeader])
     func `a control topic that cannot be read is waited for, and nothing is consumed meanwhile`(
@@ -22,17 +21,17 @@ import WorkerTestSupport
             try await broker.createTopic(configuration.topics.control, partitions: 1)
             try await broker.inject(.topic(configuration.topics.control, error))
         } _: { worker in
-            let line = await worker.log.line(Self.waiting)
+            let line = await worker.log.line(event: Self.waiting)
             #expect(line.level == .error && line.metadata["kafka.topic"] == "remint.control")
             #expect(worker.status.problems[.topics]?.contains("remint.control") == true)
             #expect(try await worker.admin.ask("/health/ready").status == 503)
             try await worker.produce(0..<3)
             #expect(worker.ends.count == 0)
-            #expect(!worker.log.lines.contains { $0.message == "the worker consumes" })
+            #expect(!worker.log.lines.contains { $0.event == "worker.consuming" })
             try await worker.broker.inject(.topic(worker.configuration.topics.control, nil))
             try await eventually("every end") { worker.ends.events.count == 3 }
             #expect(worker.status.problems[.topics] == nil)
-            #expect(worker.log.lines.count { $0.message == Self.waiting } == 1)
+            #expect(worker.log.lines.count { $0.event == Self.waiting } == 1)
         }
     }
 
@@ -45,24 +44,25 @@ import WorkerTestSupport
             // Each fetch of the topic fails for a while; the brokers answer all else.
             try await broker.inject(.topic(configuration.topics.control, .notLeader))
         } _: { worker in
-            await worker.log.line(Self.waiting)
+            await worker.log.line(event: Self.waiting)
             try await worker.produce(0..<3)
             try await worker.broker.inject(.topic(worker.configuration.topics.control, nil))
-            await worker.log.line("an operator paused the lane; its events stay where they are")
-            await worker.log.line("the worker consumes")
+            await worker.log.line(event: "lane.paused")
+            await worker.log.line(event: "worker.consuming")
             #expect(worker.status.lanePauses.map(\.why) == ["the night"])
             #expect(worker.ends.count == 0)
         }
     }
 
-    private static let news = [
-        "an operator paused the lane; its events stay where they are",
-        "an operator resumed the lane; its events are taken again",
-        "the time of the lane's pause is over; its events are taken again",
-        "an operator paused the app; its events wait", "another worker suspended the app; its events wait",
-        "the app is resumed by an operator or another worker",
-        "the time of the app's pause is over; its events are answered again",
+    private static let newsEvents = [
+        "lane.paused", "lane.resumed", "lane.pause-over", "app.paused", "app.suspended-elsewhere", "app.resumed",
+        "app.pause-over",
     ]
+
+    /// The lines of `log` about pauses and suspensions.
+    private static func news(in log: RecordingLog) -> [RecordingLog.Line] {
+        log.lines.filter { line in newsEvents.contains { $0 == line.event } }
+    }
 
     @Test func `a restart logs one line for each current pause and suspension, and none for past ones`()
         async throws
@@ -91,20 +91,20 @@ import WorkerTestSupport
                     app("push", "by itself", cause: .suspended), app("push", nil), app("push", "a day", until: past),
                 ])
         } _: { worker in
-            await worker.log.line("the worker consumes")
+            await worker.log.line(event: "worker.consuming")
             await worker.assigned()
-            let told = worker.log.lines.filter { Self.news.contains($0.message) }
-            #expect(told.map(\.message) == [Self.news[0]] && told.first?.metadata["remint.detail"] == "again")
+            let told = Self.news(in: worker.log)
+            #expect(told.map(\.event) == ["lane.paused"] && told.first?.metadata["remint.detail"] == "again")
             // What is said from now on is news.
             try await RunningWorker.control(worker.broker, worker.configuration, [app("push", "now")])
-            _ = await worker.log.line(Self.news[3])
+            _ = await worker.log.line(event: "app.paused")
             try await worker.replaced { next in
                 await next.assigned()
-                let told = next.log.lines.filter { Self.news.contains($0.message) }
-                #expect(told.map(\.message).sorted() == [Self.news[0], Self.news[3]].sorted())
+                let told = Self.news(in: next.log)
+                #expect(told.compactMap(\.event).sorted() == ["app.paused", "lane.paused"])
                 try await RunningWorker.control(next.broker, next.configuration, [app("push", nil), lane(.bulk, nil)])
-                _ = await next.log.line(Self.news[5])
-                _ = await next.log.line(Self.news[1])
+                _ = await next.log.line(event: "app.resumed")
+                _ = await next.log.line(event: "lane.resumed")
             }
         }
     }
@@ -114,9 +114,7 @@ import WorkerTestSupport
             try await broker.createTopic(configuration.topics.control, partitions: 1)
             try await broker.inject(.topic(configuration.topics.control, .unknownTopicOrPartition))
         } _: { worker in
-            await worker.log.line(
-                "the control topic does not exist: suspensions and pauses hold for this worker alone, and end with it; create it, compacted"
-            )
+            await worker.log.line(event: "control-topic.missing")
             try await worker.produce(0..<3)
             try await eventually("every end") { worker.ends.events.count == 3 }
         }
@@ -127,7 +125,7 @@ import WorkerTestSupport
             try await broker.createTopic(configuration.topics.control, partitions: 1)
             try await broker.inject(.topic(configuration.topics.control, .topicAuthorizationFailed))
         } _: { worker in
-            await worker.log.line(Self.waiting)
+            await worker.log.line(event: Self.waiting)
             try await worker.stop()
         }
     }

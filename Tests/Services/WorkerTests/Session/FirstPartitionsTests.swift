@@ -5,7 +5,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(10))) struct FirstPartitionsTests {
+@Suite(.timeLimit(.minutes(5))) struct FirstPartitionsTests {
     @Test func `a worker that reads none of its assigned partitions does not consume`() {
         let partitions = (0..<2).map { TopicPartition(topic: "t", partition: $0) }
         let assigned = SessionStateMachine.Rebalance.assigned(partitions)
@@ -17,12 +17,12 @@ import Testing
 
     @Test func `the worker consumes, and is ready, once it has its first live partitions`() async throws {
         try await RunningWorker.with { worker in
-            await worker.log.line("the worker consumes")
+            await worker.log.line(event: "worker.consuming")
             let lines = worker.log.lines
-            let begin = try #require(lines.firstIndex { $0.message == "the worker consumes" })
+            let begin = try #require(lines.firstIndex { $0.event == "worker.consuming" })
             let assignment = try #require(
                 lines.firstIndex {
-                    $0.message == "partitions were assigned" && $0.metadata["remint.lane"] == "live"
+                    $0.event == "partitions.assigned" && $0.metadata["remint.lane"] == "live"
                 })
             #expect(assignment < begin, "\(lines[...begin])")
             #expect(lines[assignment].metadata["kafka.partitions"] == "remint.invalidations/0-1")
@@ -36,7 +36,7 @@ import Testing
             try await first.joined { second in
                 try await second.joined { third in
                     for worker in [first, second, third] {
-                        await worker.log.line("the worker consumes")
+                        await worker.log.line(event: "worker.consuming")
                         #expect(worker.status.problems[.worker] == nil)
                     }
                 }

@@ -6,7 +6,7 @@ import WorkerTestSupport
 @testable import Wiring
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(10))) struct LaneConsumersTests {
+@Suite(.timeLimit(.minutes(5))) struct LaneConsumersTests {
     @Test func `the time of the last record counts, whatever came behind it`() {
         func record(_ offset: Int64, at time: Int64?) -> KafkaConsumer.Event {
             .record(

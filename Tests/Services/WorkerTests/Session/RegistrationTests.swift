@@ -9,7 +9,7 @@ import WorkerTestSupport
 @testable import Worker
 
 /// Tests of a session to which the broker answers the registration of its transactional id with an error.
-@Suite(.timeLimit(.minutes(10))) struct RegistrationTests {
+@Suite(.timeLimit(.minutes(5))) struct RegistrationTests {
     private enum End: Equatable { case registered, unusable(String), fenced }
 
     @Test(arguments: [EmbeddedBroker.Request.initProducerID, .findCoordinator])

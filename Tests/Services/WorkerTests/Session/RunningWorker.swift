@@ -80,7 +80,7 @@ struct RunningWorker {
             now: { UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6)) }, observe: { ends.add($0) })
         let group = ServiceGroup(configuration: .init(services: [.init(service: service)], logger: silent))
         let task = Task { try await group.run() }
-        let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""
+        let address = await log.line(event: "admin.listening").metadata["remint.admin.address"] ?? ""
         return RunningWorker(
             broker: broker, configuration: configuration, status: service.status, log: log,
             admin: AdminClient(address: address), ends: ends, preflight: preflight, group: group, task: task)
@@ -128,7 +128,7 @@ struct RunningWorker {
 
     /// Waits until the live lane has partitions, by the log.
     func assigned() async {
-        _ = await log.line { $0.message == "partitions were assigned" && $0.metadata["remint.lane"] == "live" }
+        _ = await log.line { $0.event == "partitions.assigned" && $0.metadata["remint.lane"] == "live" }
     }
 
     /// Produces events, each answered with a token of its own.

@@ -11,7 +11,7 @@ import WorkerTestSupport
 @testable import WorkerConfiguration
 
 /// A worker whose group's offsets do not fit its topics' logs.
-@Suite(.timeLimit(.minutes(10))) struct StartingOffsetTests {
+@Suite(.timeLimit(.minutes(5))) struct StartingOffsetTests {
     /// Produces events before the worker starts, and commits these offsets for them.
     private func prepare(
         _ broker: EmbeddedBroker, _ configuration: Configuration, events: Int, committing offset: Int64?
@@ -40,9 +40,7 @@ import WorkerTestSupport
         try await RunningWorker.with { broker, configuration in
             try await prepare(broker, configuration, events: 20, committing: 1_000)
         } _: { worker in
-            let message =
-                "the log ends before the committed offset; the worker goes on at its end, and answers none of the retained records again"
-            let line = await worker.log.line(message)
+            let line = await worker.log.line(event: "partition.truncated")
             #expect(line.level == .error)
             #expect(line.metadata["remint.detail"]?.contains("kafka-consumer-groups.sh --group remint --topic") == true)
             await worker.assigned()
@@ -94,7 +92,7 @@ import WorkerTestSupport
     @Test func `records that were deleted before they were read are reported at one start, and not at the next`()
         async throws
     {
-        let message = "records were deleted before they were read; their events are never answered"
+        let event = "records.lost"
         try await RunningWorker.with { broker, configuration in
             try await pauseLive(broker, configuration)
             // The broker keeps 5 MiB of a partition.
@@ -115,14 +113,14 @@ import WorkerTestSupport
             try await consumer.commit(Self.live.map { PartitionOffset($0, offset: 0) })
             await consumer.close(within: patience)
         } _: { worker in
-            let line = await worker.log.line(message)
+            let line = await worker.log.line(event: event)
             #expect(line.level == .error)
             try await worker.replaced { next in
                 await next.assigned()
                 try await eventually("the next worker's look at its metrics") {
                     try await next.admin.ask("/metrics").body.contains("remint_lane_paused")
                 }
-                #expect(!next.log.lines.contains { $0.message == message })
+                #expect(!next.log.lines.contains { $0.event == event })
                 let metrics = try await next.admin.ask("/metrics").body
                 #expect(!counts("remint_lost_records_total", in: metrics))
             }
@@ -130,7 +128,7 @@ import WorkerTestSupport
     }
 
     @Test func `a topic that was created again is reported at one start, and not at the next`() async throws {
-        let message = "the topic was deleted and created again; the worker reads it from its start"
+        let event = "partition.recreated"
         try await RunningWorker.with { broker, configuration in
             try await pauseLive(broker, configuration)
             try await prepare(broker, configuration, events: 20, committing: nil)
@@ -142,14 +140,14 @@ import WorkerTestSupport
             try await consumer.commit(Self.live.map { PartitionOffset($0, offset: 1, metadata: old.text) })
             await consumer.close(within: patience)
         } _: { worker in
-            _ = await worker.log.line(message)
+            _ = await worker.log.line(event: event)
             try await worker.replaced { next in
                 await next.assigned()
                 // Nothing of the new log was passed over by the first one's decision.
                 try await RunningWorker.control(
                     next.broker, next.configuration, [.lane(LaneRecord(group: "remint", lane: .live, pause: nil))])
                 try await eventually("every end") { next.ends.events.count == 20 }
-                #expect(!next.log.lines.contains { $0.message == message })
+                #expect(!next.log.lines.contains { $0.event == event })
                 let metrics = try await next.admin.ask("/metrics").body
                 #expect(!counts("remint_log_regressions_total", in: metrics))
             }

@@ -20,11 +20,12 @@ extension PageStory {
         let working = Task {
             while !Task.isCancelled {
                 work(metrics)
+                // The page shows the work of each second.
                 try await Task.sleep(for: .seconds(1))
             }
         }
         defer { working.cancel() }
-        let address = await log.line("the admin server listens").metadata["remint.admin.address"] ?? ""
+        let address = await log.line(event: "admin.listening").metadata["remint.admin.address"] ?? ""
         do { try await body(address) } catch {
             running.cancel()
             throw error
