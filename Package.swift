@@ -12,6 +12,12 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// The settings of the modules that tests run most: optimized, with their assertions, in the builds of the tests. Only the
+/// Makefile asks for it, because a package that others depend on may have no flags of this kind.
+let optimized: [SwiftSetting] =
+    Context.environment["REMINT_OPTIMIZED"] == "1"
+    ? [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : []
+
 /// The modules that talk to C also say `unsafe` wherever they rely on it.
 let borderSettings = settings + [.strictMemorySafety()]
 
@@ -469,3 +475,10 @@ func folder(of target: Target) -> String? {
 }
 
 for target in package.targets where target.path == nil { target.path = folder(of: target) }
+
+/// The layers whose modules are optimized for the tests.
+let optimizedLayers: Set = ["Base", "Rules", "Testing"]
+for target in package.targets where target.type == .regular {
+    let isOptimized = layers.contains { optimizedLayers.contains($0.key) && $0.value.contains(target.name) }
+    if isOptimized { target.swiftSettings = (target.swiftSettings ?? []) + optimized }
+}

@@ -31,8 +31,10 @@ struct UsageMistake {
             command = reached
             return
         }
-        command = reached.configuration.defaultSubcommand ?? reached
-        let options = Self.options(of: command, in: root)
+        let meantCommand = reached.configuration.defaultSubcommand ?? reached
+        command = meantCommand
+        // Another rendering of the help, which the help itself does not need.
+        lazy var options = Self.options(of: meantCommand, in: root)
         for word in words where word.hasPrefix("--") {
             let name = String(word.prefix { $0 != "=" })
             if name == "--version", options.contains("--key-version") {

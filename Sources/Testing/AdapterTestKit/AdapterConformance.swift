@@ -247,7 +247,7 @@ public struct AdapterConformance: Sendable {
     ) throws -> [ConformanceFinding] {
         let recipe = adapter.recipe(for: subject)
         let keyID = recipe.needsKeyID ? "key-A" : nil
-        let key = try SigningKey.generate(recipe.algorithm, keyID: keyID)
+        let key = try SampleKeys.key(recipe.algorithm, keyID: keyID)
         let maker = TokenMaker(recipe: recipe, key: key, grants: grants)
         let keys = [maker.key.verificationKey]
         func verdict(_ token: [UInt8], _ expected: Subject = subject) -> VendorVerdict {

@@ -58,7 +58,7 @@ package struct HostileIdentifiers: Sendable {
     package func violations() throws -> [String] {
         let recipe = adapter.recipe(for: sample)
         let maker = TokenMaker(
-            recipe: recipe, key: try SigningKey.generate(recipe.algorithm, keyID: recipe.needsKeyID ? "key-A" : nil),
+            recipe: recipe, key: try SampleKeys.key(recipe.algorithm, keyID: recipe.needsKeyID ? "key-A" : nil),
             grants: grants)
         let plain = try token(maker, subject(Self.harmless))
         var violations: [String] = []

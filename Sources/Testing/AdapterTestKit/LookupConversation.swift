@@ -21,7 +21,7 @@ struct LookupConversation {
         self.users = users
         self.start = start
         let keyID = adapter.recipe(for: user).needsKeyID ? "key-A" : nil
-        key = try SigningKey.generate(adapter.algorithm, keyID: keyID)
+        key = try SampleKeys.key(adapter.algorithm, keyID: keyID)
     }
 
     /// Returns every broken promise, a line each.

@@ -1,5 +1,6 @@
 public import AdapterKit
 @_spi(Signing) import JOSE
+import Synchronization
 
 /// Makes tokens of one recipe with one key: good ones, and corrupted ones for the conformance suite.
 public struct TokenMaker: Sendable {
@@ -45,7 +46,8 @@ public struct TokenMaker: Sendable {
 
     /// Returns a maker with a key that the vendor does not have, under the id of one that it has.
     func withNewKey() throws -> TokenMaker {
-        TokenMaker(recipe: recipe, key: try SigningKey.generate(recipe.algorithm, keyID: key.keyID), grants: grants)
+        TokenMaker(
+            recipe: recipe, key: try SampleKeys.key(recipe.algorithm, keyID: key.keyID, of: .stranger), grants: grants)
     }
 
     /// Returns the same content, properly signed with an algorithm that the vendor does not accept and a key that it
@@ -54,7 +56,8 @@ public struct TokenMaker: Sendable {
         let other: Algorithm = recipe.algorithm == .hs384 ? .hs256 : .hs384
         let header = header.split(separator: "\"\(recipe.algorithm.rawValue)\"", omittingEmptySubsequences: false)
             .joined(separator: "\"\(other.rawValue)\"")
-        return try token(header: header, claims: claims, signedWith: SigningKey.generate(other, keyID: key.keyID))
+        return try token(
+            header: header, claims: claims, signedWith: SampleKeys.key(other, keyID: key.keyID, of: .stranger))
     }
 
     private func token(header: String, claims: String, signedWith key: SigningKey) throws -> [UInt8] {
@@ -69,5 +72,33 @@ public struct TokenMaker: Sendable {
     private func sign(_ input: SigningInput, with key: SigningKey) throws -> [UInt8] {
         let signature = try Signer(key).sign(input)
         return input.token(signature: signature)
+    }
+}
+
+/// Keys that the suites of a process share: making one for RSA takes longer than all checks of a token.
+package enum SampleKeys {
+    /// A key that the vendor has, or one that it does not have.
+    package enum Owner { case vendor, stranger }
+
+    private struct Name: Hashable {
+        let algorithm: Algorithm
+        let owner: Owner
+    }
+
+    private static let made = Mutex<[Name: SigningKey]>([:])
+
+    /// Returns the key of `owner` for `algorithm`, under the id `keyID`.
+    ///
+    /// - Throws: `JOSEError` if it cannot be made.
+    package static func key(
+        _ algorithm: Algorithm, keyID: String?, of owner: Owner = .vendor
+    ) throws(JOSEError) -> SigningKey {
+        let name = Name(algorithm: algorithm, owner: owner)
+        if let key = made.withLock({ $0[name] }) { return key.named(keyID) }
+        let fresh = try SigningKey.generate(algorithm)
+        return made.withLock { made in
+            defer { made[name] = made[name] ?? fresh }
+            return made[name] ?? fresh
+        }.named(keyID)
     }
 }

@@ -214,7 +214,7 @@ package struct MadeToken {
         let keyID = test.keyID ?? tests.keyID ?? "test-key"
         let key =
             try (test.key ?? tests.key)?.signingKey(adapter.algorithm, id: keyID)
-            ?? SigningKey.generate(adapter.algorithm, keyID: keyID)
+            ?? SampleKeys.key(adapter.algorithm, keyID: keyID)
         self.key = key.verificationKey
         life = test.life < 0 ? adapter.lifetime.standard : test.life
         let start = test.issuedAt.seconds

@@ -13,23 +13,22 @@ struct JoserfcEncryptionTests {
 
     @Test(arguments: sizes)
     func `a token sealed here or by joserfc is opened by the other`(_ algorithm: String, _ size: String) async throws {
-        let joserfc = try JoserfcEncryption()
         let text = #"{"sub":"Frodo – u-42"}"#
-        let theirs = try await joserfc.seal(text, algorithm, size: size, header: #"{"kid":"theirs","cty":"JWT"}"#)
+        let theirs = try await JoserfcEncryption.seal(
+            text, algorithm, size: size, header: #"{"kid":"theirs","cty":"JWT"}"#)
         let key = try JWEDecryptionKey(privateJWK: SecretBytes(text: theirs.privateJWK))
         #expect(key.keyID == "theirs")
         #expect(try key.open(text: theirs.token) == text)
         let recipient = try JWERecipient(publicJWK: SecretBytes(text: theirs.publicJWK))
         let ours = try recipient.seal(Array(text.utf8), contentType: "JWT", type: "JWT")
-        #expect(try await joserfc.open(ours, algorithm, privateJWK: theirs.privateJWK) == Array(text.utf8))
+        #expect(try await JoserfcEncryption.open(ours, algorithm, privateJWK: theirs.privateJWK) == Array(text.utf8))
         var spoilt = ours
         spoilt[spoilt.count - 5] ^= 1
-        #expect(try await joserfc.open(spoilt, algorithm, privateJWK: theirs.privateJWK) == nil)
+        #expect(try await JoserfcEncryption.open(spoilt, algorithm, privateJWK: theirs.privateJWK) == nil)
     }
 
     @Test func `the parties that joserfc names are mixed into the key`() async throws {
-        let joserfc = try JoserfcEncryption()
-        let theirs = try await joserfc.seal(
+        let theirs = try await JoserfcEncryption.seal(
             "{}", "ECDH-ES+A256KW", size: "P-256", header: #"{"apu":"QWxpY2U","apv":"Qm9i"}"#)
         let token = try CompactJWE(text: theirs.token)
         #expect(token.header["apu"]?.string == "QWxpY2U")

@@ -5,28 +5,39 @@ import Testing
 
 /// Programs that share no code with ours, as second opinions on imported keys.
 private enum Verifier {
-    /// Reads the public key and the token from files; prints `ok`.
-    static let joserfc = """
-        import json, sys, warnings
-        warnings.simplefilter("ignore")
+    /// A token and the public key that it is verified with, in two forms.
+    struct Request: Encodable {
+        let algorithm: String
+        let token: String
+        let pem: String
+        let jwk: String
+    }
+
+    /// Answers `ok` where both forms of the key verify the token.
+    static let joserfc = PythonServer(
+        """
         from joserfc import jws
         from joserfc.jwk import ECKey, OKPKey, RSAKey
-        algorithm = sys.argv[1]
-        family = RSAKey if algorithm[0] in "RP" else OKPKey if algorithm == "EdDSA" else ECKey
-        token = open("token").read()
-        for key in (open("public.pem").read(), json.load(open("public.jwk"))):
-            jws.deserialize_compact(token, family.import_key(key), algorithms=[algorithm])
-        print("ok", end="")
-        """
 
-    static let pyJWT = """
-        import jwt, sys
-        from cryptography.hazmat.primitives.serialization import load_pem_public_key
-        key = load_pem_public_key(open("public.pem", "rb").read())
-        for key in (key, jwt.PyJWK.from_json(open("public.jwk").read()).key):
-            jwt.decode(open("token").read(), key, algorithms=[sys.argv[1]], options={"verify_exp": False})
-        print("ok", end="")
+        def answer(request):
+            algorithm = request["algorithm"]
+            family = RSAKey if algorithm[0] in "RP" else OKPKey if algorithm == "EdDSA" else ECKey
+            for key in (request["pem"], json.loads(request["jwk"])):
+                jws.deserialize_compact(request["token"], family.import_key(key), algorithms=[algorithm])
+            return "ok"
+        """)
+
+    static let pyJWT = PythonServer(
         """
+        import jwt
+        from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+        def answer(request):
+            key = load_pem_public_key(request["pem"].encode())
+            for key in (key, jwt.PyJWK.from_json(request["jwk"]).key):
+                jwt.decode(request["token"], key, algorithms=[request["algorithm"]], options={"verify_exp": False})
+            return "ok"
+        """)
 
     static let java = """
         import java.nio.file.*; import java.security.*; import java.security.spec.*; import java.util.*;
@@ -86,15 +97,14 @@ struct KeyFormTests {
         try await expectVerifies(Verifier.pyJWT, form)
     }
 
-    private func expectVerifies(_ script: String, _ form: KeyForm) async throws {
+    private func expectVerifies(_ verifier: PythonServer, _ form: KeyForm) async throws {
         let key = try await MadeKeys.shared.key(of: form)
-        let folder = try CommandFolder()
-        try folder.write(try #require(try key.verificationKey.publicKeyPEM()), to: "public.pem")
-        try folder.write(try #require(try JWK.publicJSON(of: key.verificationKey)), to: "public.jwk")
-        try folder.write(try SampleToken.make(key), to: "token")
-        let (status, output) = try await folder.outcome(of: ["python3", "-c", script, form.algorithm.rawValue])
-        #expect(status == 0)
-        #expect(output == Array("ok".utf8))
+        let answer = try await verifier.answer(
+            to: Verifier.Request(
+                algorithm: form.algorithm.rawValue, token: try SampleToken.make(key),
+                pem: try #require(try key.verificationKey.publicKeyPEM()),
+                jwk: String(decoding: try #require(try JWK.publicJSON(of: key.verificationKey)), as: UTF8.self)))
+        #expect(answer.ok == "ok", "\(answer)")
     }
 
     @Test(.enabled(if: hasJava, "no java in the search path"))

@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import CommandTestSupport
 import Foundation
 import ProgramTestSupport
@@ -88,8 +89,11 @@ import Testing
     }
 
     @Test func `the commands speak of files and of compiled vendors`() async throws {
-        let test = try await Command.remint(["adapter", "test"] + Self.shipped.map(file))
-        #expect(test.status == 0, "\(test.errorText)")
+        // A shared secret, an RSA key and a P-256 key; `ShippedFilesTests` runs the tests of every file.
+        let files = Scale.isLong ? Self.shipped : ["ably", "jaas", "mapkit-js"]
+        let test = try await Command.remint(["adapter", "test"] + files.map(file))
+        #expect(test.status == 0, "\(test.outputText)")
+        #expect(test.outputText.split(separator: "\n").count { $0.contains(".yaml: ok: ") } == files.count)
         let lint = try await Command.remint(["adapter", "lint", file("ably")])
         #expect(lint.status == 0 && lint.outputText.contains("ok"))
         let docs = try await Command.remint(["adapter", "docs", file("ably")])

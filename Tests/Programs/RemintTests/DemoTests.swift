@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import CommandTestSupport
 import Foundation
 import ProgramTestSupport
@@ -31,7 +32,8 @@ import Testing
             "\(check.errorText)")
     }
 
-    @Test func `the demo shows each report with --all`() async throws {
+    @Test(.enabled(if: Scale.isLong, "a third run of the demonstration; REMINT_TEST_LONG=1"))
+    func `the demo shows each report with --all`() async throws {
         let demo = try await Command.remint(["demo", "--all"])
         try #require(demo.status == 0, "\(demo.errorText)")
         let lines = demo.outputText.split(separator: "\n").map(String.init)

@@ -6,7 +6,7 @@ import Testing
 /// The help pages of all commands, and the answers to a misspelled command line.
 @Suite(.timeLimit(.minutes(5))) struct HelpTests {
     /// A command as the program describes it to tools.
-    private struct HelpPage {
+    private struct HelpPage: Sendable {
         let words: [String]
         let options: Set<String>
         let needed: Set<String>
@@ -15,7 +15,7 @@ import Testing
     @Test(arguments: [80, 200]) func `a help page has no ragged line and two examples that work`(
         _ width: Int
     ) async throws {
-        let commands = try await Self.commands()
+        let commands = try await Self.commands.value
         #expect(commands.count > 50)
         for command in commands {
             let help = try await Command.remint(command.words + ["--help"], environment: ["COLUMNS": String(width)])
@@ -38,7 +38,7 @@ import Testing
             listed.filter { $0.hasSuffix("SUBCOMMANDS:") }.map { $0.dropLast(" SUBCOMMANDS:".count) }
                 == ["SERVICES", "SETUP", "KEYS", "OPERATION", "INSPECTION"])
         let names = listed.compactMap { $0.firstMatch(of: #/^  ([a-z-]+) /#).map { String($0.1) } }
-        let commands = try await Self.commands().map(\.words).filter { $0.count == 1 }.flatMap(\.self)
+        let commands = try await Self.commands.value.map(\.words).filter { $0.count == 1 }.flatMap(\.self)
         #expect(names == commands)
     }
 
@@ -102,13 +102,14 @@ import Testing
         return reached.needed.subtracting(given).first.map { "lacks \($0)" }
     }
 
-    private static func commands() async throws -> [HelpPage] {
+    /// All commands, read once for all tests.
+    private static let commands = Task {
         let dump = try await Command.remint(["--experimental-dump-help"])
         let root = try #require(try JSONSerialization.jsonObject(with: dump.standardOutput) as? [String: Any])
-        return commands(root["command"] as? [String: Any] ?? [:], [])
+        return pages(root["command"] as? [String: Any] ?? [:], [])
     }
 
-    private static func commands(_ command: [String: Any], _ above: [String]) -> [HelpPage] {
+    private static func pages(_ command: [String: Any], _ above: [String]) -> [HelpPage] {
         let arguments = command["arguments"] as? [[String: Any]] ?? []
         let named = arguments.filter { $0["kind"] as? String != "positional" }
         func name(_ argument: [String: Any]) -> String? {
@@ -118,11 +119,11 @@ import Testing
             $0["commandName"] as? String != "help"
         }
         let standard = below.first { $0["commandName"] as? String == command["defaultSubcommand"] as? String }
-        let inherited = standard.map { commands($0, above).first } ?? nil
+        let inherited = standard.map { pages($0, above).first } ?? nil
         let own = HelpPage(
             words: above,
             options: Set(named.compactMap(name)).union(inherited?.options ?? []),
             needed: Set(named.filter { $0["isOptional"] as? Bool == false }.compactMap(name)))
-        return [own] + below.flatMap { commands($0, above + [$0["commandName"] as? String ?? ""]) }
+        return [own] + below.flatMap { pages($0, above + [$0["commandName"] as? String ?? ""]) }
     }
 }

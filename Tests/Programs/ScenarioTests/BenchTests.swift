@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import ProgramTestSupport
 import Testing
@@ -80,7 +81,8 @@ extension Scenarios {
             #expect(try #require(waits["p50"]) <= #require(waits["p99"]))
         }
 
-        @Test func `remint-bench growth measures the whole worker with more of each`() async throws {
+        @Test(.enabled(if: Scale.isLong, "it takes a minute: set REMINT_TEST_LONG=1"))
+        func `remint-bench growth measures the whole worker with more of each`() async throws {
             let result = try await json([
                 "growth", "--rounds", "1", "--events", "500", "--backlog", "1000", "--apps", "3", "--subjects", "2000",
             ])

@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import JOSE
 import Kafka
@@ -16,6 +17,9 @@ extension CampaignScenarios {
         enum Trouble: String, CaseIterable, Sendable {
             case appPaused, workersStopped, keyUnreadable, lookupsDown
 
+            /// Two that pause a campaign in different ways; all of them in a long run.
+            static let tested: [Trouble] = Scale.isLong ? allCases : [.appPaused, .keyUnreadable]
+
             var words: String {
                 switch self {
                 case .appPaused: "2 deferred (app_suspended); the app braze-ios is paused"
@@ -26,7 +30,7 @@ extension CampaignScenarios {
             }
         }
 
-        @Test(arguments: Trouble.allCases)
+        @Test(arguments: Trouble.tested)
         func `a canary without tokens pauses the campaign with the reason, and another one passes`(
             _ trouble: Trouble
         ) async throws {
@@ -128,8 +132,12 @@ extension CampaignScenarios {
             await shop.broker.close()
         }
 
-        /// Of a canary of 20, the users whose tokens the vendor refuses, and whether that is too many.
-        @Test(arguments: [(0, false), (1, false), (4, true), (20, true)])
+        /// Of a canary of 20, the users whose tokens the vendor refuses, and whether that is too many: the two beside the limit,
+        /// and all in a long run.
+        private static let shares: [(Int, Bool)] =
+            Scale.isLong ? [(0, false), (1, false), (4, true), (20, true)] : [(1, false), (4, true)]
+
+        @Test(arguments: shares)
         func `a canary is judged by the share that the vendor refuses`(_ count: Int, _ isTooMany: Bool) async throws {
             let shop = try await Shop.open(admission: "suspend_after: 1000")
             let worker = try await shop.startWorker()

@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import Kafka
 import Keyring
@@ -141,12 +142,15 @@ extension CampaignScenarios {
         // MARK: A few refusals
 
         /// Of a canary, the users whose tokens the vendor refuses, and whether that is too many.
-        private static let shares: [(rejected: Int, of: Int, isTooMany: Bool)] = [
+        private static let allShares: [(rejected: Int, of: Int, isTooMany: Bool)] = [
             // Three hostile accounts of 10,000 users, all of them in the canary: they stop nothing.
             (3, 100, false),
             // 3 % of all users.
             (6, 200, true), (30, 1000, true),
         ]
+
+        /// Those that are tested: the large canary in a long run alone.
+        private static let shares = Array(allShares.prefix(Scale.isLong ? allShares.count : 2))
 
         @Test(arguments: shares) func `a vendor that refuses three of a hundred stops a canary that is large enough`(
             _ rejected: Int, _ size: Int, _ isTooMany: Bool

@@ -71,8 +71,8 @@ extension ClientScenarios {
                     throw error
                 }
             }
-            // A graceful end, a crash, and another end, while calls are on their way.
-            for (calls, signal) in [(count * 3 / 10, SIGTERM), (count * 8 / 10, SIGKILL), (count * 14 / 10, SIGTERM)] {
+            // A graceful end, a crash, and another end, while calls are on their way: each call is at least one at the proxy.
+            for (calls, signal) in [(count * 3 / 10, SIGTERM), (count * 6 / 10, SIGKILL), (count * 9 / 10, SIGTERM)] {
                 try await proxy.calls(calls)
                 gateway.program.send(signal)
                 await gateway.program.waitForEnd()

@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import ProgramTestSupport
 import Testing
@@ -125,7 +126,8 @@ extension Scenarios {
             }
         }
 
-        @Test func `the commands on AdapterKit's pages succeed`() async throws {
+        @Test(.enabled(if: Scale.isLong, "a second run of the demonstration; REMINT_TEST_LONG=1"))
+        func `the commands on AdapterKit's pages succeed`() async throws {
             let folder = try TemporaryFolder()
             let start = "swift run example-remint "
             var count = 0

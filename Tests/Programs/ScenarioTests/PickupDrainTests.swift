@@ -1,4 +1,5 @@
 import AdapterKit
+import AsyncTestSupport
 import Foundation
 import Kafka
 import ProgramTestSupport
@@ -12,7 +13,7 @@ extension GatewayScenarios {
         {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
-            let gateway = try await Gateway.start(shop, drain: "20s")
+            let gateway = try await Gateway.start(shop, drain: Scale.isLong ? "20s" : "10s")
             let session = try gateway.session("ann")
             let path = "/v1/apps/onesignal-shop/token"
             let first = try await gateway.call(path, session: session)

@@ -29,10 +29,10 @@ extension OperatorScenarios {
             // Fifteen seconds: the job is killed in the middle, however late this machine reads a fifth of it.
             let rate = max(200, Self.subjects / 60)
             let arguments = [
-                "reissue", "--config", shop.configuration, "--app", "infobip-mobile", "--input", input.path, "--rate",
-                "\(rate)", "--json",
+                "reissue", "--config", shop.configuration, "--app", "infobip-mobile", "--input", input.path, "--json",
+                "--rate",
             ]
-            let job = try Program(Repository.remint, arguments)
+            let job = try Program(Repository.remint, arguments + ["\(rate)"])
             var tokens = try TokenTopicReader(shop)
             // In the middle of the job and of the worker's work.
             try await tokens.read { $0.count >= Self.subjects / 5 }
@@ -46,7 +46,7 @@ extension OperatorScenarios {
             #expect(0 < sentBefore && sentBefore < Self.subjects, "it was killed in the middle")
 
             worker = try await shop.startWorker()
-            let again = try await Command.remint(arguments)
+            let again = try await Command.remint(arguments + ["0"])
             try #require(again.status == 0, "\(again.errorText)")
             #expect(again.errorText.contains("goes on behind row \(sentBefore)"), "\(again.errorText)")
             let result = try #require(
@@ -205,11 +205,7 @@ private struct TokenTopicReader {
     private(set) var keyIDs: [String: String] = [:]
 
     init(_ shop: borrowing Shop) throws {
-        consumer = try KafkaConsumer(
-            EmbeddedBroker.clientProperties.merging([
-                "bootstrap.servers": shop.broker.bootstrapServers, "group.id": "token-reader",
-                "auto.offset.reset": "earliest", "enable.auto.commit": "false",
-            ]), topics: ["remint.tokens"], logger: quiet)
+        consumer = try shop.reader(of: ["remint.tokens"])
     }
 
     mutating func read(until isEnough: ([String: String]) -> Bool) async throws {
@@ -219,9 +215,8 @@ private struct TokenTopicReader {
                 switch event {
                 case .record(let record):
                     keyIDs[String(decoding: record.key ?? [], as: UTF8.self)] = record.header("remint-key-id")
-                case .rebalance(let rebalance): try await consumer.answer(rebalance)
                 case .error(let error): if error.isFatal { throw error }
-                case .endOfPartition: break
+                case .rebalance, .endOfPartition: break
                 }
             }
         }

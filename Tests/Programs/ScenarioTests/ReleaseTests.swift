@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import JOSE
 import ProgramTestSupport
@@ -77,7 +78,8 @@ extension Scenarios {
 
         @Test(
             .enabled(
-                if: has("python3", "ldd", "dpkg-query", "swift"), "dpkg-dev is not installed: make setup-packages"))
+                if: has("python3", "ldd", "dpkg-query", "swift"), "dpkg-dev is not installed: make setup-packages"),
+            .enabled(if: Scale.isLong, "lists the packages of every library; make packages"))
         func `the bill of materials names every linked library and every package of the manifest`() async throws {
             let folder = try TemporaryFolder()
             let file = try await bill(in: folder.url)
@@ -183,7 +185,8 @@ extension Scenarios {
 
         @Test(
             .enabled(
-                if: has("dpkg-deb", "apt-get", "openssl", "python3"), "dpkg-dev is not installed: make setup-packages"))
+                if: has("dpkg-deb", "apt-get", "openssl", "python3"), "dpkg-dev is not installed: make setup-packages"),
+            .enabled(if: Scale.isLong, "downloads packages; make packages"))
         func `an image built twice is equal, and has no root user and the chart's programs alone`() async throws {
             let folder = try TemporaryFolder()
             let prepared = try await Program.run("sh", ["-c", Self.package, "sh", folder.url.path])

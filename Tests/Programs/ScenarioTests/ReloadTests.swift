@@ -173,9 +173,9 @@ extension Scenarios {
 
 /// The configurations of a worker that reloads without a pause, and the events that come meanwhile.
 struct ReloadStory {
-    static let rounds = Scale.isLong ? 1000 : 290
+    static let rounds = Scale.isLong ? 1000 : 200
     /// The number of rounds after which everything has been there once.
-    static let warmUp = Scale.isLong ? 300 : 150
+    static let warmUp = Scale.isLong ? 300 : 60
 
     let broker: String
     let vendor: String

@@ -1,3 +1,4 @@
+import AsyncTestSupport
 import Foundation
 import Kafka
 import ProgramTestSupport
@@ -10,18 +11,14 @@ extension Scenarios {
 
         @Test func `no event is lost, however the worker is stopped`() async throws {
             let shop = try await Shop.open()
-            let reader = try KafkaConsumer(
-                EmbeddedBroker.clientProperties.merging([
-                    "bootstrap.servers": shop.broker.bootstrapServers, "group.id": "reader",
-                    "auto.offset.reset": "earliest",
-                    "enable.auto.commit": "false",
-                ]), topics: ["remint.tokens"], logger: quiet)
+            let reader = try shop.reader(of: ["remint.tokens"])
             var answered: [String: Int] = [:]
             var sent: Set<String> = []
             // How many answers to wait for before the stop: right at the start, in the middle of a wave, near its end.
-            for (round, (stop, share)) in [
-                (Stop.killed, 0), (.terminated, 150), (.killed, 350), (.killed, 1), (.terminated, 2),
-            ].enumerated() {
+            let stops: [(Stop, Int)] = [
+                (.killed, 0), (.terminated, 150), (.killed, 350), (.killed, 1), (.terminated, 2),
+            ]
+            for (round, (stop, share)) in stops.prefix(Scale.isLong ? stops.count : 3).enumerated() {
                 let worker = try await shop.startWorker()
                 let ids = (0..<400).map { "event-\(round)-\($0)" }
                 try await shop.produce(
@@ -53,9 +50,8 @@ extension Scenarios {
                 for event in await reader.events(limit: 100, within: .milliseconds(200)) {
                     switch event {
                     case .record(let record): if let id = record.member("event_id") { answered[id, default: 0] += 1 }
-                    case .rebalance(let rebalance): try await reader.answer(rebalance)
                     case .error(let error): if error.isFatal { throw error }
-                    case .endOfPartition: break
+                    case .rebalance, .endOfPartition: break
                     }
                 }
             }

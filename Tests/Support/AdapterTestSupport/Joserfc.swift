@@ -1,4 +1,3 @@
-import Foundation
 import ProgramTestSupport
 
 /// The Python library joserfc as a second opinion on tokens: it shares no code with ours.
@@ -18,74 +17,60 @@ package enum Joserfc {
         /// A private or public key.
         case pem(String)
 
-        fileprivate var arguments: [String] {
+        fileprivate var parts: (form: String, text: String) {
             switch self {
-            case .text(let text): ["text", text]
-            case .hex(let digits): ["hex", digits]
-            case .pem(let text): ["pem", text]
+            case .text(let text): ("text", text)
+            case .hex(let digits): ("hex", digits)
+            case .pem(let text): ("pem", text)
             }
         }
     }
 
     /// Header and claims of `token`, a line each, if its signature is `key`'s; nil otherwise.
     package static func verify(_ token: [UInt8], _ algorithm: String, _ key: Key) async throws -> String? {
-        try await run(["verify", algorithm] + key.arguments + [String(decoding: token, as: UTF8.self)])
+        try await ask("verify", algorithm, key, [String(decoding: token, as: UTF8.self)])
     }
 
     /// A token with this header and these claims; nil where joserfc refuses to make one.
     package static func sign(header: String, claims: String, _ algorithm: String, _ key: Key) async throws -> [UInt8]? {
-        try await run(["sign", algorithm] + key.arguments + [header, claims]).map { Array($0.utf8) }
+        try await ask("sign", algorithm, key, [header, claims]).map { Array($0.utf8) }
     }
 
-    private static let script = """
-        import json, sys, warnings
-        warnings.simplefilter("ignore")
+    private struct Request: Encodable {
+        let action: String
+        let algorithm: String
+        let form: String
+        let key: String
+        let rest: [String]
+    }
+
+    /// Returns the script's answer, or nil if joserfc refused.
+    private static func ask(
+        _ action: String, _ algorithm: String, _ key: Key, _ rest: [String]
+    ) async throws -> String? {
+        let (form, text) = key.parts
+        let request = Request(action: action, algorithm: algorithm, form: form, key: text, rest: rest)
+        return try await server.answer(to: request).ok
+    }
+
+    private static let server = PythonServer(
+        """
         from joserfc import jws
         from joserfc.jwk import ECKey, OctKey, RSAKey
         from joserfc.registry import HeaderParameter
-        action, algorithm, form, key, *rest = sys.argv[1:]
-        if form == "pem":
-            key = (RSAKey if algorithm.startswith("RS") else ECKey).import_key(key)
-        else:
-            key = OctKey.import_key(bytes.fromhex(key) if form == "hex" else key.encode())
-        if action == "sign":
-            print(jws.serialize_compact(json.loads(rest[0]), rest[1].encode(), key, algorithms=[algorithm]), end="")
-        else:
+
+        def answer(request):
+            action, algorithm, form, key, rest = (
+                request[name] for name in ("action", "algorithm", "form", "key", "rest"))
+            if form == "pem":
+                key = (RSAKey if algorithm.startswith("RS") else ECKey).import_key(key)
+            else:
+                key = OctKey.import_key(bytes.fromhex(key) if form == "hex" else key.encode())
+            if action == "sign":
+                return jws.serialize_compact(json.loads(rest[0]), rest[1].encode(), key, algorithms=[algorithm])
             # Tableau's header names its issuer. Any other member that no RFC registers is refused.
             registry = jws.JWSRegistry({"iss": HeaderParameter("issuer", "str")}, [algorithm])
             token = jws.deserialize_compact(rest[0].encode(), key, registry=registry)
-            print(json.dumps(token.headers(), separators=(",", ":")))
-            print(token.payload.decode(), end="")
-        """
-
-    private static func python(_ arguments: [String]) -> Process {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3"] + arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        return process
-    }
-
-    /// Returns the script's output, or nil if it failed. The output goes to a file: a process started at the same
-    /// moment can inherit a pipe's end, and keep it open after this one exited.
-    private static func run(_ arguments: [String]) async throws -> String? {
-        let file = FileManager.default.temporaryDirectory.appending(path: "joserfc-\(UUID().uuidString)")
-        try Data().write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let output = try FileHandle(forWritingTo: file)
-        defer { try? output.close() }
-        let process = python(["-c", script] + arguments)
-        process.standardOutput = output
-        let status = try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Int32, any Error>) in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
-        return status == 0 ? try String(contentsOf: file, encoding: .utf8) : nil
-    }
+            return json.dumps(token.headers(), separators=(",", ":")) + chr(10) + token.payload.decode()
+        """)
 }

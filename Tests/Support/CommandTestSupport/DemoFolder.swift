@@ -15,6 +15,13 @@ package enum DemoFolder {
         return command.standardOutput
     }
 
+    /// The configuration with the apps of the compiled vendors alone.
+    private static let compiled = Task {
+        _ = try await demo.value
+        let file = folder.appending(path: "remint.yaml")
+        return try appsOfCompiledVendors(String(contentsOf: file, encoding: .utf8))
+    }
+
     /// The demonstration's results, tokens included, as JSON.
     package static var results: Data { get async throws { try await demo.value } }
 
@@ -27,8 +34,7 @@ package enum DemoFolder {
         // The paths in the files begin at the files' own folder, and a copy has the modes of the originals.
         try FileManager.default.copyItem(at: folder, to: copy)
         guard !all else { return }
-        let file = copy.appending(path: "remint.yaml")
-        try Data(appsOfCompiledVendors(String(contentsOf: file, encoding: .utf8)).utf8).write(to: file)
+        try await Data(compiled.value.utf8).write(to: copy.appending(path: "remint.yaml"))
     }
 
     /// Returns the configuration `text` with no app, and no key ring, of a vendor that is a file.

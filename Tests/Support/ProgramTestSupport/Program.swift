@@ -4,7 +4,7 @@ import Synchronization
 
 /// A child process with everything it wrote, for tests that run real programs.
 ///
-/// Spawned by hand: its pipes are closed on exec, so that no other child keeps them open, and threads of its own read them.
+/// Threads of its own read its pipes, which are closed on exec, so that no other child keeps them open.
 package final class Program: Sendable {
     private struct State {
         var output = Data()
@@ -26,43 +26,10 @@ package final class Program: Sendable {
         _ executable: String, _ arguments: [String], input: Data? = nil, directory: URL? = nil,
         environment: [String: String] = [:]
     ) throws {
-        // The thread this runs on may have blocked signals, which a child would inherit and never see.
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        // One at a time: between the making of a pipe and its closing on exec no other child may be born.
-        Self.births.lock()
-        defer { Self.births.unlock() }
-        let stdin = try Pipe(), output = try Pipe(), errors = try Pipe()
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        for (number, end) in [(0, stdin.readEnd), (1, output.writeEnd), (2, errors.writeEnd)] {
-            posix_spawn_file_actions_adddup2(&actions, end, Int32(number))
-        }
-        // Nothing else of this process: a broker's sockets held open by a stranger never look closed to their clients.
-        for descriptor in Int32(3)..<2048 { posix_spawn_file_actions_addclose(&actions, descriptor) }
-        let merged = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-        let inPlace = directory.map { ["env", "-C", $0.path] } ?? []
-        let argv = (inPlace + [executable] + arguments).map { strdup($0) } + [nil]
-        let envp = merged.map { strdup("\($0)=\($1)") } + [nil]
-        defer { for text in argv + envp { free(text) } }
-        // The name is looked up on the child's PATH, as a shell would.
-        let path = Self.find(inPlace.first ?? executable, merged["PATH"] ?? "")
-        var child: pid_t = 0
-        let error = posix_spawn(&child, path, &actions, &attributes, argv, envp)
-        for end in [stdin.readEnd, output.writeEnd, errors.writeEnd] { close(end) }
-        guard error == 0 else {
-            for end in [stdin.writeEnd, output.readEnd, errors.readEnd] { close(end) }
-            throw POSIXError(POSIXErrorCode(rawValue: error) ?? .ENOENT)
-        }
-        process = child
-        read(output.readEnd) { $0.output += $1 }
-        read(errors.readEnd) { $0.errors += $1 }
+        let child = try ChildProcess.spawn(executable, arguments, directory: directory, environment: environment)
+        process = child.process
+        read(child.output) { $0.output += $1 }
+        if let errors = child.errors { read(errors) { $0.errors += $1 } }
         Thread.detachNewThread { [self] in
             // Left unburied until it is noted: its number may be another process's after that.
             var end = siginfo_t()
@@ -75,16 +42,14 @@ package final class Program: Sendable {
                 state.openEnds -= 1
             }
         }
-        // A program that does not read its input closes it; that must not end the tests.
-        signal(SIGPIPE, SIG_IGN)
         Thread.detachNewThread {
             var rest = [UInt8](input ?? Data())[...]
             while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { write(stdin.writeEnd, $0.baseAddress, $0.count) }
+                let count = rest.withUnsafeBytes { write(child.input, $0.baseAddress, $0.count) }
                 if count <= 0 { break }
                 rest = rest.dropFirst(count)
             }
-            close(stdin.writeEnd)
+            close(child.input)
         }
     }
 
@@ -197,25 +162,5 @@ package final class Program: Sendable {
         }
         for end in ends { end.resume() }
         for (waiter, found) in watchers { waiter.resume(returning: found) }
-    }
-
-    private static func find(_ executable: String, _ path: String) -> String {
-        guard !executable.contains("/") else { return executable }
-        let candidates = path.split(separator: ":").map { "\($0)/\(executable)" }
-        return candidates.first { access($0, X_OK) == 0 } ?? executable
-    }
-
-    private static let births = NSLock()
-
-    private struct Pipe {
-        let readEnd: Int32
-        let writeEnd: Int32
-
-        init() throws {
-            var ends: [Int32] = [0, 0]
-            guard pipe(&ends) == 0 else { throw POSIXError(.EMFILE) }
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            (readEnd, writeEnd) = (ends[0], ends[1])
-        }
     }
 }

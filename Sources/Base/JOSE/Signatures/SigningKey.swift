@@ -81,6 +81,11 @@ public struct SigningKey: Sendable {
         return SigningKey(material: .asymmetric(key), algorithm: algorithm, keyID: keyID)
     }
 
+    /// Returns the key under another id.
+    package func named(_ keyID: String?) -> SigningKey {
+        SigningKey(material: material, algorithm: algorithm, keyID: keyID)
+    }
+
     /// The key that verifies this key's signatures.
     public var verificationKey: VerificationKey {
         VerificationKey(material: material, algorithm: algorithm, keyID: keyID)

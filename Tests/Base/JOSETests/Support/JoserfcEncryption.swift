@@ -3,7 +3,7 @@ import ProgramTestSupport
 import Testing
 
 /// The Python library joserfc as a second opinion on encrypted tokens: it shares no code with ours.
-struct JoserfcEncryption {
+enum JoserfcEncryption {
     /// The reason for skipping a test that needs the module.
     static let isMissing = "python3 has no module joserfc; pip install joserfc"
 
@@ -17,45 +17,38 @@ struct JoserfcEncryption {
         let token: String
     }
 
-    private let folder: CommandFolder
-
-    init() throws { folder = try CommandFolder() }
-
     /// A new key of `size`, a curve or a number of bits, and a token of `plaintext` with these header members.
-    func seal(_ plaintext: String, _ algorithm: String, size: String, header: String) async throws -> Sealed {
-        let output = try await run(["seal", algorithm, size, header, plaintext])
-        return try JSONDecoder().decode(Sealed.self, from: Data(try #require(output)))
+    static func seal(
+        _ plaintext: String, _ algorithm: String, size: String, header: String
+    ) async throws -> Sealed {
+        let answer = try await server.answer(to: ["seal", algorithm, size, header, plaintext])
+        return try JSONDecoder().decode(Sealed.self, from: Data(try #require(answer.ok, "\(answer)").utf8))
     }
 
     /// The plaintext of `token`, if the key opens it; nil otherwise.
-    func open(_ token: [UInt8], _ algorithm: String, privateJWK: String) async throws -> [UInt8]? {
-        try await run(["open", algorithm, privateJWK, String(decoding: token, as: UTF8.self)])
+    static func open(_ token: [UInt8], _ algorithm: String, privateJWK: String) async throws -> [UInt8]? {
+        let request = ["open", algorithm, privateJWK, String(decoding: token, as: UTF8.self)]
+        return try await server.answer(to: request).ok.map { Array($0.utf8) }
     }
 
-    private static let script = """
-        import json, sys, warnings
-        warnings.simplefilter("ignore")
+    private static let server = PythonServer(
+        """
         from joserfc import jwe
         from joserfc.jwk import ECKey, RSAKey
-        action, algorithm, *rest = sys.argv[1:]
-        offered = [algorithm, "A256GCM"]
-        family = RSAKey if algorithm.startswith("RSA") else ECKey
-        if action == "seal":
-            size, header, plaintext = rest
-            named = {"kid": "theirs", "use": "enc", "alg": algorithm}
-            key = family.generate_key(int(size) if family is RSAKey else size, named, private=True)
-            header = {"alg": algorithm, "enc": "A256GCM", **json.loads(header)}
-            token = jwe.encrypt_compact(header, plaintext.encode(), key, algorithms=offered)
-            private, public = (json.dumps(key.as_dict(private=which)) for which in (True, False))
-            print(json.dumps({"privateJWK": private, "publicJWK": public, "token": token}), end="")
-        else:
-            key = family.import_key(json.loads(rest[0]))
-            print(jwe.decrypt_compact(rest[1].encode(), key, algorithms=offered).plaintext.decode(), end="")
-        """
 
-    /// Returns the script's output, or nil if it failed.
-    private func run(_ arguments: [String]) async throws -> [UInt8]? {
-        let (status, output) = try await folder.outcome(of: ["python3", "-c", Self.script] + arguments)
-        return status == 0 ? output : nil
-    }
+        def answer(request):
+            action, algorithm, *rest = request
+            offered = [algorithm, "A256GCM"]
+            family = RSAKey if algorithm.startswith("RSA") else ECKey
+            if action == "seal":
+                size, header, plaintext = rest
+                named = {"kid": "theirs", "use": "enc", "alg": algorithm}
+                key = family.generate_key(int(size) if family is RSAKey else size, named, private=True)
+                header = {"alg": algorithm, "enc": "A256GCM", **json.loads(header)}
+                token = jwe.encrypt_compact(header, plaintext.encode(), key, algorithms=offered)
+                private, public = (json.dumps(key.as_dict(private=which)) for which in (True, False))
+                return json.dumps({"privateJWK": private, "publicJWK": public, "token": token})
+            key = family.import_key(json.loads(rest[0]))
+            return jwe.decrypt_compact(rest[1].encode(), key, algorithms=offered).plaintext.decode()
+        """)
 }

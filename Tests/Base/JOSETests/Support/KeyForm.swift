@@ -130,11 +130,13 @@ struct KeyForm: Sendable, CustomTestStringConvertible {
     /// The tools that this machine lacks, as a list for people.
     static let missingTools = ["keytool", "python3", "ssh-keygen"].filter { !isInstalled($0) }.joined(separator: ", ")
 
+    private static let hasModules = PythonModules.areInstalled("joserfc, cryptography")
+
     /// The forms whose tools are here.
     static let available = accepted.filter { form in
         guard let tool = form.tool else { return true }
         guard tool == .python else { return isInstalled(tool.rawValue) }
-        return PythonModules.areInstalled("joserfc, cryptography")
+        return hasModules
     }
 
     static func isInstalled(_ program: String) -> Bool {

@@ -87,12 +87,17 @@ struct HealthyConfiguration: ~Copyable {
         try write("{\(Self.publicKey),\"alg\":\"ECDH-ES+A256KW\"}", "recipient.jwk")
         try write(Self.secret, "secrets/kafka", mode: 0o600)
         try write(Self.secret, "secrets/braze", mode: 0o600)
-        for (ring, algorithm) in [("braze", Algorithm.rs256), ("push", .es256), ("spare", .es256)] {
+        for (ring, key) in try Self.keys.get() {
             let directory = KeyRingDirectory(path: folder.appending(path: "keys/\(ring)").path)
             try directory.makeFolder()
-            try directory.create(
-                try SigningKey.generate(algorithm, keyID: "k1"), id: "k1", secretEncoding: nil,
-                at: UnixTime(seconds: 1_700_000_000))
+            try directory.create(key, id: "k1", secretEncoding: nil, at: UnixTime(seconds: 1_700_000_000))
+        }
+    }
+
+    /// The keys of the rings, made once for all tests: an RSA key takes longer than a check.
+    private static let keys = Result {
+        try [("braze", Algorithm.rs256), ("push", .es256), ("spare", .es256)].map { ring, algorithm in
+            (ring: ring, key: try SigningKey.generate(algorithm, keyID: "k1"))
         }
     }
 

@@ -62,20 +62,15 @@ extension Shop {
 
     /// Reads `topics` from their beginnings, one record at a time, until `isEnough`.
     func follow(of topics: [String], until isEnough: (ConsumedRecord) -> Bool) async throws {
-        let consumer = try KafkaConsumer(
-            EmbeddedBroker.clientProperties.merging([
-                "bootstrap.servers": broker.bootstrapServers, "group.id": "follower-\(UUID().uuidString)",
-                "auto.offset.reset": "earliest", "enable.auto.commit": "false",
-            ]), topics: topics, logger: quiet)
+        let consumer = try reader(of: topics)
         var isDone = false
         while !isDone {
             try Task.checkCancellation()
             for event in await consumer.events(limit: 1000, within: .seconds(1)) {
                 switch event {
                 case .record(let record): isDone = isEnough(record) || isDone
-                case .rebalance(let rebalance): try await consumer.answer(rebalance)
                 case .error(let error): if error.isFatal { throw error }
-                case .endOfPartition: break
+                case .rebalance, .endOfPartition: break
                 }
             }
         }

@@ -124,25 +124,32 @@ struct Shop: ~Copyable {
         return try KafkaConsumer(properties, reading: all.map { PartitionOffset($0, offset: 0) }, logger: quiet)
     }
 
+    /// Returns a reader of `topics` from their beginnings on. It is in no group: the embedded broker lets the first member of a
+    /// group wait for three seconds.
+    func reader(of topics: [String]) throws -> KafkaConsumer {
+        let properties = EmbeddedBroker.clientProperties.merging([
+            "bootstrap.servers": broker.bootstrapServers, "group.id": "reader", "auto.offset.reset": "earliest",
+            "enable.auto.commit": "false", "fetch.message.max.bytes": "10000000",
+        ])
+        let all = topics.flatMap { topic in
+            (0..<partitions).map { PartitionOffset(TopicPartition(topic: topic, partition: Int32($0)), offset: 0) }
+        }
+        return try KafkaConsumer(properties, reading: all, logger: quiet)
+    }
+
     /// Reads the output topics until `isEnough` of what came so far.
     func consumeOutputs(
         of topics: [String] = ["remint.tokens", "remint.dead-letters"], until isEnough: ([ConsumedRecord]) -> Bool
     ) async throws -> [ConsumedRecord] {
-        let properties = EmbeddedBroker.clientProperties.merging([
-            "bootstrap.servers": broker.bootstrapServers, "group.id": "reader-\(UUID().uuidString)",
-            "auto.offset.reset": "earliest", "enable.auto.commit": "false", "fetch.message.max.bytes": "10000000",
-        ])
-        let consumer = try KafkaConsumer(
-            properties, topics: topics, logger: quiet)
+        let consumer = try reader(of: topics)
         var records: [ConsumedRecord] = []
         while !isEnough(records) {
             try Task.checkCancellation()
             for event in await consumer.events(limit: 1000, within: .seconds(1)) {
                 switch event {
                 case .record(let record): records.append(record)
-                case .rebalance(let rebalance): try await consumer.answer(rebalance)
                 case .error(let error): if error.isFatal { throw error }
-                case .endOfPartition: break
+                case .rebalance, .endOfPartition: break
                 }
             }
         }

@@ -26,7 +26,11 @@ enum VendorLibrary: String, CaseIterable, CustomTestStringConvertible {
     }
 
     /// Whether Python has the library.
-    var isInstalled: Bool { PythonModules.areInstalled("\(module), freezegun, jwt, cryptography") }
+    var isInstalled: Bool { Self.installed.isSuperset(of: Self.common + [module]) }
+
+    /// The modules that the script imports for every vendor.
+    private static let common = ["freezegun", "jwt", "cryptography"]
+    private static let installed = PythonModules.installed(among: common + allCases.map(\.module))
 
     /// The tokens of a file's tests, and the key that signed them.
     struct Tokens: Encodable {

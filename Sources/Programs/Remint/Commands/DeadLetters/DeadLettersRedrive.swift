@@ -73,7 +73,8 @@ struct DeadLettersRedrive: AsyncParsableCommand, ConfigurationCommand {
         let group = group ?? Self.group(for: filter, of: configuration)
         let run = RedriveRun(
             configuration: configuration, filter: filter, maximumRedrives: maxRedrives, isDryRun: dryRun, rate: rate,
-            now: CommandContext.current.now(), display: ProgressLines.display(), plan: PlannedLetter.printer(json: json))
+            now: CommandContext.current.now(), display: ProgressLines.display(), plan: PlannedLetter.printer(json: json)
+        )
         let result = try await run.run(brokers: brokers, group: group, logger: logger)
         result.report("sent back", isDryRun: dryRun, group: group, json: json)
         if let code = result.exitCode { throw code }

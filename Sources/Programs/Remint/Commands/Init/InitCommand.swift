@@ -108,7 +108,8 @@ struct InitCommand: ParsableCommand, AdvisingCommand {
             throw ExitCode.failure
         }
         return RingInUse(
-            configuration: configuration, ring: key, directory: KeyRingDirectory(path: folder), now: CommandContext.current.now)
+            configuration: configuration, ring: key, directory: KeyRingDirectory(path: folder),
+            now: CommandContext.current.now)
     }
 
     func key(for ring: RingInUse, _ answers: SetupAnswers) throws -> SigningKey {

@@ -29,7 +29,8 @@ struct KeyRingOptions: ParsableArguments {
             )
         }
         return RingInUse(
-            configuration: configuration, ring: ring, directory: KeyRingDirectory(path: path), now: CommandContext.current.now)
+            configuration: configuration, ring: ring, directory: KeyRingDirectory(path: path),
+            now: CommandContext.current.now)
     }
 }
 

@@ -68,7 +68,8 @@ struct RotateStatus: AsyncParsableCommand, KeyRingCommand {
         let reader = LedgerReader(
             ring.configuration, brokers: brokers, logger: logger, display: ProgressLines.display())
         let ledgerRing = ring.ledgerRing
-        let ledger = try await reader.holdings(at: CommandContext.current.now(), matching: LedgerFilter(ring: ledgerRing))
+        let ledger = try await reader.holdings(
+            at: CommandContext.current.now(), matching: LedgerFilter(ring: ledgerRing))
         let lag = BulkLag(
             ring.configuration, KafkaProperties(ring.configuration, bootstrapServers: brokers), logger: logger)
         let waiting = await lag.value
