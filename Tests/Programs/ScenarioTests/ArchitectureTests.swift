@@ -9,7 +9,7 @@ extension Scenarios {
         private static let system: [String: Set<String>] = [
             "RemintClient": ["Foundation", "FoundationNetworking"],
             "JOSE": ["Glibc", "Synchronization"],
-            "AdapterTestKit": ["Foundation"],
+            "AdapterTestKit": ["Foundation", "Synchronization"],
             "StubServer": ["Glibc", "Synchronization"],
             "Keyring": ["Glibc", "Synchronization"],
             "Access": ["Synchronization"],

@@ -43,12 +43,12 @@ package final class PythonServer: Sendable {
     /// Locked by the one thread that serves requests, for as long as an exchange takes.
     private let link = Mutex(Link.unused)
 
-    /// A server with a `script` in Python that defines `answer(request)`, which returns a text or None.
+    /// A server with a `script` in Python that defines `answer(request)`, which returns a string or None.
     package init(_ script: String) { self.script = script }
 
     /// Returns the script's answer to `request`, which it gets as JSON reads it.
     ///
-    /// - Throws: an error if the process has ended.
+    /// - Throws: an error if the process has exited.
     package func answer(to request: some Encodable) async throws -> Answer {
         let line = try [UInt8](JSONEncoder().encode(request)) + [UInt8(ascii: "\n")]
         let answer = try await withTaskCancellationHandler {
@@ -118,7 +118,7 @@ package final class PythonServer: Sendable {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(input, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw Failure(text: "python3 has ended, and reads no request") }
+            guard count > 0 else { throw Failure(text: "python3 has exited, and reads no request") }
             rest = rest.dropFirst(count)
         }
     }
@@ -132,7 +132,7 @@ package final class PythonServer: Sendable {
             }
             let count = Glibc.read(connection.output, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw Failure(text: "python3 has ended without an answer") }
+            guard count > 0 else { throw Failure(text: "python3 has exited without an answer") }
             connection.rest += buffer[..<count]
         }
     }

@@ -41,11 +41,20 @@ extension KafkaConsumer {
         if unsafe KafkaError(taking: rd_kafka_consumer_close_queue(pointer, queue), in: "closing") != nil { return }
         // The group waits for the answer to a rebalance that the caller took and left, and would for ever.
         if owesAnswer { unsafe rd_kafka_assign(pointer, nil) }
+        var looks = 0
         while unsafe rd_kafka_consumer_closed(pointer) == 0 {
-            guard let event = unsafe rd_kafka_queue_poll(queue, 100) else { continue }
-            unsafe answerLast(event, pointer, client)
+            if let event = unsafe rd_kafka_queue_poll(queue, 100) {
+                unsafe answerLast(event, pointer, client)
+                continue
+            }
+            // The event of a rebalance may have been lost with the queue that was closed before.
+            looks += 1
+            if looks.isMultiple(of: looksBeforeAnswer) { unsafe rd_kafka_assign(pointer, nil) }
         }
     }
+
+    /// The looks at a queue without an event, of 100 ms each, before a rebalance that nobody saw is answered.
+    private static let looksBeforeAnswer = 10
 
     /// Leaves the group for good, on the client's own thread. librdkafka lets a static member that closes keep its place; one that
     /// gives up its subscription leaves it.
