@@ -1,6 +1,6 @@
+import AsyncTestSupport
 // Nearly every scenario runs commands, so one line imports them for all files.
 @_exported import CommandTestSupport
-import AsyncTestSupport
 import Testing
 
 // Whole stories. A story mostly waits: for a broker, a lifetime, a back-off.
