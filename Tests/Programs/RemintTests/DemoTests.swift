@@ -10,7 +10,8 @@ import Testing
         /(\d+) reports: \d+ tokens minted, .*, 0 not as expected/
     }
 
-    @Test func `the demo shows five vendors, and its configuration has no finding but missing facts`() async throws {
+    @Test(.enabled(if: Scale.isLong, "make demo runs it: make test-long"))
+    func `the demo shows five vendors, and its configuration has no finding but missing facts`() async throws {
         let folder = try TemporaryFolder()
         let demo = try await Command.remint(["demo", "--dir", "shop"], directory: folder.url)
         try #require(demo.status == 0, "\(demo.errorText)")
