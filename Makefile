@@ -39,9 +39,9 @@ demo: setup ## Build, then show the worker at work on an embedded broker.
 	$(SWIFT) build $(BUILD_FLAGS) --product remint
 	.build/debug/remint demo
 
-# Forty cases at once: most wait for brokers and programs. Three thousand that start together have only each other to wait for,
+# Two dozen cases at once: most wait for brokers and programs. Three thousand that start together have only each other to wait for,
 # and the time limits of clients and servers run all the while.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 40
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 24
 # The modules that tests run most are optimized, in every build but a release, so that no target builds what another one has built.
 export REMINT_OPTIMIZED := 1
 TEST_BUILD = $(SWIFT) build $(BUILD_FLAGS) --build-tests
