@@ -53,7 +53,7 @@ test: setup setup-tests ## Build and run the tests: all, or those whose names ma
 
 # Without brokers in other processes, workers, gateways and browsers.
 FAST = ^(JOSE|Records|Access|AdapterKit|DeclaredAdapters|Keyring|Pipeline|Remint|ExampleChat|[A-Za-z]+Adapter)Tests\.
-test-fast: setup setup-tests ## Build and run the tests of rules, adapters and commands: a minute.
+test-fast: setup setup-tests ## Build and run the tests of rules, adapters and commands: a minute and a half.
 	$(TEST_BUILD)
 	$(TEST_RUN) --filter '$(FAST)'
 
