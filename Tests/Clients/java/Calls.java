@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class Calls {
     private static final int WIDTH = 200;
     private static final int STREAMS = 10;
+    private static final AtomicInteger CLIENTS = new AtomicInteger();
 
     public static void main(String[] arguments) throws Exception {
         String text = new String(Files.readAllBytes(Paths.get(arguments[2])), StandardCharsets.UTF_8);
@@ -73,7 +74,8 @@ public final class Calls {
     }
 
     private static RemintClient client(String[] arguments, List<?> sessions, int user) {
-        return new RemintClient(arguments[0], arguments[1], () -> (String) sessions.get(user));
+        String device = "client-" + CLIENTS.incrementAndGet();
+        return new RemintClient(arguments[0], arguments[1], device, () -> (String) sessions.get(user));
     }
 
     private static String report(int user) {

@@ -23,7 +23,7 @@ struct SwiftCalls: Sendable {
 
     private func client(_ user: Int) -> RemintClient {
         let session = sessions[user]
-        return RemintClient(url: gateway, app: app) { session }
+        return RemintClient(url: gateway, app: app, device: UUID().uuidString) { session }
     }
 
     private func report(_ user: Int, by client: RemintClient) async throws -> Answer {

@@ -4,8 +4,9 @@
 export const run = async ({ connect, url, app, sessions, width = 200, streams = 10 }) => {
   const users = sessions.map((session, number) => ({ session, name: `u-${number}` }))
   const problems = [], versions = new Map(), older = []
+  let clients = 0
   const client = (user, apply = () => {}) => connect({
-    url, app, session: () => user.session, apply, onProblem: ({ code, status }) => problems.push({ user: user.name, code, status }),
+    url, app, session: () => user.session, device: `client-${clients++}`, apply, onProblem: ({ code, status }) => problems.push({ user: user.name, code, status }),
   })
   const report = (user) => client(user).report({ errorCode: 22, userId: user.name })
 

@@ -70,8 +70,8 @@ const answer = (request, response, body) => {
   if (/session|ey[A-Za-z0-9_-]+\.ey/.test(request.url)) inAddress.push(request.url)
   const isStream = request.url.includes('/stream')
   if (isStream) counts.streams++
-  // A user's stream and a user's call are of two clients, which know nothing of each other.
-  const user = `${request.headers.authorization} ${isStream}`
+  // Clients know nothing of each other's Retry-After, and a client's stream nothing of its calls'.
+  const user = `${request.headers.authorization} ${request.headers['remint-device']} ${isStream}`
   if (Date.now() < (due.get(user) ?? 0) - 5) early.push(due.get(user) - Date.now())
   due.delete(user)
   const name = random() < 0.45 ? names[Math.floor(random() * names.length)] : undefined
