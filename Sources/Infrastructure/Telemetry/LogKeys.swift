@@ -80,75 +80,43 @@ public enum LogKey {
 
 /// Lines with an id. Every log line of the program has one, which tests and alerts match instead of the message.
 extension Logger {
-    /// Logs a line of level `debug` about `event`.
     package func debug(
-        _ event: StaticString, _ message: @autoclosure () -> Message, error: @autoclosure () -> (any Error)? = nil,
-        metadata: @autoclosure () -> Metadata = [:], file: String = #fileID, function: String = #function,
-        line: UInt = #line
-    ) {
-        log(
-            level: .debug, message(), error: error(), metadata: Self.details(event, metadata()), file: file,
-            function: function, line: line)
-    }
+        _ event: StaticString, _ message: @autoclosure () -> Message, error: (any Error)? = nil,
+        metadata: @autoclosure () -> Metadata = [:]
+    ) { write(.debug, event, message, error, metadata) }
 
-    /// Logs a line of level `info` about `event`.
     package func info(
-        _ event: StaticString, _ message: @autoclosure () -> Message, error: @autoclosure () -> (any Error)? = nil,
-        metadata: @autoclosure () -> Metadata = [:], file: String = #fileID, function: String = #function,
-        line: UInt = #line
-    ) {
-        log(
-            level: .info, message(), error: error(), metadata: Self.details(event, metadata()), file: file,
-            function: function, line: line)
-    }
+        _ event: StaticString, _ message: @autoclosure () -> Message, error: (any Error)? = nil,
+        metadata: @autoclosure () -> Metadata = [:]
+    ) { write(.info, event, message, error, metadata) }
 
-    /// Logs a line of level `notice` about `event`.
     package func notice(
-        _ event: StaticString, _ message: @autoclosure () -> Message, error: @autoclosure () -> (any Error)? = nil,
-        metadata: @autoclosure () -> Metadata = [:], file: String = #fileID, function: String = #function,
-        line: UInt = #line
-    ) {
-        log(
-            level: .notice, message(), error: error(), metadata: Self.details(event, metadata()), file: file,
-            function: function, line: line)
-    }
+        _ event: StaticString, _ message: @autoclosure () -> Message, error: (any Error)? = nil,
+        metadata: @autoclosure () -> Metadata = [:]
+    ) { write(.notice, event, message, error, metadata) }
 
-    /// Logs a line of level `warning` about `event`.
     package func warning(
-        _ event: StaticString, _ message: @autoclosure () -> Message, error: @autoclosure () -> (any Error)? = nil,
-        metadata: @autoclosure () -> Metadata = [:], file: String = #fileID, function: String = #function,
-        line: UInt = #line
-    ) {
-        log(
-            level: .warning, message(), error: error(), metadata: Self.details(event, metadata()), file: file,
-            function: function, line: line)
-    }
+        _ event: StaticString, _ message: @autoclosure () -> Message, error: (any Error)? = nil,
+        metadata: @autoclosure () -> Metadata = [:]
+    ) { write(.warning, event, message, error, metadata) }
 
-    /// Logs a line of level `error` about `event`.
     package func error(
-        _ event: StaticString, _ message: @autoclosure () -> Message, error: @autoclosure () -> (any Error)? = nil,
-        metadata: @autoclosure () -> Metadata = [:], file: String = #fileID, function: String = #function,
-        line: UInt = #line
-    ) {
-        log(
-            level: .error, message(), error: error(), metadata: Self.details(event, metadata()), file: file,
-            function: function, line: line)
-    }
+        _ event: StaticString, _ message: @autoclosure () -> Message, error: (any Error)? = nil,
+        metadata: @autoclosure () -> Metadata = [:]
+    ) { write(.error, event, message, error, metadata) }
 
-    /// Logs a line of level `critical` about `event`.
     package func critical(
-        _ event: StaticString, _ message: @autoclosure () -> Message, error: @autoclosure () -> (any Error)? = nil,
-        metadata: @autoclosure () -> Metadata = [:], file: String = #fileID, function: String = #function,
-        line: UInt = #line
-    ) {
-        log(
-            level: .critical, message(), error: error(), metadata: Self.details(event, metadata()), file: file,
-            function: function, line: line)
-    }
+        _ event: StaticString, _ message: @autoclosure () -> Message, error: (any Error)? = nil,
+        metadata: @autoclosure () -> Metadata = [:]
+    ) { write(.critical, event, message, error, metadata) }
 
-    private static func details(_ event: StaticString, _ metadata: Metadata) -> Metadata {
-        var details = metadata
-        details[LogKey.event] = "\(event)"
-        return details
+    private func write(
+        _ level: Level, _ event: StaticString, _ message: () -> Message, _ error: (any Error)?,
+        _ metadata: () -> Metadata
+    ) {
+        guard level >= logLevel else { return }
+        log(
+            level: level, message(), error: error,
+            metadata: metadata().merging([LogKey.event: "\(event)"]) { $1 })
     }
 }

@@ -39,8 +39,8 @@ import Testing
             arguments: ["import", "--key", "braze-ios", "--pem", "key"], words: "private"),
         Mistake(
             testDescription: "an id that is taken", openssl: "genrsa -out key 2048",
-            arguments: ["import", "--key", "braze-ios", "--pem", "key", "--id", "braze-ios-2026-11"],
-            words: "has a version \"braze-ios-2026-11\" already"),
+            arguments: ["import", "--key", "braze-ios", "--pem", "key", "--id", DemoFolder.version],
+            words: "has a version \"\(DemoFolder.version)\" already"),
         Mistake(
             testDescription: "a cipher that libcrypto does not offer",
             openssl:
@@ -49,9 +49,9 @@ import Testing
             words: "openssl pkcs8 -topk8 -v2 aes-256-cbc -provider legacy"),
         Mistake(
             testDescription: "a key that the ring holds already",
-            openssl: "rsa -in shop/keys/braze-ios/braze-ios-2026-11.pem -traditional -out key",
+            openssl: "rsa -in shop/keys/braze-ios/\(DemoFolder.version).pem -traditional -out key",
             arguments: ["import", "--key", "braze-ios", "--pem", "key", "--id", "again"],
-            words: "holds this key already, as the version \"braze-ios-2026-11\", which is active"),
+            words: "holds this key already, as the version \"\(DemoFolder.version)\", which is active"),
         Mistake(
             testDescription: "an id with a space", openssl: "genrsa -out key 2048",
             arguments: ["import", "--key", "braze-ios", "--pem", "key", "--id", "a b"],
@@ -67,10 +67,10 @@ import Testing
         Mistake(
             testDescription: "an unknown version", openssl: "version",
             arguments: ["promote", "x", "--key", "braze-ios"],
-            words: "has no version \"x\"; it has: braze-ios-2026-11"),
+            words: "has no version \"x\"; it has: \(DemoFolder.version)"),
         Mistake(
             testDescription: "the active version retired", openssl: "version",
-            arguments: ["retire", "braze-ios-2026-11", "--force", "--key", "braze-ios"],
+            arguments: ["retire", DemoFolder.version, "--force", "--key", "braze-ios"],
             words: "is active and cannot become retired; promote another version first"),
         Mistake(
             testDescription: "a secret of another encoding", openssl: "rand -base64 -out key 33",
@@ -128,7 +128,7 @@ import Testing
         #expect(promoted.status == 0, "\(promoted.errorText)")
         let set = try await keys("jwks", "--key", "braze-ios")
         let root = try JSONSerialization.jsonObject(with: set.standardOutput) as? [String: Any]
-        #expect((root?["keys"] as? [[String: Any]])?.compactMap { $0["kid"] as? String } == ["braze-ios-2026-11", "b"])
+        #expect((root?["keys"] as? [[String: Any]])?.compactMap { $0["kid"] as? String } == [DemoFolder.version, "b"])
         #expect((root?["keys"] as? [[String: Any]])?.allSatisfy { $0["d"] == nil } == true)
         let short = try await Program.run("openssl", ["rand", "-hex", "-out", "short", "8"], directory: folder.url)
         try #require(short.status == 0)
@@ -138,7 +138,7 @@ import Testing
             "import", "--key", "infobip-mobile", "--secret", "short", "--encoding", "hex", "--id", "s")
         #expect(imported.status == 0, "the vendor chose it: \(imported.errorText)")
         #expect(imported.errorText.contains("shorter than its digest"))
-        let revoked = try await keys("revoke", "--key", "braze-ios", "b", "--promote", "braze-ios-2026-11")
+        let revoked = try await keys("revoke", "--key", "braze-ios", "b", "--promote", DemoFolder.version)
         #expect(revoked.status == 1, "without brokers the number of its tokens is unknown: \(revoked.errorText)")
         #expect(revoked.outputText.contains("an unknown number of live tokens of b is left"), "\(revoked.outputText)")
         let list = try await keys("list", "--key", "braze-ios", "--json")
@@ -158,14 +158,14 @@ import Testing
             #"{"versions":[{"id":"again","state":"passive","algorithm":"RS256","file":"again.pem"},"#
         let files = listing.deletingLastPathComponent()
         try FileManager.default.copyItem(
-            at: files.appending(path: "braze-ios-2026-11.pem"), to: files.appending(path: "again.pem"))
+            at: files.appending(path: "\(DemoFolder.version).pem"), to: files.appending(path: "again.pem"))
         let text = try String(contentsOf: listing, encoding: .utf8)
         try Data(text.replacing(#"{"versions":["#, with: second).utf8).write(to: listing)
         let check = try await Command.remint(["check", "--config", "shop/remint.yaml"], directory: folder.url)
         #expect(check.status == 0, "\(check.errorText)")
         #expect(
             check.errorText.contains(
-                "warning: keys.braze-ios: the versions again (passive) and braze-ios-2026-11 (active) hold the same key"
+                "warning: keys.braze-ios: the versions again (passive) and \(DemoFolder.version) (active) hold the same key"
             ))
         try Data(text.replacing(#"{"versions":["#, with: second.replacing("passive", with: "revoked")).utf8)
             .write(to: listing)
@@ -173,9 +173,9 @@ import Testing
         #expect(failed.status == 1, "\(failed.errorText)")
         #expect(
             failed.errorText.contains(
-                "error: keys.braze-ios: the version braze-ios-2026-11 (active) holds the key of again (revoked), which is compromised; run: remint rotate revoke --key braze-ios --key-version braze-ios-2026-11"
+                "error: keys.braze-ios: the version \(DemoFolder.version) (active) holds the key of again (revoked), which is compromised; run: remint rotate revoke --key braze-ios --key-version \(DemoFolder.version)"
             ), "\(failed.errorText)")
-        let odd = text.replacing(#""id":"braze-ios-2026-11""#, with: #""id":"ios 2026""#)
+        let odd = text.replacing(#""id":"\#(DemoFolder.version)""#, with: #""id":"ios 2026""#)
         try Data(odd.utf8).write(to: listing)
         let warned = try await Command.remint(["check", "--config", "shop/remint.yaml"], directory: folder.url)
         #expect(warned.status == 0, "\(warned.errorText)")
@@ -196,12 +196,12 @@ import Testing
         let ring = try #require(text.split(separator: "\n").first { $0.hasPrefix("  braze-ios:") })
         let second = ring.replacing("braze-ios", with: "second")
         try Data(text.replacing(ring, with: "\(ring)\n\(second)").utf8).write(to: configuration)
-        let key = "shop/keys/braze-ios/braze-ios-2026-11.pem"
+        let key = "shop/keys/braze-ios/\(DemoFolder.version).pem"
         let twice = try await remint(
             "keys", "import", "--key", "second", "--pem", key, "--id", "x", "--algorithm", "RS256")
         #expect(twice.status == 0, "\(twice.errorText)")
         #expect(
-            twice.errorText.contains("the key is also that of braze-ios-2026-11 (active) of the ring braze-ios"),
+            twice.errorText.contains("the key is also that of \(DemoFolder.version) (active) of the ring braze-ios"),
             "\(twice.errorText)")
         let shared = try await remint("check")
         #expect(shared.status == 0)
@@ -213,7 +213,7 @@ import Testing
             #expect(made.status == 0, "\(made.errorText)")
         }
         let revoke = [
-            "rotate", "revoke", "--key", "braze-ios", "--key-version", "braze-ios-2026-11", "--no-reissue",
+            "rotate", "revoke", "--key", "braze-ios", "--key-version", DemoFolder.version, "--no-reissue",
             "--config", "shop/remint.yaml",
         ]
         let first = try await Command.remint(revoke, directory: folder.url)
@@ -221,7 +221,7 @@ import Testing
         let words = "remint rotate revoke --key second --key-version x"
         #expect(first.errorText.contains(words), "\(first.errorText)")
         #expect(first.errorText.contains("n, which is prepared, signs from now on"), "\(first.errorText)")
-        #expect(first.outputText.contains("braze-ios-2026-11 is revoked"), "\(first.outputText)")
+        #expect(first.outputText.contains("\(DemoFolder.version) is revoked"), "\(first.outputText)")
         let failed = try await remint("check")
         #expect(failed.status == 1 && failed.errorText.contains(words), "\(failed.errorText)")
         let other = try await remint("rotate", "revoke", "--key", "second", "--key-version", "x", "--no-reissue")

@@ -20,7 +20,7 @@ import Testing
             try replace("bootstrap_servers: embedded", with: "bootstrap_servers: \(brokers)", in: "remint.yaml")
             // An id from before ids were names.
             let listing = "keys/braze-ios/keyring.json"
-            try replace(#""id":"braze-ios-2026-11""#, with: #""id":"prod key; 1""#, in: listing)
+            try replace(#""id":"\#(DemoFolder.version)""#, with: #""id":"prod key; 1""#, in: listing)
         }
 
         private func replace(_ passage: String, with other: String, in path: String) throws {

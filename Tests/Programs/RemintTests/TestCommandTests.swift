@@ -92,12 +92,13 @@ import Testing
         let temporary = try TemporaryFolder()
         let folder = temporary.url.appending(path: "shop")
         try await DemoFolder.copy(to: folder)
+        let version = DemoFolder.version.replacing("braze-ios", with: "onesignal-shop")
         let text = """
             tests:
               its own key:
                 app: onesignal-shop
                 reissue: { user: u-42 }
-                expect: { outcome: minted, headers: { remint-key-id: onesignal-shop-2026-11 } }
+                expect: { outcome: minted, headers: { remint-key-id: \(version) } }
 
             """
         try Data(text.utf8).write(to: folder.appending(path: "keys_test.yaml"))
@@ -105,7 +106,7 @@ import Testing
         #expect(own.status == 0 && own.errorText.isEmpty, "\(own.outputText)\(own.errorText)")
         let other = try await remint(["--config", "remint.yaml", "--ephemeral-keys"], in: folder)
         #expect(other.status == 1)
-        #expect(other.outputText.contains(#"expected "onesignal-shop-2026-11", seen "test-key""#))
+        #expect(other.outputText.contains(#"expected "\#(version)", seen "test-key""#))
         try Data("{}".utf8).write(to: folder.appending(path: "keys/onesignal-shop/keyring.json"))
         let broken = try await remint(["--config", "remint.yaml"], in: folder)
         #expect(broken.status == 1 && broken.outputText.isEmpty)

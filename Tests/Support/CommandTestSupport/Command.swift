@@ -1,3 +1,4 @@
+package import AdapterKit
 package import CommandKit
 package import Foundation
 import Remint
@@ -18,16 +19,17 @@ package struct Command: Sendable {
     ///   - directory: the folder from which relative paths among the arguments count. What is printed names them without it.
     ///   - environment: the variables beside those of this process; nil for one that is not there.
     ///   - terminals: the streams that are a person's.
+    ///   - now: the time that the command sees; nil for the system's.
     package static func remint(
         _ arguments: [String], input: Data? = nil, directory: URL? = nil, environment: [String: String?] = [:],
-        terminals: Set<CommandContext.Stream> = []
+        terminals: Set<CommandContext.Stream> = [], now: UnixTime? = nil
     ) async throws -> Command {
         var arguments = arguments
         // Without the option, the current folder is meant.
         if let directory, arguments.first == "init", !arguments.contains("--dir") {
             arguments += ["--dir", directory.path]
         }
-        return try await run(arguments, input, directory, environment, terminals) { await RemintMain.run(in: $0) }
+        return try await run(arguments, input, directory, environment, terminals, now) { await RemintMain.run(in: $0) }
     }
 
     /// Runs another program's command line with `arguments`.
@@ -35,7 +37,7 @@ package struct Command: Sendable {
     /// - Throws: `CancellationError` if the test's time ran out meanwhile.
     package static func run(
         _ arguments: [String], _ input: Data? = nil, _ directory: URL? = nil, _ environment: [String: String?] = [:],
-        _ terminals: Set<CommandContext.Stream> = [], _ program: (CommandContext) async -> Int32
+        _ terminals: Set<CommandContext.Stream> = [], _ now: UnixTime? = nil, _ program: (CommandContext) async -> Int32
     ) async throws -> Command {
         let streams = Streams(input ?? Data())
         let base = directory.map { $0.path + "/" }
@@ -54,7 +56,7 @@ package struct Command: Sendable {
                     defer { state.input = [] }
                     return Data(state.input)
                 }
-            })
+            }, now: { now ?? .system() })
         let status = await program(context)
         try Task.checkCancellation()
         let (output, errors) = streams.state.withLock { ($0.output, $0.errors) }

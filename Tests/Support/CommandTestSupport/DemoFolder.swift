@@ -1,4 +1,5 @@
 import AdapterKit
+import CommandKit
 package import Foundation
 import Testing
 import Vendors
@@ -8,9 +9,14 @@ package enum DemoFolder {
     private static let folder = FileManager.default.temporaryDirectory.appending(
         path: "remint-test-demo-\(UUID().uuidString)")
 
+    private static let time = UnixTime.system()
+
+    /// The version of the ring `braze-ios`, by the month of its key.
+    package static let version = "braze-ios-\(time.description.prefix(7))"
+
     private static let demo = Task {
         atexit { try? FileManager.default.removeItem(at: DemoFolder.folder) }
-        let command = try await Command.remint(["demo", "--dir", folder.path, "--json"])
+        let command = try await Command.remint(["demo", "--dir", folder.path, "--json"], now: time)
         try #require(command.status == 0, "\(command.errorText)")
         return command.standardOutput
     }

@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import CommandKit
 import Formats
 import Kafka
 import Logging
@@ -33,7 +34,7 @@ struct TailCommand: AsyncParsableCommand, ConfigurationCommand {
     @Flag(help: "Print each record as JSON.") var json = false
 
     func validate() throws {
-        _ = try start(at: .system())
+        _ = try start(at: CommandContext.current.now())
         if let count, count < 1 { throw ValidationError("--count is 1 or more") }
     }
 
@@ -43,13 +44,13 @@ struct TailCommand: AsyncParsableCommand, ConfigurationCommand {
         let topics =
             [configuration.topics.tokens, configuration.topics.deadLetters] + (events ? configuration.eventTopics : [])
         let tail = try await TopicTail(
-            of: topics, from: try start(at: .system()), configuration,
+            of: topics, from: try start(at: CommandContext.current.now()), configuration,
             brokers: try configuration.brokers(instead: brokers), logger: .quiet(configuration.log))
         Terminal.error("remint: reads \(topics.joined(separator: ", ")) from: \(from)")
         let reader = TailReader(configuration), filter = TailFilter(app: app, user: user)
         var left = count ?? .max
         try await tail.follow { record in
-            let shown = reader.read(record, at: .system())
+            let shown = reader.read(record, at: CommandContext.current.now())
             guard filter.matches(shown) else { return true }
             Terminal.print(json ? String(decoding: shown.json, as: UTF8.self) : shown.line.printable(limit: 2000))
             left -= 1

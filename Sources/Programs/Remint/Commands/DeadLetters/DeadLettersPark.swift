@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import CommandKit
 import Formats
 import Foundation
 import Kafka
@@ -38,7 +39,7 @@ struct DeadLettersPark: AsyncParsableCommand, ConfigurationCommand {
     }
 
     func run() async throws {
-        let parking = Parking(at: .system(), by: by ?? NSUserName(), reason: reason)
+        let parking = Parking(at: CommandContext.current.now(), by: by ?? NSUserName(), reason: reason)
         try await output.run(.park(parking), letters, rate: 0, "parked")
     }
 }
@@ -78,7 +79,7 @@ struct ParkingOutput: ParsableArguments {
     func run(_ work: LetterWork, _ letters: DeadLetterOptions, rate: Int, _ done: String) async throws {
         let filter = try letters.filter()
         let (configuration, brokers, logger) = try letters.load()
-        let order = LetterOrder(work, filter, configuration, now: .system())
+        let order = LetterOrder(work, filter, configuration, now: CommandContext.current.now())
         let run = ParkingRun(
             configuration: configuration, order: order, isDryRun: dryRun, rate: rate,
             display: ProgressLines.display(), plan: PlannedLetter.printer(json: json))

@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import CommandKit
 import Formats
 import Foundation
 import Kafka
@@ -50,7 +51,7 @@ struct DeadLettersShow: AsyncParsableCommand, ConfigurationCommand {
             )
             throw ExitCode.failure
         }
-        var entry = DeadLetterEntry(input, decoder: configuration.deadLetterDecoder, at: .system())
+        var entry = DeadLetterEntry(input, decoder: configuration.deadLetterDecoder, at: CommandContext.current.now())
         let parked = ParkedLetter(input)
         if let parked { entry.place = parked.name.place }
         let state = (parked?.name ?? LetterName(input)).flatMap { states[$0] }

@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import CommandKit
 import Foundation
 import Logging
 import Operations
@@ -54,7 +55,7 @@ extension ControlStates {
     ///
     /// - Throws: `ExitCode` 75, after a line with the reason.
     func readOrTryLater() async throws -> ControlHolds {
-        try await orTryLater("the control topic cannot be read") { try await read(at: .system()) }
+        try await orTryLater("the control topic cannot be read") { try await read(at: CommandContext.current.now()) }
     }
 
     /// Publishes `words` to every worker.

@@ -1,5 +1,6 @@
 import AdapterKit
 import ArgumentParser
+import CommandKit
 import Foundation
 import Kafka
 import Operations
@@ -39,7 +40,7 @@ struct StatusCommand: AsyncParsableCommand, ConfigurationCommand {
         let configuration = try fleet.options.loadConfiguration()
         let brokers = try configuration.brokers(instead: fleet.brokers)
         let reader = try FleetReader(
-            configuration, brokers: brokers, logger: .quiet(configuration.log), now: { .system() })
+            configuration, brokers: brokers, logger: .quiet(configuration.log), now: CommandContext.current.now)
         guard watch else {
             let status: FleetStatus
             do throws(KafkaError) { status = try await reader.read() } catch {
