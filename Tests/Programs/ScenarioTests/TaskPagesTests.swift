@@ -57,7 +57,7 @@ extension OperatorScenarios {
             ("a\nb", "a\nb\n", true), ("a\n…\nd", "a\nb\nc\nd", true), ("…\nd", "d", true), ("a\n…", "a", true),
             ("a … c", "a   b  c", true), ("a…", "abc", true), ("…b…", "abc", true),
             ("a", "a\nb", false), ("a\nb", "a", false), ("a … c", "a b", false), ("…\nd", "a\nb", false),
-            ("a…a", "a", false),
+            ("a…a", "a", false), ("a\nb", "a\nremint: 50 % sent\nb", true),
         ])
         func `a shown output agrees with the printed one up to what it leaves out`(
             _ shown: String, _ printed: String, _ agrees: Bool

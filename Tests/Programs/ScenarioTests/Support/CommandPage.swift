@@ -50,9 +50,9 @@ struct CommandPage {
     /// The first shown line that the printed output lacks at its place; nil if all lines agree.
     ///
     /// A shown line `…` stands for any number of printed lines, and `…` within a line for any characters. The width of a space
-    /// and empty lines do not count.
+    /// and empty lines do not count, nor the lines of progress, which a command prints only where it takes long.
     static func firstDifference(shown: String, printed: String) -> String? {
-        let lines = Self.lines(of: printed)
+        let lines = Self.lines(of: printed).filter { !$0.contains(/^remint: \d+ % /) }
         // The numbers of printed lines that the shown lines so far may have used up.
         var used: Set<Int> = [0]
         for line in Self.lines(of: shown) {
