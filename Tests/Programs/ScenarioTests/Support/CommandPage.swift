@@ -52,7 +52,7 @@ struct CommandPage {
     /// A shown line `…` stands for any number of printed lines, and `…` within a line for any characters. The width of a space
     /// and empty lines do not count, nor the lines of progress, which a command prints only where it takes long.
     static func firstDifference(shown: String, printed: String) -> String? {
-        let lines = Self.lines(of: printed).filter { !$0.contains(/^remint: \d+ % /) }
+        let lines = Self.lines(of: printed).filter { !$0.contains(#/^remint: \d+ % /#) }
         // The numbers of printed lines that the shown lines so far may have used up.
         var used: Set<Int> = [0]
         for line in Self.lines(of: shown) {
