@@ -23,6 +23,16 @@ import YAMLReading
         #expect(outcome.count >= 20)
     }
 
+    @Test(arguments: Places.shipped) func `a vendor whose codes blame the key reads the words beside them`(
+        _ name: String
+    ) throws {
+        let description = try Places.vendor(Places.text(ofShipped: name)).description
+        let codes = description.codes
+        let blames = (codes.codes + [codes.unknown, codes.missing].compactMap(\.self)).contains { $0.evidence == .key }
+        guard blames, !description.report.members.isDisjoint(with: ["message", "msg", "description"]) else { return }
+        for shape in description.report.shapes { #expect(!shape.message.isEmpty) }
+    }
+
     /// Tests tokens that vendors publish, or others made by the same rules: a file cannot lose them unseen.
     @Test(arguments: [
         ("sinch", 1), ("stream", 1), ("centrifugo", 3), ("iterable", 1), ("twilio", 1), ("pusher-beams", 1),

@@ -83,7 +83,11 @@ struct BrazeReport {
     private func name(of code: BrazeCode?) -> String { code?.name ?? BrazeCode.undocumentedName }
 
     /// A code that Braze has not documented proves nothing.
-    private func evidence(of code: BrazeCode?) -> Evidence { code?.evidence ?? .none }
+    private func evidence(of code: BrazeCode?) -> Evidence {
+        ["reason", "errorReason", "error_reason", "message"].reduce(code?.evidence ?? .none) {
+            $0.given(text: report.field($1).text)
+        }
+    }
 
     private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }
 

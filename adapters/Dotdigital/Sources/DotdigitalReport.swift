@@ -42,7 +42,8 @@ struct DotdigitalReport {
     private func failure(of subject: Subject?, _ reason: DotdigitalReason, _ remedy: Remedy) -> Reading {
         .failure(
             AuthenticationFailure(
-                subject: subject, reason: reason.rawValue, evidence: reason.evidence, remedy: remedy,
+                subject: subject, reason: reason.rawValue,
+                evidence: reason.evidence.given(text: report.field("reason").text), remedy: remedy,
                 deadline: subject == nil ? nil : deadline))
     }
 

@@ -53,7 +53,11 @@ struct InfobipReport {
     private var code: InfobipCode { InfobipCode(codeField, domain: report.field("domain").text) }
 
     private func failure(of subject: Subject?, _ code: InfobipCode, _ remedy: Remedy) -> Reading {
-        .failure(AuthenticationFailure(subject: subject, reason: code.name, evidence: code.evidence, remedy: remedy))
+        let evidence = ["message", "mm_message", "description", "text"].reduce(code.evidence) {
+            $0.given(text: report.field($1).text)
+        }
+        return .failure(
+            AuthenticationFailure(subject: subject, reason: code.name, evidence: evidence, remedy: remedy))
     }
 
     private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }

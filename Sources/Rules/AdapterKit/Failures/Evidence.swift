@@ -14,6 +14,22 @@
     /// No fact about the token: the device had none, the token was for another user, the code names no reason.
     case none
 
+    /// Returns the evidence of a report that has the words `text` beside its code. Words about a clock or an expiry never
+    /// blame the key: `key` becomes `none`.
+    ///
+    /// - Parameter text: the words of the vendor or of its SDK; nil where the report has none.
+    public func given(text: String?) -> Evidence {
+        guard self == .key, let text, text.utf8.count <= 4096 else { return self }
+        let words = text.lowercased()
+        return Self.clockWords.contains(where: words.contains) ? .none : self
+    }
+
+    /// What the libraries that check tokens write of `exp`, `nbf` and `iat`, in lower case.
+    private static let clockWords = [
+        "expir", "not valid yet", "not yet valid", "not active", "not before", "nbf", "before issued", "in the future",
+        "at future", "too early", "clock", "skew",
+    ]
+
     /// The meaning in a line, for tables and schemas.
     package var summary: String {
         switch self {

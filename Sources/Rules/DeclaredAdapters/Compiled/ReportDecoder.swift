@@ -147,9 +147,10 @@ struct ReportDecoder: Sendable {
         }
         // A request that the vendor admitted is no sign of a loop.
         if isPassed, remedy == .mintOnce { remedy = .mint }
+        let evidence = shape.message.reduce(code.evidence) { $0.given(text: $1.field(in: report).text) }
         return .failure(
             AuthenticationFailure(
-                subject: Subject(user: user, challenge: challenge), reason: code.name, evidence: code.evidence,
+                subject: Subject(user: user, challenge: challenge), reason: code.name, evidence: evidence,
                 remedy: remedy, signerRemedies: code.signerRemedies,
                 failedToken: token.map { FailedToken($0) } ?? hash(in: report, shape),
                 hadNoToken: code.hadNoToken, isEnforced: !isPassed && !code.isAhead,
