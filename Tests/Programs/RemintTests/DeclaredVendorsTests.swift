@@ -115,7 +115,7 @@ import Testing
         ("onesignal", "| `JWT_INVALIDATED` | every report | mint | key |"),
         (
             "bloomreach",
-            "| `TOKEN_REJECTED` | `TOKEN_REJECTED`, `invalid`, `401` | mint_once | key | `mode: stream` |"
+            "| `TOKEN_REJECTED` | `TOKEN_REJECTED`, `401` | mint_once | key | `mode: stream` |"
         ),
         ("bloomreach", "| `HTTP_401` | `401` | mint_once | key | `mode: customer_token` |"),
         ("dotdigital", "| `INVALID_JWT_403` | `INVALID_JWT_403`, `403` | mint_once | key | with a new nonce |"),

@@ -10,7 +10,7 @@ extension BloomreachCode {
         (.notProvided, VendorCode.matches("TOKEN_NOT_PROVIDED", "notProvided")),
         (.aboutToExpire, VendorCode.matches("TOKEN_ABOUT_TO_EXPIRE", "expiredSoon")),
         (.expired, VendorCode.matches("TOKEN_EXPIRED", "expired")),
-        (.rejected, VendorCode.matches("TOKEN_REJECTED", "invalid", "401")),
+        (.rejected, VendorCode.matches("TOKEN_REJECTED", "401")), (.invalid, VendorCode.matches("invalid")),
         (.insufficient, VendorCode.matches("TOKEN_INSUFFICIENT", "insufficient")),
     ]
 

@@ -4,6 +4,8 @@ import AdapterKit
 /// spells them differently and alone has the fifth.
 enum BloomreachCode: Equatable {
     case notProvided, aboutToExpire, expired, rejected, insufficient
+    /// A 401 on iOS, or an App Inbox that has no token and asks for nothing.
+    case invalid
     /// A customer token's app has none, or one that ends soon.
     case empty, expiring
     /// A customer token was answered with this status.
@@ -30,6 +32,7 @@ enum BloomreachCode: Equatable {
         case .aboutToExpire: "TOKEN_ABOUT_TO_EXPIRE"
         case .expired: "TOKEN_EXPIRED"
         case .rejected: "TOKEN_REJECTED"
+        case .invalid: "INVALID"
         case .insufficient: "TOKEN_INSUFFICIENT"
         case .empty: "EMPTY"
         case .expiring: "EXPIRING"
@@ -38,20 +41,21 @@ enum BloomreachCode: Equatable {
         }
     }
 
-    /// The fact about the failed token that the code proves. `TOKEN_REJECTED` is any 401 that is not an expiry. A 403
-    /// is the scope's or the customer's, and an undocumented code proves nothing.
+    /// The fact about the failed token that the code proves. `TOKEN_REJECTED` is any 401 that is not an expiry. The iOS
+    /// SDK reports `invalid` also where it has no token and sends no request. A 403 is the scope's or the customer's, and
+    /// an undocumented code proves nothing.
     var evidence: Evidence {
         switch self {
         case .rejected, .status(401): .key
         case .expired: .expired
-        case .notProvided, .aboutToExpire, .insufficient, .empty, .expiring, .status, .otherMode, .other: .none
+        case .notProvided, .aboutToExpire, .invalid, .insufficient, .empty, .expiring, .status, .otherMode, .other: .none
         }
     }
 
     var remedy: Remedy {
         switch self {
         case .notProvided, .aboutToExpire, .expired, .empty, .expiring: .mint
-        case .rejected, .status, .otherMode, .other: .mintOnce
+        case .rejected, .invalid, .status, .otherMode, .other: .mintOnce
         case .insufficient: .notFixable("the token's scope is too small, and a token of ours has no scope to add")
         }
     }
@@ -72,7 +76,8 @@ enum BloomreachCode: Equatable {
         case "tokennotprovided", "notprovided": return .notProvided
         case "tokenabouttoexpire", "expiredsoon": return .aboutToExpire
         case "tokenexpired", "expired": return .expired
-        case "tokenrejected", "invalid": return .rejected
+        case "tokenrejected": return .rejected
+        case "invalid": return .invalid
         case "tokeninsufficient", "insufficient": return .insufficient
         default: return nil
         }

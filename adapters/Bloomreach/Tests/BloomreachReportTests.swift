@@ -20,7 +20,7 @@ import Testing
         .init("JwtErrorContext.Reason.expiredSoon", "mint TOKEN_ABOUT_TO_EXPIRE"),
         .init("tokenExpired.SdkAuthErrorCode", "mint_once UNKNOWN"), .init("tokenExpired.", "mint_once UNKNOWN"),
         .init("EXPIRED_SOON", "mint TOKEN_ABOUT_TO_EXPIRE"), .init("TOKEN_REJECTED", "mint_once TOKEN_REJECTED"),
-        .init("invalid", "mint_once TOKEN_REJECTED"), .init("TOKEN_INSUFFICIENT", "not_fixable TOKEN_INSUFFICIENT"),
+        .init("invalid", "mint_once INVALID"), .init("TOKEN_INSUFFICIENT", "not_fixable TOKEN_INSUFFICIENT"),
         .init("insufficient", "not_fixable TOKEN_INSUFFICIENT"), .init("TOKEN_ODD", "mint_once UNKNOWN"),
     ]
 

@@ -59,7 +59,7 @@ struct EvidenceTests {
 
     private static let bloomreach = [
         ("TOKEN_NOT_PROVIDED", Evidence.none), ("TOKEN_ABOUT_TO_EXPIRE", .none), ("TOKEN_EXPIRED", .expired),
-        ("TOKEN_REJECTED", .key), ("TOKEN_INSUFFICIENT", .none), ("UNKNOWN", .none),
+        ("TOKEN_REJECTED", .key), ("INVALID", .none), ("TOKEN_INSUFFICIENT", .none), ("UNKNOWN", .none),
     ].map { Sample("bloomreach", #"{"errorCode":"\#($0.0)","customerIds":{"registered":"u"}}"#, $0.0, $0.1) }
 
     private static let customer = [
