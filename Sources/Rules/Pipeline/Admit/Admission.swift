@@ -161,7 +161,7 @@ struct Admission: Sendable {
         suspensions.refused(
             facts.id, of: facts.app, mintedAt: last?.mintedAt, keyVersion: key.version, by: evidence, at: now)
         return refused(
-            "the vendor refuses our unexpired token for this user; check that the vendor holds the public part of version \(key.version) of \(key.ring)"
+            "the vendor refuses our unexpired token for this user; compare the vendor's key or shared secret with version \(key.version) of \(key.ring)"
         )
     }
 
