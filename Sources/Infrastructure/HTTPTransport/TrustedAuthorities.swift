@@ -13,11 +13,11 @@ package struct TrustedAuthorities: Sendable {
     /// - Throws: `EndpointError` where there is none, and where other accounts could change the file: an account that
     ///   can write it decides which servers the program trusts.
     package init(file path: String) throws(EndpointError) {
-        let contents: SecretBytes
+        let contents: [UInt8]
         do throws(GuardedFileError) {
-            contents = try GuardedFile.read(path, .instructions, limit: Self.limit)
+            contents = try GuardedFile.instructions(path, limit: Self.limit)
         } catch { throw EndpointError("certificate_authority: \(error.path) \(error.message)") }
-        certificates = (try? NIOSSLCertificate.fromPEMBytes(contents.withBytes { Array($0) })) ?? []
+        certificates = (try? NIOSSLCertificate.fromPEMBytes(contents)) ?? []
         guard !certificates.isEmpty else {
             throw EndpointError("certificate_authority: there is no certificate in PEM form in \(path)")
         }

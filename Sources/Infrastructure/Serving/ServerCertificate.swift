@@ -22,7 +22,11 @@ package struct ServerCertificate: Sendable {
         _ files: (chain: String, key: String), named section: String,
         at now: UnixTime = UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6))
     ) throws(WorkerError) -> ServerCertificate {
-        let chain = (try? NIOSSLCertificate.fromPEMFile(files.chain)) ?? []
+        let text: [UInt8]
+        do { text = try GuardedFile.instructions(files.chain, limit: 1 << 20) } catch {
+            throw WorkerError("\(section).certificate: \(files.chain) \(error.message)")
+        }
+        let chain = (try? NIOSSLCertificate.fromPEMBytes(text)) ?? []
         guard let leaf = chain.first else {
             throw WorkerError("\(section).certificate: there is no certificate in PEM form in \(files.chain)")
         }

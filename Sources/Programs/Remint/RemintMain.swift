@@ -1,4 +1,5 @@
 public import AdapterKit
+import Glibc
 import Vendors
 
 /// The command `remint` as a library, for a program with adapters of its own.
@@ -22,6 +23,8 @@ public enum RemintMain {
             endProcess(with: 2)
         }
         AdapterRegistry.add(adapters)
+        // A file that others could change is read by no command again.
+        umask(umask(0o022) | 0o022)
         endProcess(with: await RemintCommandLine.answer())
     }
 

@@ -11,15 +11,15 @@ enum LookupFiles {
             .compactMap { trouble($0, source) }
     }
 
-    /// Returns the error of a file that cannot be used, or that other users could change.
+    /// Returns the error of a file of certificates one of which cannot be used.
     private static func trouble(_ file: Configuration.Lookup.File, _ source: ConfigurationSource) -> Diagnostic? {
-        do throws(JOSEError) {
-            _ = try Certificates.count(inPEM: source.file(file.path) ?? "")
-            return GuardedFile.exposure(of: file.path, .instructions).map {
-                Diagnostic(.error, at: file.place, "\(file.path) \($0)")
+        switch source.file(file.path) {
+        case .refused(let reason): return Diagnostic(.error, at: file.place, "\(file.path) \(reason)")
+        case .contents(let text):
+            do throws(JOSEError) { _ = try Certificates.count(inPEM: text) } catch {
+                return Diagnostic(.error, at: file.place, "\(file.path) \(error.message)")
             }
-        } catch {
-            return Diagnostic(.error, at: file.place, "\(file.path) \(error.message)")
+            return nil
         }
     }
 }

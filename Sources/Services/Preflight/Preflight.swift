@@ -138,7 +138,10 @@ public struct Preflight: Sendable {
     /// Versions that were retired or revoked and are in use again: a warning, as a worker that stops for it would sign nothing.
     private static func revivedVersions(of key: Configuration.Key) -> [Diagnostic] {
         guard let path = key.path else { return [] }
-        let directory = KeyRingDirectory(path: path)
+        let directory = KeyRingDirectory(path: path), log = AuditLog(directory)
+        if let exposure = log.exposure {
+            return [Diagnostic(.error, at: key.place, "keys.\(key.name): \(log.path) \(exposure)")]
+        }
         guard let listing = try? directory.readListing() else { return [] }
         return RemintCommand.$invocation.withValue(.init(config: key.place.file, ring: key.name)) {
             directory.revivedVersions(in: listing).map {

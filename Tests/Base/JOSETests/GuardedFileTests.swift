@@ -127,6 +127,59 @@ struct Guard: Sendable, CustomTestStringConvertible {
                 == "belongs to user 1001, who could change it, and this runs as user 1000; run: chown 1000 /k")
     }
 
+    @Test(arguments: [0o700, 0o755, 0o750, 0o711, 0o500]) func `a folder that only its owner writes is accepted`(
+        _ mode: UInt32
+    ) {
+        #expect(FolderAccess(mode: mode, owner: 7, reader: 7, isReadOnly: false).exposure(of: "k") == nil)
+        #expect(FolderAccess(mode: mode, owner: 0, reader: 7, isReadOnly: false).exposure(of: "k") == nil)
+        #expect(FolderAccess(mode: mode, owner: 7, reader: 0, isReadOnly: false).exposure(of: "k") == nil)
+    }
+
+    @Test(arguments: [0o777, 0o1777, 0o770, 0o2775, 0o702, 0o722] as [UInt32])
+    func `a folder that others write is refused, unless it is mounted read-only`(_ mode: UInt32) {
+        let message = FolderAccess(mode: mode, owner: 7, reader: 7, isReadOnly: false).exposure(of: "keys/shop")
+        #expect(message?.hasPrefix("has mode \(String(mode, radix: 8)), so others") == true)
+        #expect(message?.hasSuffix("; run: chmod go-w keys/shop") == true)
+        #expect(FolderAccess(mode: mode, owner: 0, reader: 7, isReadOnly: true).exposure(of: "keys/shop") == nil)
+    }
+
+    @Test func `a folder of another account is refused`() {
+        let message = FolderAccess(mode: 0o700, owner: 8, reader: 7, isReadOnly: false).exposure(of: "k")
+        #expect(message?.hasSuffix("; use a folder of user 7, or run: chown 7 k") == true)
+    }
+
+    @Test func `in a folder with the sticky bit, only an entry of root's or the reader's own is accepted`() {
+        let sticky = FolderAccess(mode: 0o1777, owner: 0, reader: 7, isReadOnly: false)
+        #expect(sticky.exposure(of: "/tmp", entry: 7) == nil)
+        #expect(sticky.exposure(of: "/tmp", entry: 0) == nil)
+        #expect(sticky.exposure(of: "/tmp", entry: 8) != nil)
+        let open = FolderAccess(mode: 0o777, owner: 0, reader: 7, isReadOnly: false)
+        #expect(open.exposure(of: "/srv", entry: 7) != nil)
+    }
+
+    @Test func `every folder on the way to a file counts, that of a link and that of its target`() throws {
+        let root = FileManager.default.temporaryDirectory.appending(path: "GuardedFile-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        for folder in ["links", "deep/er", "other"] {
+            try FileManager.default.createDirectory(
+                atPath: "\(root)/\(folder)", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+        }
+        try Data("a".utf8).write(to: URL(filePath: "\(root)/deep/er/file"))
+        try #require(chmod("\(root)/deep/er/file", 0o644) == 0)
+        try #require(symlink("../deep/er/file", "\(root)/links/link") == 0)
+        let path = "\(root)/other/../links/./link"
+        #expect(try GuardedFile.instructions(path) == Array("a".utf8))
+        for folder in ["", "/links", "/deep", "/deep/er", "/other"].map({ root + $0 }) {
+            try #require(chmod(folder, 0o777) == 0)
+            let error = #expect(throws: GuardedFileError.self) { try GuardedFile.instructions(path) }
+            #expect(error?.message.hasPrefix("is in \(folder), which has mode 777, so others") == true)
+            #expect(GuardedFile.exposure(of: path, .instructions) == error?.message)
+            try #require(chmod(folder, 0o755) == 0)
+        }
+        #expect(GuardedFile.exposure(of: path, .instructions) == nil)
+        #expect(GuardedFile.exposure(of: "\(root)/none/file", .instructions) == nil)
+    }
+
     @Test func `a pipe, a folder and a missing file are not read`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "GuardedFile-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

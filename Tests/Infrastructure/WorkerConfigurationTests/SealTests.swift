@@ -61,7 +61,7 @@ struct SealTests {
         Mistake(
             "no such file", app(nil),
             says:
-                "10:11 the file of apps.ios.seal cannot be read; write the recipient's public JWK to it or fix the path"
+                "10:11 the file of apps.ios.seal cannot be read; fix the path or create the file"
         ),
         Mistake("an empty path", SampleText.with("    seal: ''\n"), says: "10:11 apps.ios.seal is empty"),
         Mistake(

@@ -6,27 +6,6 @@ import Testing
 
 @Suite("The folder of a key ring")
 struct FolderAccessTests {
-    @Test(arguments: [0o700, 0o755, 0o750, 0o711, 0o500]) func `a folder that only its owner writes is accepted`(
-        _ mode: UInt32
-    ) {
-        #expect(FolderAccess(mode: mode, owner: 7, reader: 7, isReadOnly: false).exposure(of: "k") == nil)
-        #expect(FolderAccess(mode: mode, owner: 0, reader: 7, isReadOnly: false).exposure(of: "k") == nil)
-        #expect(FolderAccess(mode: mode, owner: 7, reader: 0, isReadOnly: false).exposure(of: "k") == nil)
-    }
-
-    @Test(arguments: [0o777, 0o1777, 0o770, 0o2775, 0o702, 0o722] as [UInt32])
-    func `a folder that others write is refused, unless it is mounted read-only`(_ mode: UInt32) {
-        let message = FolderAccess(mode: mode, owner: 7, reader: 7, isReadOnly: false).exposure(of: "keys/shop")
-        #expect(message?.hasPrefix("has mode \(String(mode, radix: 8)), so others") == true)
-        #expect(message?.hasSuffix("; run: chmod go-w keys/shop") == true)
-        #expect(FolderAccess(mode: mode, owner: 0, reader: 7, isReadOnly: true).exposure(of: "keys/shop") == nil)
-    }
-
-    @Test func `a folder of another account is refused`() {
-        let message = FolderAccess(mode: 0o700, owner: 8, reader: 7, isReadOnly: false).exposure(of: "k")
-        #expect(message?.hasSuffix("; run: chown 7 k") == true)
-    }
-
     @Test func `a ring in a folder of mode 777 is neither read nor changed`() throws {
         let ring = try RingFolder()
         try ring.directory.create(
@@ -38,6 +17,30 @@ struct FolderAccessTests {
         #expect(throws: error) { _ = try KeyRingEditor(ring.directory).listing }
         try #require(chmod(ring.url.path, 0o755) == 0)
         #expect(try ring.load().active?.id == "a")
+    }
+
+    @Test func `a ring below a folder of mode 777 is not read`() throws {
+        let ring = try RingFolder()
+        let directory = KeyRingDirectory(path: ring.path("keys/shop"))
+        try directory.create(
+            SigningKey.generate(.hs256), id: "a", secretEncoding: .hex, at: UnixTime(seconds: 1_800_000_000))
+        try #require(chmod(ring.path("keys"), 0o777) == 0)
+        let error = #expect(throws: KeyRingError.self) { try directory.load(name: "shop") }
+        #expect(error?.message.hasPrefix("is in \(ring.path("keys")), which has mode 777, so others") == true)
+        try #require(chmod(ring.path("keys"), 0o700) == 0)
+        #expect(try directory.load(name: "shop").active?.id == "a")
+    }
+
+    @Test func `an audit log that others can write is neither believed nor continued`() throws {
+        let ring = try RingFolder()
+        let (log, time) = (AuditLog(ring.directory), UnixTime(seconds: 1_800_000_000))
+        try log.append("revoke", version: "b", at: time)
+        #expect(log.exposure == nil)
+        #expect(log.endedVersions() == ["b": .revoked])
+        try #require(chmod(log.path, 0o666) == 0)
+        #expect(log.exposure?.hasSuffix("run: chmod 644 \(log.path)") == true)
+        #expect(log.endedVersions().isEmpty)
+        #expect(throws: KeyRingError.self) { try log.intend("promote", version: "a", at: time) }
     }
 
     @Test func `a missing folder is made for its owner alone`() throws {

@@ -1,10 +1,12 @@
 import Glibc
 
-/// A file that is accepted only if no other account could have written it and, for a secret, read it. This is the one
-/// check of modes and owners for key files, passphrases, listings, and the secrets that a configuration names.
+/// A file that is accepted only if no other account could have written or replaced it and, for a secret, read it. This is the
+/// one check of modes and owners for every file that decides whom or what the program trusts: keys, passphrases, listings, the
+/// configuration, and the files that the configuration names.
 ///
-/// It is read straight into memory that is cleansed, never through a buffer that is not. Links are followed, because
-/// systems that give secrets to containers use them. The checked file is the link's target, the very file that is read.
+/// A secret is read straight into memory that is cleansed, never through a buffer that is not. Links are followed, because
+/// systems that give secrets to containers use them. The checked file is the link's target, the very file that is read; the
+/// folders of the link and of its target are checked, too.
 package enum GuardedFile {
     /// The kind of a file's contents.
     package enum Content: Sendable {
@@ -26,26 +28,46 @@ package enum GuardedFile {
     package static func read(
         _ path: String, _ content: Content = .secret, limit: Int = GuardedFile.limit
     ) throws(GuardedFileError) -> SecretBytes {
-        let (descriptor, size) = try opened(path, content)
+        let (descriptor, size) = try opened(path, content, limit: limit)
         defer { close(descriptor) }
-        guard size <= limit else { throw GuardedFileError(path, "is larger than \(limit) bytes") }
-        // One byte more shows a file that grows meanwhile.
         let contents = try unsafe SecretBytes(capacity: size + 1) { buffer throws(GuardedFileError) in
             try unsafe fill(buffer, from: descriptor, path)
         }
+        try unsafe contents.withBytes { bytes throws(GuardedFileError) in try unsafe check(bytes, of: size, path) }
+        return contents.withoutByteOrderMark()
+    }
+
+    /// Returns the text of the instructions in `path`, without a byte order mark. No secret may be in them: the text is in ordinary
+    /// memory.
+    ///
+    /// - Throws: `GuardedFileError`, as `read`.
+    package static func instructions(_ path: String, limit: Int = GuardedFile.limit) throws(GuardedFileError) -> [UInt8]
+    {
+        let (descriptor, size) = try opened(path, .instructions, limit: limit)
+        defer { close(descriptor) }
+        var contents = [UInt8](repeating: 0, count: size + 1)
+        let count = try unsafe contents.withUnsafeMutableBufferPointer { buffer throws(GuardedFileError) in
+            try unsafe fill(UnsafeMutableRawBufferPointer(buffer), from: descriptor, path)
+        }
+        contents.removeLast(contents.count - count)
+        try check(contents, of: size, path)
+        return contents.starts(with: TextMark.utf8) ? Array(contents.dropFirst(TextMark.utf8.count)) : contents
+    }
+
+    /// Refuses `contents` where the file was of `size` before, with one byte more that shows a file that grows meanwhile, and
+    /// where they are UTF-16: each of these files is text.
+    private static func check(
+        _ contents: some Collection<UInt8>, of size: Int, _ path: String
+    ) throws(GuardedFileError) {
         guard contents.count <= size else {
             throw GuardedFileError(path, "was written while it was read; try again when that is done")
         }
-        // Each of these files is text.
-        guard unsafe !contents.withBytes({ unsafe TextMark.isUTF16($0) }) else {
-            throw GuardedFileError(path, TextMark.utf16)
-        }
-        return contents.withoutByteOrderMark()
+        guard !TextMark.isUTF16(contents) else { throw GuardedFileError(path, TextMark.utf16) }
     }
 
     /// Opens the file at `path`, whose access is checked before a byte of it is read.
     private static func opened(
-        _ path: String, _ content: Content
+        _ path: String, _ content: Content, limit: Int = .max
     ) throws(GuardedFileError) -> (descriptor: Int32, size: Int) {
         // Without O_NONBLOCK a named pipe would keep the worker waiting before it is found to be no file.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -55,8 +77,10 @@ package enum GuardedFile {
             guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
                 throw GuardedFileError(path, "is not a file")
             }
-            if let exposure = FileAccess(status).exposure(of: path, content) { throw GuardedFileError(path, exposure) }
-            return (descriptor, Int(clamping: status.st_size))
+            if let exposure = exposure(of: path, status, content) { throw GuardedFileError(path, exposure) }
+            let size = Int(clamping: status.st_size)
+            guard size <= limit else { throw GuardedFileError(path, "is larger than \(limit) bytes") }
+            return (descriptor, size)
         } catch {
             close(descriptor)
             throw error
@@ -86,11 +110,25 @@ package enum GuardedFile {
         return count
     }
 
-    /// Returns the reason not to trust the file at `path`; nil if there is none, or no file.
+    /// Returns the reason not to trust the file at `path`, or the folder that is used as a whole; nil if there is none, or neither.
     package static func exposure(of path: String, _ content: Content) -> String? {
         var status = stat()
-        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return FileAccess(status).exposure(of: path, content)
+        guard unsafe stat(path, &status) == 0, [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { return nil }
+        return exposure(of: path, status, content)
+    }
+
+    private static func exposure(of path: String, _ status: stat, _ content: Content) -> String? {
+        let own =
+            status.st_mode & S_IFMT == S_IFDIR
+            ? FolderAccess(path)?.exposure(of: path) : FileAccess(status).exposure(of: path, content)
+        return own ?? FolderAccess.exposure(onTheWayTo: path)
+    }
+
+    /// Returns the reason not to trust the open file `descriptor` of `path`, which holds instructions; nil if there is none.
+    package static func exposure(of path: String, descriptor: Int32) -> String? {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return "cannot be checked: \(reason())" }
+        return exposure(of: path, status, .instructions)
     }
 
     /// Returns whether `path` is a folder.

@@ -31,10 +31,11 @@ package struct ClientCertificates: Sendable {
     /// The files as they are now.
     var revisions: Revisions { paths.map { FileRevision(of: $0) } }
 
-    /// The reason why no client can be made with the files, such as a certificate of another key; nil if one can. The
-    /// check blocks a thread for some milliseconds.
+    /// The reason why no client can be made with the files, such as a certificate of another key, or a file that other accounts can
+    /// change; nil if one can. The check blocks a thread for some milliseconds.
     var problem: String? {
-        KafkaProperties(configuration, bootstrapServers: configuration.kafka.bootstrapServers).producer
+        BrokerFiles.diagnostics(for: configuration).first?.message
+            ?? KafkaProperties(configuration, bootstrapServers: configuration.kafka.bootstrapServers).producer
             .refusal(of: .producer)
     }
 

@@ -113,21 +113,12 @@ struct AppsReader {
 
     /// Returns the vendor in the file `path`. Errors of the file are reported at their places in it.
     private func declared(_ path: String, _ node: Node, _ app: Section) -> AdapterRegistry.Registration? {
-        let file = app.diagnostics.resolve(path)
-        guard let text = source.file(file) else {
-            app.diagnostics.error(
-                node,
-                "the file of \(app.path(of: Configuration.App.adapterKey)) cannot be read; fix the path or create the file"
-            )
-            return nil
-        }
-        let (vendor, found) = DeclaredVendor.load(text, file: file)
+        let name = app.path(of: Configuration.App.adapterKey)
+        guard let text = app.text(ofFile: path, node, named: name, source) else { return nil }
+        let (vendor, found) = DeclaredVendor.load(text, file: app.diagnostics.resolve(path))
         for diagnostic in found where diagnostic.severity == .error { app.diagnostics.append(diagnostic) }
         guard let vendor else {
-            app.diagnostics.error(
-                node,
-                "the file of \(app.path(of: Configuration.App.adapterKey)) cannot be used; fix the errors that are reported in it"
-            )
+            app.diagnostics.error(node, "the file of \(name) cannot be used; fix the errors that are reported in it")
             return nil
         }
         return vendor.registration

@@ -45,11 +45,12 @@ extension ConfigurationReader {
     }
 
     private func tree(_ diagnostics: Diagnostics) -> (root: Node, text: String)? {
-        guard let text = source.file(diagnostics.file) else {
-            diagnostics.error(nil, "cannot be read as a file of UTF-8 text")
+        switch source.file(diagnostics.file) {
+        case .contents(let text): return parse(text, diagnostics).map { ($0, text) }
+        case .refused(let reason):
+            diagnostics.error(nil, reason)
             return nil
         }
-        return parse(text, diagnostics).map { ($0, text) }
     }
 
     private func section(_ name: String, of root: Node, _ text: String, _ diagnostics: Diagnostics) -> Section? {

@@ -59,10 +59,12 @@ public struct ConfigurationReader {
     /// Returns the configuration and the tree like `read`, also where there are errors; nil where there is no tree.
     private func draft(_ diagnostics: Diagnostics, _ notes: FileNotes) -> (draft: Configuration, root: Node)? {
         notes.look(at: diagnostics.file)
-        guard let text = source.file(diagnostics.file) else {
+        let text: String
+        switch source.file(diagnostics.file) {
+        case .contents(let contents): text = contents
+        case .refused(let reason):
             let isThere = notes.files[diagnostics.file].flatMap(\.self) != nil
-            diagnostics.error(
-                nil, "\(isThere ? "cannot be read as a file of UTF-8 text" : "no such file"); name one with --config")
+            diagnostics.error(nil, isThere ? reason : "no such file; name one with --config")
             return nil
         }
         guard let root = parse(text, diagnostics) else { return nil }
@@ -255,11 +257,17 @@ extension Section {
 
     /// Returns the text of a file that holds no secret, without the end of its last line; see `secret`.
     func contents(ofFile path: String, _ node: Node, named name: String, _ source: ConfigurationSource) -> String? {
-        guard let contents = source.file(diagnostics.resolve(path)) else {
-            diagnostics.error(node, "the file of \(name) cannot be read; fix the path or create the file")
+        text(ofFile: path, node, named: name, source).map(Self.withoutLineEnd)
+    }
+
+    /// Returns the text of a file that decides whom to trust; nil after reporting why it must not be used.
+    func text(ofFile path: String, _ node: Node?, named name: String, _ source: ConfigurationSource) -> String? {
+        switch source.file(diagnostics.resolve(path)) {
+        case .contents(let text): return text
+        case .refused(let reason):
+            diagnostics.error(node, "the file of \(name) \(reason)")
             return nil
         }
-        return Self.withoutLineEnd(contents)
     }
 
     private static func withoutLineEnd(_ text: String) -> String {

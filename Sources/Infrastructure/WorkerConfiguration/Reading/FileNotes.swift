@@ -39,19 +39,19 @@ final class FileNotes: Sendable {
 extension ConfigurationSource {
     /// Returns the same source, which records every read in `notes`.
     func noted(in notes: FileNotes) -> ConfigurationSource {
-        ConfigurationSource(
-            environment: environment,
-            file: { [file] path in
-                notes.look(at: path)
-                let text = file(path)
-                notes.read((text ?? "").utf8)
-                return text
-            },
-            secret: { [secret] path in
-                notes.look(at: path)
-                let found = secret(path)
-                if case .contents(let bytes) = found { bytes.withBytes { notes.read($0) } }
-                return found
-            })
+        var noted = self
+        noted.file = { [file] path in
+            notes.look(at: path)
+            let found = file(path)
+            if case .contents(let text) = found { notes.read(text.utf8) }
+            return found
+        }
+        noted.secret = { [secret] path in
+            notes.look(at: path)
+            let found = secret(path)
+            if case .contents(let bytes) = found { bytes.withBytes { notes.read($0) } }
+            return found
+        }
+        return noted
     }
 }

@@ -99,7 +99,14 @@ struct ConfigurationOptions: ParsableArguments {
 
 extension ConfigurationSource {
     /// This process's environment and files.
-    static let system = ConfigurationSource(
+    static let system: ConfigurationSource = {
+        var source = unguarded
+        (source.file, source.secret) = (guardedFile, guardedSecret)
+        return source
+    }()
+
+    /// This process's environment and files, whoever can change them: for tests, which sign for nobody.
+    static let unguarded = ConfigurationSource(
         environment: { CommandContext.current.environment[$0] },
-        file: { try? String(contentsOfFile: $0, encoding: .utf8) }, secret: guardedSecret)
+        file: { try? String(contentsOfFile: $0, encoding: .utf8) })
 }

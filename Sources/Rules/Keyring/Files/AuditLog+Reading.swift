@@ -5,6 +5,9 @@ extension AuditLog {
     /// The longest part of a log that is read, from its end; longer than any ring's log.
     private static let longestReading = 64 << 20
 
+    /// The reason not to believe the log, with its remedy: other accounts could have written it. nil where there is none, or no log.
+    package var exposure: String? { GuardedFile.exposure(of: path, .instructions) }
+
     /// Returns the versions that were retired or revoked according to the log, each with its state; empty where the log
     /// cannot be read.
     func endedVersions() -> [String: KeyVersion.State] {
@@ -43,7 +46,9 @@ extension AuditLog {
         guard descriptor >= 0 else { return [] }
         defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return [] }
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            GuardedFile.exposure(of: path, descriptor: descriptor) == nil
+        else { return [] }
         let length = min(status.st_size, Self.longestReading)
         var text = [UInt8](repeating: 0, count: length)
         var count = 0

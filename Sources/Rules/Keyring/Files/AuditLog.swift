@@ -70,6 +70,7 @@ public struct AuditLog: Sendable {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw KeyRingError(path, "cannot be written: it is no file; move it away")
         }
+        if let exposure = GuardedFile.exposure(of: path, descriptor: descriptor) { throw KeyRingError(path, exposure) }
         guard FolderOwner.adopt(descriptor, in: folder) else { throw failure() }
         // A full disk may have cut the last line.
         let start = Self.endsInLine(descriptor, size: status.st_size) ? [] : [UInt8(ascii: "\n")]

@@ -10,7 +10,9 @@ public enum KeyFile {
 
     /// Reads a file that holds no secret, but decides which key signs: other accounts may read it and not change it.
     package static func readListing(_ path: String) throws(KeyRingError) -> [UInt8] {
-        try read(path, .instructions).withBytes { Array($0) }
+        do throws(GuardedFileError) { return try GuardedFile.instructions(path) } catch {
+            throw KeyRingError(error.path, error.message)
+        }
     }
 
     /// Reads the file `path`, which other accounts may use as `content` allows.

@@ -168,11 +168,13 @@ public struct KeyRingDirectory: Sendable {
         }
     }
 
-    /// Refuses a folder that others can write.
+    /// Refuses a folder whose files others could replace.
     ///
     /// - Throws: `KeyRingError` with the command that fixes it.
     func requireOwnFolder() throws(KeyRingError) {
-        if let exposure = FolderAccess(path)?.exposure(of: path) { throw KeyRingError(path, exposure) }
+        if let exposure = FolderAccess(path)?.exposure(of: path) ?? FolderAccess.exposure(onTheWayTo: path) {
+            throw KeyRingError(path, exposure)
+        }
     }
 
     /// Returns the path of the file that a version names.

@@ -69,7 +69,7 @@ struct KeySourceFile: Sendable {
     /// - Throws: `PickupError`.
     static func document(of session: Configuration.Pickup.Session) throws(PickupError) -> [UInt8] {
         do throws(GuardedFileError) {
-            return try GuardedFile.read(session.keySet, .instructions, limit: KeySet.mostBytes).withBytes { Array($0) }
+            return try GuardedFile.instructions(session.keySet, limit: KeySet.mostBytes)
         } catch { throw PickupError("pickup.\(session.name).jwks: \(error.path) \(error.message)") }
     }
 

@@ -91,7 +91,7 @@ struct EventReader {
             let value = section.value(of: Keys.value)?.scalar.map { Array($0.string.utf8) } ?? section.read(Keys.value)
             return value.map { record($0, parts, of: nil, time) }
         }
-        guard let text = source.file(diagnostics.resolve(path)) else {
+        guard case .contents(let text) = source.file(diagnostics.resolve(path)) else {
             diagnostics.error(
                 node,
                 "the file of \(section.path(of: Keys.valueFile)) cannot be read; fix the path or create the file")

@@ -204,7 +204,7 @@ struct ConfigurationMistake: CustomTestStringConvertible, Sendable {
             "the file of sasl.password_file cannot be opened", fix: "fix the path or put the file there"),
         .init(
             "a missing seal", .remove("recipient.jwk"), at: "remint.yaml:28:11",
-            "the file of apps.web.seal cannot be read", fix: "write the recipient's public JWK to it or fix the path"),
+            "the file of apps.web.seal cannot be opened", fix: "fix the path or put the file there"),
         .init(
             "a missing JWK Set", .remove("jwks.json"), at: "remint.yaml:42:11",
             "pickup.session.jwks: jwks.json cannot be opened", fix: "fix the path or put the file there"),

@@ -27,9 +27,7 @@ import WorkerTestSupport
         try Data(text.utf8).write(to: URL(filePath: file))
         return Preflight(
             file: file, registry: AdapterRegistry([.init(BrazeAdapter.self)]),
-            source: ConfigurationSource(
-                environment: { _ in nil }, file: { try? String(contentsOfFile: $0, encoding: .utf8) },
-                secret: ConfigurationSource.guardedSecret)
+            source: .guarded
         ).diagnostics.filter { $0.severity == .error }.map(\.message)
     }
 

@@ -65,9 +65,7 @@ private struct AskingAdapter: LookupAdapter {
         try Data(text.utf8).write(to: URL(filePath: file))
         return Preflight(
             file: file, registry: AdapterRegistry([.init(AskingAdapter.self)]),
-            source: ConfigurationSource(
-                environment: { _ in nil }, file: { try? String(contentsOfFile: $0, encoding: .utf8) },
-                secret: ConfigurationSource.guardedSecret))
+            source: .guarded)
     }
 
     private func write(_ text: String, _ name: String, mode: Int = 0o600) throws {
@@ -132,7 +130,11 @@ private struct AskingAdapter: LookupAdapter {
         let complaint =
             "\(folder.path)/ca.pem has mode \(String(mode, radix: 8)), so others than its owner can use it; run: chmod 644 \(folder.path)/ca.pem"
         let ofLookup = try preflight("mode: verify, key: k, certificate_authority: ca.pem")
-        #expect(ofLookup.diagnostics.map(\.message) == [complaint])
+        #expect(
+            ofLookup.diagnostics.map(\.message) == [
+                complaint.replacing(
+                    "\(folder.path)/ca.pem has", with: "the file of apps.shop.lookup.certificate_authority has")
+            ])
         let text = """
             kafka: { bootstrap_servers: 127.0.0.1:1, properties: { security.protocol: SSL, ssl.ca.location: \(folder.path)/ca.pem } }
             keys: { k: { path: ring } }

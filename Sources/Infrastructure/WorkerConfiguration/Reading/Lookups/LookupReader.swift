@@ -97,9 +97,7 @@ struct LookupReader {
             return nil
         }
         let path = diagnostics.resolve(text)
-        guard let contents = source.file(path) else {
-            diagnostics.error(
-                node, "the file of \(section.path(of: setting)) cannot be read; fix the path or create the file")
+        guard let contents = section.text(ofFile: text, node, named: section.path(of: setting), source) else {
             return nil
         }
         guard contents.contains("-----BEGIN CERTIFICATE-----") else {

@@ -98,7 +98,7 @@ struct InitCommand: ParsableCommand, AdvisingCommand {
     func ring(of starter: StarterConfiguration, in text: String) throws -> RingInUse {
         let path = files.configuration
         var source = ConfigurationSource.system
-        source.file = { $0 == path ? text : ConfigurationSource.system.file($0) }
+        source.file = { $0 == path ? .contents(text) : ConfigurationSource.system.file($0) }
         let (configuration, diagnostics) = ConfigurationReader(registry: .remint, source: source).read(path)
         guard let configuration, let key = configuration.keys.first(where: { $0.name == starter.app }),
             let folder = key.path

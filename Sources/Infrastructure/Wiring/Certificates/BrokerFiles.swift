@@ -1,8 +1,8 @@
 import JOSE
-import WorkerConfiguration
+package import WorkerConfiguration
 
 /// The files that `kafka.properties` names, which librdkafka reads without a look at who else can read or write them.
-enum BrokerFiles {
+package enum BrokerFiles {
     /// The properties that name a file of secrets.
     private static let secrets: Set<String> = ["ssl.key.location", "ssl.keystore.location", "sasl.kerberos.keytab"]
     /// The properties that name a file which decides who is believed, or which code runs.
@@ -13,7 +13,7 @@ enum BrokerFiles {
 
     /// Returns diagnostics for files that this process cannot read, and for those that other accounts could read or
     /// change.
-    static func diagnostics(for configuration: Configuration) -> [Diagnostic] {
+    package static func diagnostics(for configuration: Configuration) -> [Diagnostic] {
         let properties = configuration.kafka.properties
         let scheme = properties.last { $0.name == "security.protocol" }?.value.lowercased() ?? "plaintext"
         return properties.compactMap { property in
