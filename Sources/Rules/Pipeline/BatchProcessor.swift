@@ -105,7 +105,7 @@ public struct BatchProcessor: Sendable {
     private mutating func begin(_ batch: Batch, at time: UnixTime) {
         checkSuspensions(at: time)
         admission.suspensions.releaseProbes()
-        minter.look(at: signing.keysRevision)
+        minter.begin(batch, signing.keysRevision, at: time)
         reader.look(at: signing)
         resolver.begin(batch.waiting)
     }
@@ -136,14 +136,25 @@ public struct BatchProcessor: Sendable {
     // MARK: What is remembered
 
     /// Confirms the tokens of the batches up to `number`, which were published.
-    public mutating func confirm(throughBatch number: Int) { admission.confirm(throughBatch: number) }
+    public mutating func confirm(throughBatch number: Int) {
+        admission.confirm(throughBatch: number)
+        minter.versions.confirm(throughBatch: number)
+    }
 
-    /// Forgets the unconfirmed tokens, which will never be published. Their events return.
-    public mutating func rollBack() { admission.rollBack() }
+    /// Forgets the unconfirmed tokens, whose events return.
+    ///
+    /// - Parameter isPublished: whether some of the tokens may be published, so that later versions stay above theirs.
+    public mutating func rollBack(isPublished: Bool = false) {
+        admission.rollBack()
+        minter.versions.rollBack(keepsVersions: isPublished)
+    }
 
-    /// The highest version assigned so far, or the floor for the next one if that is higher.
-    public var highestVersion: Int64 { minter.highestVersion }
+    /// Returns the highest version of the batches up to `number`, or the floor for the next version if that is higher.
+    public func highestVersion(throughBatch number: Int) -> Int64 { minter.versions.last(throughBatch: number) }
+
+    /// Whether no token can be minted, because the clock is more than a day behind the last versions.
+    public var isBehindVersions: Bool { minter.versions.isBlocked }
 
     /// Raises the floor: every later token has a version above `version`, whatever the clock shows.
-    public mutating func raiseVersions(above version: Int64) { minter.raiseVersions(above: version) }
+    public mutating func raiseVersions(above version: Int64) { minter.versions.raise(above: version) }
 }

@@ -115,7 +115,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         let follower = TokenFollower(
             configuration, brokers: brokers, store: store, past: past, unreadable: unreadable, logger: logger, now: now)
         let maker = TermsMaker(
-            started: pickup, nonces: try PickupFiles.nonces(pickup), metrics: metrics, logger: logger, now: now)
+            started: pickup, nonces: try PickupFiles.nonces(pickup), metrics: metrics, logger: logger, now: now,
+            isClockInDoubt: { follower.isClockInDoubt })
         let terms = CurrentTerms(try maker.terms(configuration))
         let sender = EventSender(producer: producer, store: store, now: now)
         let asks = TokenAsks(

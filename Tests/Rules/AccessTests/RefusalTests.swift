@@ -14,6 +14,7 @@ struct RefusalTests {
                 "proof_wrong_time", "proof_wrong_session", "proof_mismatch", "proof_replayed", "proof_without_nonce",
                 "proof_memory_full",
                 "too_many_proofs", "unknown_api_key", "app_not_opened", "app_not_allowed", "keys_unavailable",
+                "clock_wrong",
             ])
     }
 
@@ -23,6 +24,12 @@ struct RefusalTests {
         #expect(AccessRefusal(.userTooLong).answer == .invalid)
         #expect(AccessRefusal(.keysUnavailable, retryAfter: .seconds(7)).answer == .later(.seconds(7)))
         #expect(AccessRefusal(.keysUnavailable, retryAfter: .milliseconds(7)).answer == .later(.seconds(1)))
+    }
+
+    @Test func `a verifier with a wrong clock refuses nothing for good because of a time`() {
+        let passing = AccessRefusal.Reason.allCases.map { AccessRefusal($0) }.filter { $0.byWrongClock != $0 }
+        #expect(passing.map(\.reason) == [.expired, .notYetValid, .proofWrongTime])
+        #expect(passing.allSatisfy { $0.byWrongClock.answer == .later(.seconds(30)) && !$0.byWrongClock.isFailure })
     }
 
     @Test func `a binding that does not fit is the session's fault, not the proof's`() {

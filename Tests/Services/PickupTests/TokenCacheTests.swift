@@ -25,6 +25,17 @@ import Testing
         #expect(cache.count == 1)
     }
 
+    @Test func `a token that was accepted by a wrong clock gives way to the next one`() {
+        var cache = TokenCache(capacity: 1 << 20)
+        let ahead = Self.now.advanced(bySeconds: 400 * 86_400)
+        cache.put(token(ahead.microseconds, lives: 800 * 86_400), for: [1], at: ahead)
+        let taken = [0, 1, 0].map {
+            cache.put(token(Self.now.microseconds + $0), for: [1], at: Self.now)
+        }
+        #expect(taken == [true, true, false])
+        #expect(cache[[1]]?.version == Self.now.microseconds + 1)
+    }
+
     @Test func `expired tokens are forgotten, and the oldest ones when the memory is full`() {
         var cache = TokenCache(capacity: 100 << 10)
         for number in 0..<500 { cache.put(token(Int64(number + 1)), for: key(number), at: Self.now) }

@@ -42,6 +42,8 @@ public actor EmbeddedBroker {
         case errors(Request, [ResponseError])
         /// The member that sends the next heartbeat learns that another member has its place.
         case memberFenced
+        /// The next request to produce is refused, because its records' times are too far ahead.
+        case timeRefused
         /// Requests of this kind are answered as usual again, whatever errors are left.
         case noErrors(Request)
         /// Every request for this topic fails with this error; nil ends that.
@@ -107,6 +109,9 @@ public actor EmbeddedBroker {
         case .memberFenced:
             unsafe rd_kafka_mock_push_request_errors_array(
                 cluster, Request.heartbeat.rawValue, 1, [RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID])
+        case .timeRefused:
+            unsafe rd_kafka_mock_push_request_errors_array(
+                cluster, Request.produce.rawValue, 1, [RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP])
         case .noErrors(let request): unsafe rd_kafka_mock_clear_request_errors(cluster, request.rawValue)
         case .topic(let topic, let error):
             unsafe rd_kafka_mock_topic_set_error(cluster, topic, error?.code ?? RD_KAFKA_RESP_ERR_NO_ERROR)

@@ -1,4 +1,5 @@
 package import AdapterKit
+import Pipeline
 
 /// The difference between this process's clock and another clock that dates something the process reads. A value without
 /// a clock.
@@ -21,14 +22,18 @@ package struct ClockComparison: Sendable {
     package init() {}
 
     /// Records that something was dated `moment` by the other clock, and read at the time `now` of this clock.
-    package mutating func record(_ moment: UnixTime, at now: UnixTime) {
+    ///
+    /// - Returns: whether the two agree.
+    @discardableResult
+    package mutating func record(_ moment: UnixTime, at now: UnixTime) -> Bool {
         let difference = now.microseconds(since: moment)
         latest = (difference, now)
         guard difference.magnitude > UInt64(Self.bound) else {
             differing = nil
-            return
+            return true
         }
         differing = ((differing?.count ?? 0) + 1, difference, now)
+        return false
     }
 
     /// Records as `record(_:at:)` does something that may have waited for any time before it was read: it can only show
@@ -51,5 +56,42 @@ package struct ClockComparison: Sendable {
 
     private static func isRecent(_ time: UnixTime, _ now: UnixTime) -> Bool {
         now.microseconds(since: time).magnitude <= UInt64(memory)
+    }
+}
+
+/// Notices that this clock was set, by a clock that nobody sets. A value without a clock.
+package struct ClockSteps: Sendable {
+    /// The time for which a set clock is in doubt if no other clock agrees with it.
+    private static let memory = Duration.seconds(3600)
+    /// The lead of this clock over the one that nobody sets, while this clock was right, in microseconds.
+    private var lead: Int64
+    private var since: Duration?
+
+    /// Begins at the time `now` of a clock that counts as right.
+    package init(at now: UnixTime, elapsed: Duration) { lead = Self.lead(now, elapsed) }
+
+    /// Notes that another clock agrees with this one.
+    package mutating func agreed(_ now: UnixTime, elapsed: Duration) {
+        (lead, since) = (Self.lead(now, elapsed), nil)
+    }
+
+    /// Returns whether this clock was set by more than `ClockComparison.bound` since another one agreed with it.
+    package mutating func isSet(_ now: UnixTime, elapsed: Duration) -> Bool {
+        let present = Self.lead(now, elapsed)
+        let step = UnixTime(microseconds: present).microseconds(since: UnixTime(microseconds: lead))
+        guard step.magnitude > UInt64(ClockComparison.bound) else {
+            since = nil
+            return false
+        }
+        since = since ?? elapsed
+        guard let since, elapsed - since < Self.memory else {
+            agreed(now, elapsed: elapsed)
+            return false
+        }
+        return true
+    }
+
+    private static func lead(_ now: UnixTime, _ elapsed: Duration) -> Int64 {
+        now.microseconds(since: UnixTime(microseconds: elapsed.microseconds))
     }
 }

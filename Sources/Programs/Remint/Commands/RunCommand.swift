@@ -172,7 +172,10 @@ private struct DeadlineService: Service, CustomStringConvertible, CustomReflecta
             try await worker.run()
         } onGracefulShutdown: { [limit, logger, supervision] in
             supervision?.stopping()
-            DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Int(limit.components.seconds))) {
+            let end = DispatchTime.now() + .seconds(Int(limit.components.seconds))
+            // On a thread of its own, and without a log line: whoever reads the log may be what is stuck.
+            DispatchQueue(label: "remint.last-resort").asyncAfter(deadline: end + .seconds(1)) { _exit(75) }
+            DispatchQueue.global().asyncAfter(deadline: end) {
                 logger.error(
                     "worker.stop-overdue",
                     "the worker did not stop within worker.shutdown_deadline; ending the process")

@@ -65,6 +65,8 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case appNotAllowed = "app_not_allowed"
         /// The issuer's keys could not be had, or it is unknown yet whether a key is new.
         case keysUnavailable = "keys_unavailable"
+        /// A time in the session or the proof does not fit this clock, and this clock may be wrong.
+        case clockWrong = "clock_wrong"
 
         /// Whether the proof was to blame, which is `error="invalid_dpop_proof"` (RFC 9449, section 7.1).
         public var isOfProof: Bool {
@@ -100,7 +102,7 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     /// address. A key that is not known yet counts too: a caller that invents keys must not ask without end.
     public var isFailure: Bool {
         switch reason {
-        case .appNotAllowed, .appNotOpened, .proofWithoutNonce, .proofMemoryFull, .tooManyProofs: false
+        case .appNotAllowed, .appNotOpened, .proofWithoutNonce, .proofMemoryFull, .tooManyProofs, .clockWrong: false
         default: true
         }
     }
@@ -132,6 +134,15 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
             }
         }
         return weight(other) > weight(self) ? other : self
+    }
+
+    /// The refusal of a verifier whose clock may be wrong. A refusal for a time passes with the wrong clock: devices must
+    /// not drop a session that may be valid.
+    public var byWrongClock: AccessRefusal {
+        switch reason {
+        case .expired, .notYetValid, .proofWrongTime: AccessRefusal(.clockWrong, retryAfter: .seconds(30))
+        default: self
+        }
     }
 
     /// The app that was asked for is not there, or not for the caller.

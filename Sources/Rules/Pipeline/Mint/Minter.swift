@@ -7,7 +7,7 @@ import AdapterKit
 struct Minter {
     private var known = KnownKeys()
     private var random: AnyGenerator
-    private var versions = VersionClock()
+    var versions = VersionClock()
     /// The second that was formatted last, and its text: thousands of tokens share it.
     private var written: (seconds: Int64, text: [UInt8]) = (0, Array(UnixTime(seconds: 0).description.utf8))
     /// The lifetime of a look-up's credential, if the vendor allows it, in seconds.
@@ -15,14 +15,11 @@ struct Minter {
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = AnyGenerator(base: random) }
 
-    /// The highest version assigned so far, or the floor for the next one if that is higher.
-    var highestVersion: Int64 { versions.last }
-
-    /// Raises the floor: every later version is above `version`.
-    mutating func raiseVersions(above version: Int64) { versions.raise(above: version) }
-
-    /// Begins a batch. Looks keys up again if `revision`, the signer's, shows that they may have changed.
-    mutating func look(at revision: Int?) { known.look(at: revision) }
+    /// Begins a batch at the time `now`. Looks keys up again if `revision`, the signer's, shows that they may have changed.
+    mutating func begin(_ batch: Batch, _ revision: Int?, at now: UnixTime) {
+        known.look(at: revision)
+        versions.begin(batch, at: now)
+    }
 
     /// Drops the cache entries of all apps but these. A new app could get a freed app's address in memory, and with it
     /// that app's keys.
@@ -56,13 +53,17 @@ struct Minter {
             let enrichment = request.grants.map { found.overridden(by: $0) } ?? found
             let input = try form.signingInput(
                 for: request.subject, adding: enrichment, isFinishedInPlace: false, random: &random)
+            guard let version = versions.next(at: now) else { throw Self.clockBehindVersions }
             let frame = known.frame(of: request.app, key, issuedAt: life.issuedAt, text(of: now))
             return .next(
                 Draft(
                     index, request, ticket, key: key, input: input, valid: life, frame: frame,
-                    version: versions.next(at: now)))
+                    version: version))
         } catch { return .ended(.failed(error, .mint), of: request.event) }
     }
+
+    private static let clockBehindVersions = Rejection(
+        .mintFailed, "this worker's clock is more than a day behind the versions of its tokens; set the clock")
 
     private mutating func text(of time: UnixTime) -> [UInt8] {
         if written.seconds != time.seconds {
@@ -115,13 +116,72 @@ struct Minter {
 
 /// A source of versions that only grow: microseconds since 1970, or the last version plus one if the clock stood still
 /// or went back.
+///
+/// No version is above `ReadBackBound` by this clock, because no reader would accept it. A version that is not published
+/// is forgotten: a clock that was far ahead for a moment must not raise the versions after it.
 struct VersionClock {
+    /// The highest version so far.
     private(set) var last: Int64 = 0
+    /// The highest version that may be published.
+    private(set) var published: Int64 = 0
+    /// The highest version that was read back.
+    private var floor: Int64 = 0
+    /// The highest versions of the batches that are not confirmed, in order.
+    private var open: [(batch: Int, last: Int64)] = []
+    private var batch = 0
+    /// Whether the next version is above the bound, because this clock was set back.
+    private(set) var isBlocked = false
 
-    mutating func raise(above version: Int64) { last = max(last, version) }
+    /// Every later version is above `version`, which was read back.
+    mutating func raise(above version: Int64) {
+        floor = max(floor, version)
+        published = max(published, version)
+        last = max(last, version)
+    }
 
-    mutating func next(at now: UnixTime) -> Int64 {
-        last = max(last == .max ? .max : last + 1, now.microseconds)
-        return last
+    /// Begins a batch. Forgets versions above the bound if another clock dated a record of the batch like this one:
+    /// then the versions are wrong, and no reader has accepted them.
+    mutating func begin(_ batch: Batch, at now: UnixTime) {
+        self.batch = batch.number
+        isBlocked = !ReadBackBound.admits(version: following(at: now), at: now)
+        guard isBlocked, batch.records.contains(where: { $0.lane != .retries && $0.isDated(about: now) }) else { return }
+        floor = ReadBackBound.admits(version: floor, at: now) ? floor : 0
+        (last, published, isBlocked) = (floor, floor, false)
+    }
+
+    private func following(at now: UnixTime) -> Int64 { max(last == .max ? .max : last + 1, now.microseconds) }
+
+    /// Returns the next version; nil if no reader would accept it.
+    mutating func next(at now: UnixTime) -> Int64? {
+        let version = following(at: now)
+        isBlocked = !ReadBackBound.admits(version: version, at: now)
+        guard !isBlocked else { return nil }
+        last = version
+        if open.last?.batch == batch { open[open.count - 1].last = version } else { open.append((batch, version)) }
+        return version
+    }
+
+    /// Returns the highest version up to batch `number`.
+    func last(throughBatch number: Int) -> Int64 { open.last { $0.batch <= number }?.last ?? published }
+
+    /// Confirms the versions of the batches up to `number`, which were published.
+    mutating func confirm(throughBatch number: Int) {
+        published = max(published, last(throughBatch: number))
+        open.removeAll { $0.batch <= number }
+    }
+
+    /// Forgets the unconfirmed versions, unless some of them may be published.
+    mutating func rollBack(keepsVersions: Bool) {
+        if keepsVersions { published = last }
+        last = published
+        open.removeAll()
+    }
+}
+
+extension InputRecord {
+    /// Whether the clock that dated the record agrees with `now` within the bound.
+    fileprivate func isDated(about now: UnixTime) -> Bool {
+        timestamp.map { ReadBackBound.admits(pastTime: $0, at: now) && ReadBackBound.admits(pastTime: now, at: $0) }
+            ?? false
     }
 }

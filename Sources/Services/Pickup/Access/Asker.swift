@@ -29,6 +29,8 @@ struct AskerAccess: Sendable {
     /// The URL at which devices reach the gateway, without a path.
     let publicURL: String
     let now: @Sendable () -> UnixTime
+    /// Returns whether the clock may be wrong.
+    let isClockInDoubt: @Sendable () -> Bool
     /// Called with the reason of each refusal.
     let refused: @Sendable (String) -> Void
 
@@ -61,7 +63,8 @@ struct AskerAccess: Sendable {
             }
             return try await device(credentials.device, request, name, &admitted, within: wait())
         } catch let error as Problem { throw error } catch {
-            let refusal = error as? AccessRefusal ?? AccessRefusal.noSession
+            var refusal = error as? AccessRefusal ?? AccessRefusal.noSession
+            if isClockInDoubt() { refusal = refusal.byWrongClock }
             refused(refusal.reason.rawValue)
             try arrivals.count(admitted)
             if refusal.isFailure { arrivals.fail(from: address) }

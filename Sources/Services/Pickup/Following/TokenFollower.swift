@@ -22,6 +22,7 @@ final class TokenFollower: Sendable {
         var counts: [String: Int] = [:]
         var records = 0
         var clock = ClockComparison()
+        var steps: ClockSteps
     }
 
     private static let timeout = Duration.seconds(2)
@@ -33,9 +34,10 @@ final class TokenFollower: Sendable {
     private let store: TokenStore
     private let past: TopicPast
     private let unreadable: UnreadableRecords
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let isRenewalDue = Atomic(false)
     private let outage: FollowingOutage
+    private let start = ContinuousClock.now
 
     init(
         _ configuration: Configuration, brokers: String, store: TokenStore, past: TopicPast,
@@ -49,6 +51,7 @@ final class TokenFollower: Sendable {
         self.logger = logger
         self.now = now
         outage = FollowingOutage(logger)
+        state = Mutex(State(steps: ClockSteps(at: now(), elapsed: .zero)))
     }
 
     /// The partitions that are followed live, and the time since which no broker answers.
@@ -58,6 +61,11 @@ final class TokenFollower: Sendable {
     /// The lead of this clock over the clocks that date tokens' records, in microseconds; nil where they agree or it is
     /// unknown.
     var clockDifference: Int64? { state.withLock { $0.clock }.difference(at: now()) }
+    /// Whether this clock may be wrong: it differs from those clocks, or was set since it last agreed with them.
+    var isClockInDoubt: Bool {
+        let (time, elapsed) = (now(), ContinuousClock.now - start)
+        return state.withLock { $0.clock.difference(at: time) != nil || $0.steps.isSet(time, elapsed: elapsed) }
+    }
     /// The pause of the live lane; nil while its events are taken.
     var lanePause: LanePause? { store.lanePause }
     /// Whether a worker published a token, or handled an ask, since the start.
@@ -278,7 +286,10 @@ final class TokenFollower: Sendable {
             state.records += 1
             // A record of a partition that is behind is as old as the outage.
             guard let published = record.timestamp, !state.behind.contains(partition) else { return }
-            state.clock.record(UnixTime(milliseconds: published), at: now())
+            let time = now()
+            if state.clock.record(UnixTime(milliseconds: published), at: time) {
+                state.steps.agreed(time, elapsed: .now - start)
+            }
         }
         do throws(RecordFault) {
             let read = try FollowedRecord(record.body, at: record.position, configuration, now: now()) {

@@ -70,14 +70,17 @@ struct TermsMaker: Sendable {
     let metrics: PickupMetrics
     let logger: Logger
     let now: @Sendable () -> UnixTime
+    private let isClockInDoubt: @Sendable () -> Bool
 
     /// - Parameters:
     ///   - started: the gateway's section as it was at the start.
     ///   - nonces: the nonces that proofs must name; nil for none.
+    ///   - isClockInDoubt: whether the clock may be wrong.
     init(
         started: Configuration.Pickup, nonces: ProofNonces?, metrics: PickupMetrics, logger: Logger,
-        now: @escaping @Sendable () -> UnixTime
+        now: @escaping @Sendable () -> UnixTime, isClockInDoubt: @escaping @Sendable () -> Bool
     ) {
+        self.isClockInDoubt = isClockInDoubt
         self.started = started
         self.nonces = nonces
         self.metrics = metrics
@@ -137,7 +140,8 @@ struct TermsMaker: Sendable {
         let access = AskerAccess(
             apps: apps, devices: devices, backends: backends,
             arrivals: Arrivals(devices: devices, backends: backends, limits: limits, now: now, refused: refused),
-            publicURL: pickup.publicURL ?? "\(scheme)://\(started.host):\(started.port)", now: now, refused: refused)
+            publicURL: pickup.publicURL ?? "\(scheme)://\(started.host):\(started.port)", now: now,
+            isClockInDoubt: isClockInDoubt, refused: refused)
         return PickupTerms(
             configuration, apps: apps, access: access, keys: try PickupFiles.sealKeys(pickup),
             frame: PickupFrame(

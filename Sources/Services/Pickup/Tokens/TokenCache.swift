@@ -1,4 +1,5 @@
 import AdapterKit
+import Pipeline
 
 /// The live tokens that a gateway knows, one for each subject, in memory with a limit that covers everything that
 /// belongs to them. A value without a clock.
@@ -59,7 +60,12 @@ struct TokenCache: Sendable {
     @discardableResult
     mutating func put(_ token: HeldToken, for key: [UInt8], at now: UnixTime) -> Bool {
         let known = table.find(key)
-        if let known, token.version <= table.version(known) { return false }
+        // A version that a wrong clock admitted outdates no token once the clock is set.
+        if let known, token.version <= table.version(known),
+            ReadBackBound.admits(version: table.version(known), at: now)
+        {
+            return false
+        }
         if let known { drop(known) }
         guard token.isLive(at: now) else {
             past.settle(key, within: capacity)

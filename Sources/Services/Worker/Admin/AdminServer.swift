@@ -92,8 +92,7 @@ struct AdminServer: Sendable {
     // MARK: Answers
 
     private var live: Response {
-        let age = status.sinceHeartbeat
-        let isAlive = age < WorkerStatus.stuckAfter
+        let (age, isAlive) = (status.sinceHeartbeat, status.isAlive)
         return Self.json(isAlive ? .ok : .serviceUnavailable) { json in
             json.member("status", isAlive ? "alive" : "stuck")
             json.member("seconds_since_heartbeat", Int64(age.components.seconds))

@@ -50,6 +50,8 @@ struct ClockComparisons: Sendable {
 
     private var sources: [Source: ClockComparison] = [:]
     private var refused: UnixTime?
+    /// Whether the clock is more than a day behind the versions of this worker's tokens.
+    var isBehindVersions = false
     private var start: Duration?
     private var nextEventsLine = Duration.zero
 
@@ -74,6 +76,9 @@ struct ClockComparisons: Sendable {
         var problems = Source.allCases.filter(\.decidesReadiness).compactMap { text(of: $0, at: now) }
         if let refused, now.microseconds(since: refused).magnitude <= UInt64(Self.refusalMemory) {
             problems.insert("the brokers refuse the time of this clock (INVALID_TIMESTAMP)", at: 0)
+        }
+        if isBehindVersions {
+            problems.append("this clock is more than a day behind the versions of this worker's tokens; none is minted")
         }
         return problems.isEmpty ? nil : problems.joined(separator: "; ") + "; set this machine's clock"
     }

@@ -103,6 +103,8 @@ struct AtLeastOnceCommitter: Committer {
             }
             open = failed
             guard let refused else { continue }
+            // The tokens are dated by a wrong clock as well: once it is set, their events need others.
+            guard refused.error.code != .invalidTimestamp else { return .aborted(refused.error) }
             wasBlocked = true
             isBlocked(refused)
             guard await backoff.wait(while: { !window.isOver }) else { return .aborted(refused.error) }

@@ -43,11 +43,26 @@ final class SessionObserver: Sendable {
 
     // MARK: The loop
 
-    /// Notes that the session is alive.
-    func beat() { status.beat() }
+    /// Notes that the session is alive, and begins `step`.
+    func beat(_ step: String) { status.beat(step) }
 
     /// Notes that the session is alive and waits, for longer than a second perhaps.
-    func waited() { status.beat() }
+    func waited() { status.beat("it waits for the brokers") }
+
+    /// Notes that a unit was committed.
+    func advanced() { status.advanced() }
+
+    /// Notes what waits, and that the session stands at `step`.
+    func looked(at waiting: SessionProgress.Waiting, _ step: String) {
+        let (before, problem) = status.look(at: waiting, step)
+        if let problem, before == nil {
+            logger.error(
+                "events.standing", "events wait, and none is settled; none is lost",
+                metadata: [LogKey.detail: "\(problem)"])
+        } else if before != nil, problem == nil {
+            logger.notice("events.moving", "events are settled again, or none waits")
+        }
+    }
 
     /// Notes that the worker is stopping.
     func stopping() { status.set(.worker, "it is stopping") }

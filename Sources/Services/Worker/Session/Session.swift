@@ -130,10 +130,10 @@ struct Session {
         observer.logOutcomes(isLast: true)
         following?.cancel()
         await finish(following, end, closing)
+        loop.rollBack()
         processor = loop.processor
         committed = loop.committed
         lanePauses = loop.lanePauses
-        processor.rollBack()
         let keepsPlaces = !end.isStop && !Task.isShuttingDownGracefully
         let isLeft: Bool
         if let leaving {

@@ -5,11 +5,10 @@ import Pipeline
 // MARK: Commits
 
 extension SessionLoop {
-    /// Returns `unit` with the marks of the logs and the highest version, which the partitions' next worker must
-    /// exceed.
+    /// Returns `unit` with the marks of the logs and its highest version, which the partitions' next worker must exceed.
     func stamped(_ unit: CommitUnit) -> CommitUnit {
         var unit = unit
-        unit.highestVersion = processor.highestVersion
+        unit.highestVersion = processor.highestVersion(throughBatch: unit.lastBatch)
         unit.marks = marks.all
         return unit
     }
@@ -54,6 +53,7 @@ extension SessionLoop {
             processor.confirm(throughBatch: unit.lastBatch)
             aborts = EqualAborts()
             context.reachability.succeeded()
+            observer.advanced()
             // Offsets have no time that brokers could refuse.
             if unit.isPublishing { context.clock.accepted() }
             if publishing.committed(unit) { observer.committed() }

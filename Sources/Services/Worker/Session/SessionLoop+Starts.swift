@@ -87,7 +87,7 @@ extension SessionLoop {
         let time = context.now()
         let offsets = starts.filter(\.value.isToBeCommitted).map { partition, start in
             let metadata = CommitMetadata(
-                version: processor.highestVersion, mark: marks.all[partition], committedAt: time)
+                version: processor.highestVersion(throughBatch: 0), mark: marks.all[partition], committedAt: time)
             return PartitionOffset(partition, offset: start.offset, metadata: metadata.text)
         }
         guard !offsets.isEmpty else { return }

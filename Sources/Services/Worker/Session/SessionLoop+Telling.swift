@@ -35,6 +35,7 @@ extension SessionLoop {
         raiseAlarms()
         observer.logOutcomes()
         var lag: [[String]: Double] = [:]
+        var waiting = 0
         for lane in Lane.allCases {
             let consumer = lanes.consumers[lane]
             let records = self.lag.records(
@@ -44,6 +45,7 @@ extension SessionLoop {
                 lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(count)
             }
             guard machine.pausedLanes.contains(lane) else {
+                if lane != .retries { waiting += Int(records.values.reduce(0, +)) }
                 restingLag.forget(lane)
                 continue
             }
@@ -56,12 +58,14 @@ extension SessionLoop {
                 }
             }
         }
+        observer.looked(at: machine.waiting(lag: waiting), machine.standing)
         if !machine.isGivingUp { background.addTask { [committer] in await committer.commitLeftOffsets() } }
         context.showApps(processor)
         let refusals = processor.refusalCounts()
         observer.measured(machine, processor, refusals: refusals, lag: lag, at: context.now())
         observer.lookedUp(processor.takeLookupTally())
         clockSample.append = committer.takeAppendTime()
+        clockSample.isBehindVersions = processor.isBehindVersions
         context.clock.record(clockSample, at: context.now())
         clockSample = ClockWatch.Sample()
         if context.reachability.isQuestionDue {

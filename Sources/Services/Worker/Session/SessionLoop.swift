@@ -98,7 +98,7 @@ struct SessionLoop {
     mutating func run() async -> SessionEnd {
         takeHistory()
         while !Task.isCancelled {
-            observer.beat()
+            observer.beat("it takes records")
             takeOrders()
             await takeReload()
             takeAnswers()
@@ -127,12 +127,14 @@ struct SessionLoop {
     ) async -> SessionEnd? {
         switch action {
         case .process(let batch):
+            observer.beat("it processes a batch")
             do throws(KafkaError) { try await process(batch) } catch { return SessionEnd(failed: error) }
         case .commit(let unit): commit(unit)
         case .add(let addition): add(addition)
-        case .rollBack: processor.rollBack()
+        case .rollBack: rollBack()
         case .check: check()
         case .answer(let lane, let rebalance):
+            observer.beat("it answers the group of the \(lane.rawValue) lane")
             do throws(KafkaError) { try await answer(lane, rebalance) } catch {
                 return renewal != nil || context.requests.isRenewalWanted ? renewed : SessionEnd(failed: error)
             }
@@ -143,6 +145,9 @@ struct SessionLoop {
         }
         return nil
     }
+
+    /// Forgets what was not published. At least once, a part of an aborted unit is.
+    mutating func rollBack() { processor.rollBack(isPublished: context.configuration.delivery == .atLeastOnce) }
 
     /// The end of a session that new clients follow.
     private var renewed: SessionEnd { isReopening ? .reopened : .renewed }

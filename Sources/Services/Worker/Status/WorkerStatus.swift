@@ -19,6 +19,8 @@ public final class WorkerStatus: Sendable {
         case keys
         /// The machine's clock agrees with others.
         case clock
+        /// Events that wait are settled.
+        case progress
         /// The worker is neither starting, nor quiet, nor stopping.
         case worker
 
@@ -66,16 +68,27 @@ public final class WorkerStatus: Sendable {
         var keySets: [String: String] = [:]
         var isQuiet = false
         var isRenewalDue = false
-        var heartbeat = ContinuousClock.now
+        var heartbeat: Duration
+        var step = "it begins"
+        var progress = SessionProgress()
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+    private let elapsed: @Sendable () -> Duration
 
     /// The parts that do not work as they should, while the worker answers events.
     let degradations = Degradations()
 
     /// The status of a worker that is starting.
-    public init() {
+    public convenience init() {
+        let start = ContinuousClock.now
+        self.init(elapsed: { .now - start })
+    }
+
+    /// - Parameter elapsed: the time since any moment, by a clock that nobody sets.
+    init(elapsed: @escaping @Sendable () -> Duration) {
+        self.elapsed = elapsed
+        state = Mutex(State(heartbeat: elapsed()))
         degradations.watch(.apps) { [weak self] in self?.waitingApps }
         degradations.watch(.lanes) { [weak self] in self?.waitingLanes }
     }
@@ -93,7 +106,15 @@ public final class WorkerStatus: Sendable {
     // MARK: Readiness
 
     /// The missing dependencies, each with the reason; empty if the worker is ready.
-    public var problems: [Dependency: String] { state.withLock { $0.problems } }
+    public var problems: [Dependency: String] {
+        state.withLock { state in
+            let silence = elapsed() - state.heartbeat
+            guard silence >= Self.silentAfter else { return state.problems }
+            var problems = state.problems
+            problems[.progress] = "the worker's loop stands still for \(silence.components.seconds)s: \(state.step)"
+            return problems
+        }
+    }
 
     /// Whether nothing keeps the worker from working.
     public var isReady: Bool { problems.isEmpty }
@@ -104,14 +125,23 @@ public final class WorkerStatus: Sendable {
         return problems.isEmpty ? "ready" : "not ready: \(problems.joined(separator: "; "))"
     }
 
+    /// The time without a heartbeat after which the worker is not ready. A batch may take some seconds.
+    private static let silentAfter = Duration.seconds(30)
     /// The time without a heartbeat after which the loop counts as stuck.
     static let stuckAfter = Duration.seconds(60)
 
-    /// Whether the loop works: it has had a heartbeat within the last minute.
-    public var isAlive: Bool { sinceHeartbeat < Self.stuckAfter }
+    /// Whether the loop works: it has had a heartbeat within the last minute, and events in hand do not stand still for no
+    /// reason that is known. Another start would not help against a known one.
+    public var isAlive: Bool {
+        state.withLock { state in
+            let now = elapsed()
+            let isExplained = state.problems.keys.contains { $0 != .progress }
+            return now - state.heartbeat < Self.stuckAfter && (isExplained || !state.progress.isStuck(at: now))
+        }
+    }
 
     /// The time since the loop's last heartbeat.
-    public var sinceHeartbeat: Duration { state.withLock { .now - $0.heartbeat } }
+    public var sinceHeartbeat: Duration { state.withLock { elapsed() - $0.heartbeat } }
 
     /// Sets the problem of `dependency`; nil where there is none.
     func set(_ dependency: Dependency, _ problem: String?) { state.withLock { $0.problems[dependency] = problem } }
@@ -146,7 +176,24 @@ public final class WorkerStatus: Sendable {
         return reasons.count > 5 ? "\(shown); and \(reasons.count - 5) more" : shown
     }
 
-    func beat() { state.withLock { $0.heartbeat = .now } }
+    /// Notes that the loop moves, and begins `step`.
+    func beat(_ step: String) { state.withLock { ($0.heartbeat, $0.step) = (elapsed(), step) } }
+
+    /// Notes that events were settled, or offsets committed.
+    func advanced() { state.withLock { $0.progress.advanced() } }
+
+    /// Notes what waits, and that the session stands at `step`.
+    ///
+    /// - Returns: the problem before and now.
+    func look(at waiting: SessionProgress.Waiting, _ step: String) -> (before: String?, problem: String?) {
+        state.withLock { state in
+            let length = state.progress.look(at: waiting, now: elapsed())
+            let before = state.problems[.progress]
+            let problem = length.map { "events wait, and none is settled for \($0.components.seconds)s: \(step)" }
+            state.problems[.progress] = problem
+            return (before, problem)
+        }
+    }
 
     // MARK: Apps
 

@@ -68,7 +68,7 @@ import WorkerTestSupport
             #expect(
                 refused.json["dependencies"] as? [String: String] == [
                     "brokers": "ok", "topics": "ok", "publishing": "the topic \"t\" cannot be written", "keys": "ok",
-                    "clock": "not compared",
+                    "clock": "not compared", "progress": "ok",
                     "worker": "it is starting",
                 ])
             bench.status.set(.publishing, nil)

@@ -117,6 +117,16 @@ import WorkerTestSupport
         }
     }
 
+    @Test func `tokens that the broker refuses for their time are minted again, and not sent again`() async throws {
+        try await with { bench, committer, _, _ in
+            var events = Events(bench.configuration)
+            let unit = try await events.unit([events.garbage()])
+            try await bench.broker.inject(.timeRefused)
+            #expect(await commit(unit, by: committer) == .aborted("INVALID_TIMESTAMP"))
+            #expect(try await committed(bench, .live) == nil)
+        }
+    }
+
     @Test func `a record that is too large becomes smaller, and no other does`() async throws {
         try await with(kafka: ["message.max.bytes: 2000"]) { bench, committer, _, _ in
             var events = Events(bench.configuration)

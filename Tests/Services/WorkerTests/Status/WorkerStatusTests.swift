@@ -1,4 +1,5 @@
 import AdapterKit
+import Synchronization
 import Testing
 
 @testable import Pipeline
@@ -51,9 +52,67 @@ import Testing
     @Test func `a status has the time since the loop's last heartbeat`() async {
         let status = WorkerStatus()
         let start = ContinuousClock.now
-        status.beat()
+        status.beat("it takes records")
         #expect(status.sinceHeartbeat <= .now - start)
         #expect(status.sinceHeartbeat >= .zero)
+    }
+
+    /// A value of the clock that nobody sets.
+    private final class Elapsed: Sendable {
+        private let seconds = Atomic(0)
+        func pass(_ more: Int) { seconds.add(more, ordering: .relaxed) }
+        var now: Duration { .seconds(seconds.load(ordering: .relaxed)) }
+    }
+
+    @Test func `a worker is ready only while events that wait are settled`() {
+        let elapsed = Elapsed()
+        let status = WorkerStatus(elapsed: { elapsed.now })
+        status.set(.worker, nil)
+        func look(_ waiting: SessionProgress.Waiting) -> Bool {
+            status.beat("it takes records")
+            _ = status.look(at: waiting, "no record arrives")
+            return status.isReady
+        }
+        var found: [Bool] = []
+        for waiting: SessionProgress.Waiting in [.records, .records, .nothing, .records, .work, .work] {
+            found.append(look(waiting))
+            elapsed.pass(9)
+        }
+        #expect(found == [true, true, true, true, true, false])
+        #expect(status.problems == [.progress: "events wait, and none is settled for 18s: no record arrives"])
+        status.advanced()
+        #expect(look(.records))
+    }
+
+    @Test func `a supervisor ends a worker whose events in hand stand still for no known reason`() {
+        let elapsed = Elapsed()
+        let status = WorkerStatus(elapsed: { elapsed.now })
+        func looks(_ waiting: SessionProgress.Waiting) -> Bool {
+            status.beat("it takes records")
+            _ = status.look(at: waiting, "")
+            return status.isAlive
+        }
+        status.set(.worker, nil)
+        let start = looks(.work)
+        elapsed.pass(120)
+        #expect(start && looks(.records), "a restart brings no records")
+        #expect(!looks(.work))
+        status.set(.publishing, "the topic cannot be written")
+        #expect(looks(.work), "a restart does not help either")
+    }
+
+    @Test func `a loop that does not move keeps the worker from being ready, and then ends it`() {
+        let elapsed = Elapsed()
+        let status = WorkerStatus(elapsed: { elapsed.now })
+        status.set(.worker, nil)
+        status.beat("it processes a batch")
+        elapsed.pass(30)
+        #expect(status.problems == [.progress: "the worker's loop stands still for 30s: it processes a batch"])
+        #expect(status.isAlive)
+        elapsed.pass(30)
+        #expect(!status.isAlive)
+        status.beat("it takes records")
+        #expect(status.isReady && status.isAlive)
     }
 
     @Test func `quiet mode comes and goes`() {
