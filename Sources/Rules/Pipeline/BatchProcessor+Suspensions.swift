@@ -1,4 +1,4 @@
-import AdapterKit
+package import AdapterKit
 
 extension BatchProcessor {
     /// A change that an operator should know of.
@@ -35,6 +35,9 @@ extension BatchProcessor {
 
     /// The suspensions and pauses of apps.
     public var suspensions: [Suspension] { admission.suspensions.all }
+
+    /// Returns the time from which an event of the suspended `app` may be its probe; nil while there is one.
+    package func nextProbe(of app: String) -> UnixTime? { admission.suspensions.nextProbe(of: app) }
 
     /// The number of remembered subjects, and the memory's size in bytes.
     public var memory: (subjects: Int, bytes: Int) { admission.memory }

@@ -58,6 +58,26 @@ import Testing
         #expect(Self.status([Self.lane(.live, nil)]).workers.isEmpty)
     }
 
+    @Test func `a static member has its worker's name and the newest commit of its partitions`() {
+        let uuid = "0a1b2c3d-0000-4000-8000-0123456789ab"
+        func member(_ id: String, _ partition: Int32) -> ConsumerGroup.Member {
+            .init(
+                id: id, clientID: "remint", host: "/a", partitions: [TopicPartition(topic: "t", partition: partition)])
+        }
+        var status = Self.status([
+            Self.lane(.live, [member("w-live-0-live-89abcdef-\(uuid)", 0), member("w-1-live-89abcdef-\(uuid)", 1)]),
+            Self.lane(.retries, [member("w-1-retries-01234567-\(uuid)", 2), member("remint-\(uuid)", 3)]),
+            Self.lane(.bulk, nil),
+        ])
+        status.commits = [
+            TopicPartition(topic: "t", partition: 1): UnixTime(seconds: 7),
+            TopicPartition(topic: "t", partition: 2): UnixTime(seconds: 9),
+        ]
+        #expect(status.workers.map(\.name) == ["", "w-1", "w-live-0"])
+        #expect(status.workers.map(\.committed) == [nil, UnixTime(seconds: 9), nil])
+        #expect(status.workers.map(\.partitions) == [[0, 1, 0], [1, 1, 0], [1, 0, 0]])
+    }
+
     @Test(arguments: [([0], 0), ([3, 4], 7), ([3, nil], nil), ([], 0)] as [([Int64?], Int64?)])
     func `a lane's lag is known where that of all its topics is`(_ waiting: [Int64?], _ lag: Int64?) {
         #expect(Self.lane(.live, [], waiting: waiting).lag == lag)

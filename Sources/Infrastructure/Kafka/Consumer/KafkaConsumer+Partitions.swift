@@ -87,12 +87,14 @@ extension KafkaConsumer {
     /// Returns the number of offsets of each of `partitions` after the group's committed offset: the waiting records,
     /// and the marks of transactions among them. It leaves out a partition whose leader does not answer.
     ///
+    /// - Parameter known: the group's committed offsets; nil to ask the coordinator.
     /// - Throws: `KafkaError` when brokers or the group's coordinator do not answer within `limit`.
     public func lag(
-        of partitions: [TopicPartition], within limit: Duration
+        of partitions: [TopicPartition], after known: [TopicPartition: Int64]? = nil, within limit: Duration
     ) async throws(KafkaError) -> [TopicPartition: Int64] {
         guard !partitions.isEmpty else { return [:] }
-        let committed = try await committed(partitions, within: limit)
+        var committed = known ?? [:]
+        if known == nil { committed = try await self.committed(partitions, within: limit) }
         let bounds = try await bounds(of: partitions, within: limit)
         return bounds.reduce(into: [:]) { lag, entry in
             let (partition, bounds) = entry

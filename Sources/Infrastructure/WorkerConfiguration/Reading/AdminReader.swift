@@ -21,6 +21,7 @@ struct AdminReader {
         if let hosts = section.read(Keys.hostsKey) { admin.hosts = hosts }
         admin.tokenFile = tokenFile(section)
         section.read([Keys.open], into: &admin)
+        admin.runbook = section.read(Keys.runbookKey)?.text
         admin.certificate = section.certificate(Keys.tls)
         checkReach(of: admin, section)
         return admin

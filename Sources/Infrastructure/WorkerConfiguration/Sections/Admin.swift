@@ -13,6 +13,8 @@ extension Configuration {
         public var tokenFile: String?
         /// Whether it may be reached from other machines and ask for no token.
         public var isOpen = false
+        /// The address of the folder that OPERATION.md is in; nil for none.
+        public var runbook: String?
         /// The PEM files of certificate chain and key; nil for plain text.
         public var certificate: (chain: String, key: String)?
     }
@@ -26,7 +28,9 @@ extension Configuration.Admin {
         /metrics, /health/live, /health/ready, /apps and /keys/RING/jwks.json. The server refuses requests from web \
         pages of other sites. Without this section, the worker has no admin server.
         """,
-        keys: [listenKey.description, hostsKey.description, tokenKey.description, open.description],
+        keys: [
+            listenKey.description, hostsKey.description, tokenKey.description, open.description, runbookKey.description,
+        ],
         sections: [tls.section], ifAbsent: .nothing)
 
     static let tls = CertificateKeys(
@@ -41,12 +45,18 @@ extension Configuration.Admin {
         """)
     static let hostsKey = DeclaredKey.texts(
         "hosts", example: "[remint.internal]", orElse: "a list of host names, such as [remint.internal]",
-        "Host names that a request may have in its header Host, in addition to the address and localhost.")
+        "Host names that a request may have in its header Host, in addition to IP addresses and localhost.")
     static let tokenKey = DeclaredKey.text(
         "token_file", form: .path, example: "secrets/admin-token",
         """
         File with a token of 16 bytes or more, mode 600. Each request must then have the header Authorization: Bearer \
         TOKEN. Only /health, /codes and the status page without its figures need no token.
+        """)
+    static let runbookKey = DeclaredKey.endpoint(
+        "runbook", example: "https://wiki.example.com/remint/",
+        """
+        URL of the folder in which your engineers read OPERATION.md. The status page then links each problem to its \
+        section. Default: the page names the section.
         """)
     static let open: Setting<Self> = .bool(
         "open", \.isOpen,

@@ -41,6 +41,9 @@ struct Probe: Sendable, Equatable {
         phase == .waiting && (isRefuser ? dueForRefusers : due) <= now
     }
 
+    /// The time from which an event may be the probe; nil while there is one.
+    var nextDue: UnixTime? { phase == .waiting ? due : nil }
+
     /// Chooses an event as the probe.
     mutating func choose(isRefuser: Bool) { phase = .chosen(isRefuser: isRefuser) }
 

@@ -77,6 +77,9 @@ struct Suspensions: Sendable {
 
     // MARK: Probes
 
+    /// Returns the time from which an event of the suspended `app` may be its probe; nil while there is one.
+    func nextProbe(of app: String) -> UnixTime? { apps[app]?.probe?.nextDue }
+
     /// Makes the event that `standing` returned as `probe` the probe.
     mutating func choseProbe(of app: String, _ id: SubjectID) { apps[app]?.choseProbe(id) }
 

@@ -1,3 +1,4 @@
+import AdapterKit
 import Kafka
 import Pipeline
 
@@ -7,19 +8,24 @@ extension FleetReader {
 
     /// Returns `lag` in records where few offsets wait. A transaction ends with a mark, which has an offset and which no group
     /// commits, so that a lane without work would never reach zero. The figures stay as they are where the topics cannot be read.
-    func withoutMarks(_ lag: [TopicPartition: Int64], _ lane: Lane) async -> [TopicPartition: Int64] {
+    ///
+    /// Also returns the time of the oldest waiting record; nil where none was read.
+    func withoutMarks(
+        _ lag: [TopicPartition: Int64], _ lane: Lane
+    ) async -> (lag: [TopicPartition: Int64], oldest: UnixTime?) {
         let behind = lag.filter { $0.value > 0 }
         guard !behind.isEmpty, behind.values.reduce(0, +) <= Self.mostRead,
             let bounds = try? await consumers[lane].bounds(of: Array(behind.keys), within: Self.timeout)
-        else { return lag }
-        var result = lag
+        else { return (lag, nil) }
+        var (result, oldest) = (lag, Int64?.none)
         for (topic, partitions) in Dictionary(grouping: behind.keys, by: \.topic) {
             guard let starts = Self.starts(of: partitions, behind, bounds),
-                let counts = try? await records(in: topic, partitions, from: starts)
+                let found = try? await records(in: topic, partitions, from: starts)
             else { continue }
-            result.merge(counts) { _, count in count }
+            result.merge(found.counts) { _, count in count }
+            oldest = [oldest, found.oldest].compactMap(\.self).min()
         }
-        return result
+        return (result, oldest.map { UnixTime(milliseconds: $0) })
     }
 
     /// Returns the offsets from which the last ones of `partitions` are read, `behind` of each, in the order of the partitions; nil if
@@ -35,18 +41,20 @@ extension FleetReader {
         return starts
     }
 
-    /// Returns the number of committed records of `partitions`, each from its place in `starts` on.
+    /// Returns the number of committed records of `partitions`, each from its place in `starts` on, and the oldest one's time.
     private func records(
         in topic: String, _ partitions: [TopicPartition], from starts: [Int64]
-    ) async throws -> [TopicPartition: Int64] {
+    ) async throws -> (counts: [TopicPartition: Int64], oldest: Int64?) {
         let reader = try await TopicReader(
             topic, from: starts, configuration, brokers: brokers, maxWait: .zero, logger: logger)
         var counts = Dictionary(partitions.map { ($0, Int64(0)) }) { first, _ in first }
+        var oldest: Int64?
         let hidden = try await reader.readVisible(partitions) { record, _, _ in
             counts[TopicPartition(record.position), default: 0] += 1
+            oldest = [oldest, record.timestamp].compactMap(\.self).min()
         }
         // Behind an open transaction, the number of records is unknown.
         if let hidden { throw hidden }
-        return counts
+        return (counts, oldest)
     }
 }

@@ -20,6 +20,7 @@ package actor FleetReader {
     private let control: ControlStates
     private let rings: RingReader
     private let now: @Sendable () -> UnixTime
+    private let commitTime: @Sendable (String) -> UnixTime?
     private let producer: KafkaProducer
     /// A client for groups alone: brokers that do not describe groups delay nothing else.
     private let groups: KafkaProducer
@@ -37,15 +38,18 @@ package actor FleetReader {
 
     /// A reader of the fleet of `configuration` at `brokers`.
     ///
-    /// - Parameter mostLetters: the most dead letters that are read for a count.
+    /// - Parameters:
+    ///   - mostLetters: the most dead letters that are read for a count.
+    ///   - commitTime: reads the time of a commit in the metadata of its offset.
     /// - Throws: `KafkaError` where no client can be made.
     package init(
         _ configuration: Configuration, brokers: String, mostLetters: Int = LetterCount.most, logger: Logger,
-        now: @escaping @Sendable () -> UnixTime
+        commitTime: @escaping @Sendable (String) -> UnixTime? = { _ in nil }, now: @escaping @Sendable () -> UnixTime
     ) throws(KafkaError) {
         counted = LetterCount(most: mostLetters)
         self.configuration = configuration
         self.now = now
+        self.commitTime = commitTime
         self.brokers = brokers
         self.logger = logger
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
@@ -74,7 +78,8 @@ package actor FleetReader {
         let usable = listed.filter { $0.error?.code.isAboutReading != true }
         let partitions = Dictionary(usable.map { ($0.name, $0.partitionCount) }) { first, _ in first }
         let time = now()
-        var problems: [String] = []
+        var (problems, missing): ([String], [String]) = ([], [])
+        var commits: [TopicPartition: UnixTime] = [:]
         var holds = ControlHolds()
         do { holds = try await control.read(at: time, within: Self.groupTimeout) } catch {
             problems.append("suspensions and pauses are unknown: \(error)")
@@ -82,32 +87,33 @@ package actor FleetReader {
         var lanes: [FleetStatus.LaneState] = []
         for lane in Lane.allCases {
             try Self.checkCancellation()
-            let topics = await topics(of: lane, partitions, &problems)
+            let places = configuration.topics(of: lane).flatMap { Self.partitions(of: $0, partitions) }
+            let work = await work(of: lane, places, &problems)
+            let topics = configuration.topics(of: lane).map { topic(called: $0, partitions, work.lag, &missing) }
             lanes.append(
                 FleetStatus.LaneState(
                     lane: lane, group: properties.group(of: lane), pause: holds.lanes[lane], topics: topics,
-                    members: nil))
+                    members: nil, committed: work.commits.values.max(), oldest: work.oldest))
+            commits.merge(work.commits) { $1 }
         }
         try Self.checkCancellation()
         let parked = await parkedLetters(partitions, &problems)
         try Self.checkCancellation()
-        let letters = await deadLetters(partitions, &problems)
-        for name in [configuration.topics.tokens, configuration.topics.control] where partitions[name] == nil {
-            problems.append(Self.missing(name))
-        }
+        let letters = await deadLetters(partitions, &problems, &missing)
+        missing += [configuration.topics.tokens, configuration.topics.control].filter { partitions[$0] == nil }
         switch await described {
         case .success(let groups): for place in lanes.indices { lanes[place].members = groups[lanes[place].group] }
         case .failure(let error): problems.append("the workers are unknown: \(error)")
         }
         let reports = rings.read()
-        problems += self.problems(of: reports)
         let apps = configuration.apps.map { app in
             FleetStatus.AppState(
                 name: app.name, adapter: app.adapter.name, keyRing: app.key, suspension: holds.apps[app.name])
         }
         return FleetStatus(
             at: time, group: configuration.kafka.group, lanes: lanes, deadLetters: letters, parkedLetters: parked,
-            apps: apps, rings: reports, problems: problems)
+            apps: apps, rings: reports, problems: problems, missing: missing, keyProblems: self.problems(of: reports),
+            commits: commits)
     }
 
     /// Refuses another question for a canceled task: each may take ten seconds, and a worker that stops waits for the reading.
@@ -135,20 +141,29 @@ package actor FleetReader {
         }
     }
 
-    private func topics(
-        of lane: Lane, _ counts: [String: Int], _ problems: inout [String]
-    ) async -> [FleetStatus.Topic] {
-        let names = configuration.topics(of: lane)
-        var lag: [TopicPartition: Int64] = [:]
+    /// The waiting events of a lane by partition, the time of the oldest, and the time of each partition's last commit.
+    private func work(
+        of lane: Lane, _ partitions: [TopicPartition], _ problems: inout [String]
+    ) async -> (lag: [TopicPartition: Int64], oldest: UnixTime?, commits: [TopicPartition: UnixTime]) {
+        guard !partitions.isEmpty else { return ([:], nil, [:]) }
         do throws(KafkaError) {
-            lag = try await consumers[lane].lag(
-                of: names.flatMap { Self.partitions(of: $0, counts) }, within: Self.timeout)
-            lag = await withoutMarks(lag, lane)
-        } catch { problems.append("what waits in the \(lane.rawValue) lane is unknown: \(error)") }
-        return names.map { topic(called: $0, counts, lag, &problems) }
+            let committed = try await consumers[lane].committedOffsets(partitions, within: Self.timeout)
+            let offsets = Dictionary(committed.map { ($0.partition, $0.offset) }) { first, _ in first }
+            let lag = try await consumers[lane].lag(of: partitions, after: offsets, within: Self.timeout)
+            let (records, oldest) = await withoutMarks(lag, lane)
+            let times = committed.compactMap { offset in
+                offset.metadata.flatMap(commitTime).map { (offset.partition, $0) }
+            }
+            return (records, oldest, Dictionary(times) { $1 })
+        } catch {
+            problems.append("the waiting events of the \(lane.rawValue) lane are unknown: \(error)")
+            return ([:], nil, [:])
+        }
     }
 
-    private func deadLetters(_ counts: [String: Int], _ problems: inout [String]) async -> FleetStatus.Topic {
+    private func deadLetters(
+        _ counts: [String: Int], _ problems: inout [String], _ missing: inout [String]
+    ) async -> FleetStatus.Topic {
         let name = configuration.topics.deadLetters
         let partitions = Self.partitions(of: name, counts)
         var held: [TopicPartition: Int64] = [:]
@@ -161,7 +176,7 @@ package actor FleetReader {
             isExact = counted.isExact(in: bounds)
             held = counted.waiting(in: bounds, letters.states).mapValues { Int64($0) }
         } catch { problems.append("how many dead letters there are is unknown: \(error)") }
-        var topic = topic(called: name, counts, held, &problems)
+        var topic = topic(called: name, counts, held, &missing)
         topic.isUpperBound = !isExact
         return topic
     }
@@ -214,19 +229,15 @@ package actor FleetReader {
     }
 
     private func topic(
-        called name: String, _ counts: [String: Int], _ waiting: [TopicPartition: Int64], _ problems: inout [String]
+        called name: String, _ counts: [String: Int], _ waiting: [TopicPartition: Int64], _ missing: inout [String]
     ) -> FleetStatus.Topic {
         let partitions = Self.partitions(of: name, counts)
-        if partitions.isEmpty { problems.append(Self.missing(name)) }
+        if partitions.isEmpty { missing.append(name) }
         let known = partitions.compactMap { waiting[$0] }
         // Without each partition's figure there is no sum.
         let isWhole = !partitions.isEmpty && known.count == partitions.count
         return FleetStatus.Topic(
             name: name, partitions: partitions.count, waiting: isWhole ? known.reduce(0, +) : nil)
-    }
-
-    private static func missing(_ topic: String) -> String {
-        "the topic \(topic) does not exist or may not be seen; create it: remint topics create"
     }
 
     private static func partitions(of topic: String, _ counts: [String: Int]) -> [TopicPartition] {

@@ -31,6 +31,10 @@ package struct FleetStatus: Sendable {
         package var topics: [Topic]
         /// The group's state and members; nil where the brokers do not describe it.
         package var members: ConsumerGroup?
+        /// The time of the newest commit of any partition; nil where no worker stated one.
+        package var committed: UnixTime?
+        /// The time of the oldest waiting event; nil where too many wait to read them.
+        package var oldest: UnixTime?
     }
 
     /// A configured app.
@@ -45,8 +49,10 @@ package struct FleetStatus: Sendable {
         package var suspension: Suspension?
     }
 
-    /// Workers with the same client id and host, which nothing distinguishes.
+    /// A worker that the brokers know by name, or workers with the same client id and host, which nothing distinguishes.
     package struct Worker: Sendable, Equatable {
+        /// The worker's name as its groups know it; empty where it changes with each start.
+        package var name = ""
         /// The clients' id.
         package var clientID: String
         /// The host that the clients connect from.
@@ -55,6 +61,8 @@ package struct FleetStatus: Sendable {
         package var count: Int
         /// The number of partitions of each lane that they have, in the order of the lanes.
         package var partitions: [Int]
+        /// The time of the newest commit of these partitions; nil where no worker stated one.
+        package var committed: UnixTime?
     }
 
     /// The time of the status.
@@ -71,13 +79,21 @@ package struct FleetStatus: Sendable {
     package var apps: [AppState]
     /// The key rings, in the order of the configuration.
     package var rings: [RingReport]
-    /// The missing topics and the unknown parts of the status, each in a line.
+    /// The unknown parts of the status, each in a line.
     package var problems: [String]
+    /// The topics that do not exist or may not be seen.
+    package var missing: [String]
+    /// The mistakes of keys that no listing shows, each in a line.
+    package var keyProblems: [String]
+    /// The time of each partition's last commit, where its worker stated one.
+    package var commits: [TopicPartition: UnixTime]
 
     /// A status with these parts.
     package init(
         at: UnixTime, group: String, lanes: [LaneState], deadLetters: Topic, parkedLetters: Topic? = nil,
-        apps: [AppState], rings: [RingReport], problems: [String]
+        apps: [AppState], rings: [RingReport], problems: [String], missing: [String] = [],
+        keyProblems: [String] = [],
+        commits: [TopicPartition: UnixTime] = [:]
     ) {
         self.at = at
         self.group = group
@@ -87,23 +103,40 @@ package struct FleetStatus: Sendable {
         self.apps = apps
         self.rings = rings
         self.problems = problems
+        self.missing = missing
+        self.keyProblems = keyProblems
+        self.commits = commits
     }
 
-    /// The workers, by client and host.
+    /// The workers, by host, client and name.
     package var workers: [Worker] {
         var found: [[String]: Worker] = [:]
         for (place, lane) in lanes.enumerated() {
-            let members = Dictionary(grouping: lane.members?.members ?? []) { [$0.clientID, $0.host] }
+            let members = Dictionary(grouping: lane.members?.members ?? []) {
+                [$0.clientID, $0.host, Self.name($0, lane.lane)]
+            }
             for (key, members) in members {
                 var worker =
                     found[key]
-                    ?? Worker(clientID: key[0], host: key[1], count: 0, partitions: lanes.map { _ in 0 })
+                    ?? Worker(name: key[2], clientID: key[0], host: key[1], count: 0, partitions: lanes.map { _ in 0 })
                 worker.count = max(worker.count, members.count)
-                worker.partitions[place] = members.reduce(0) { $0 + $1.partitions.count }
+                let partitions = members.flatMap(\.partitions)
+                worker.partitions[place] = partitions.count
+                worker.committed = ([worker.committed] + partitions.map { commits[$0] }).compactMap(\.self).max()
                 found[key] = worker
             }
         }
-        return found.values.sorted { ($0.host, $0.clientID) < ($1.host, $1.clientID) }
+        return found.values.sorted { ($0.host, $0.clientID, $0.name) < ($1.host, $1.clientID, $1.name) }
+    }
+
+    /// Returns the worker's name in the id that a broker made of `group.instance.id` and a UUID of its own: NAME-LANE-HASH-UUID.
+    /// Empty for a member with another id.
+    private static func name(_ member: ConsumerGroup.Member, _ lane: Lane) -> String {
+        let id = Array(member.id.utf8)
+        let tail = "-\(lane.rawValue)-".utf8.count + 8 + 1 + 36
+        guard id.count > tail else { return "" }
+        let rest = id.suffix(tail)
+        return rest.starts(with: "-\(lane.rawValue)-".utf8) ? String(decoding: id.dropLast(tail), as: UTF8.self) : ""
     }
 }
 

@@ -31,7 +31,7 @@ struct AdminGuard: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard let authority = request.head.authority, hosts.contains(Self.host(of: authority)) else {
+        guard let authority = request.head.authority, isOwn(host: Self.host(of: authority)) else {
             return AdminServer.problem(.misdirectedRequest, "this host name is not the admin server's; see admin.hosts")
         }
         if let origin = request.headers[.origin], !isOwn(origin, authority) {
@@ -46,6 +46,12 @@ struct AdminGuard: RouterMiddleware {
             return refusal
         }
         return try await next(request, context)
+    }
+
+    /// Returns whether `host` is a name of this server or an IP address. A stranger can bind only a name to this address.
+    private func isOwn(host: String) -> Bool {
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        return hosts.contains(host) || IPAddress(isBracketed ? String(host.dropFirst().dropLast()) : host) != nil
     }
 
     /// Returns whether the request is not from a page of another site (W3C Fetch Metadata).

@@ -1,4 +1,4 @@
-import AdapterKit
+package import AdapterKit
 import Pipeline
 import Wiring
 
@@ -6,7 +6,7 @@ import Wiring
 ///
 /// The partition's next worker continues above that version, and notices by the record that the topic was created
 /// again.
-struct CommitMetadata: Equatable {
+package struct CommitMetadata: Equatable {
     /// The highest version; nil where the offset states none.
     var version: Int64?
     /// The log's first record at the time of the commit; nil where the offset states none.
@@ -18,6 +18,13 @@ struct CommitMetadata: Equatable {
     private static let unversioned = VersionMetadata.text(0)
     private static let marked = "first="
     private static let timed = "at="
+
+    /// Returns the time of the commit in the metadata `text`; nil where no worker stated one.
+    package static func time(_ text: String) -> UnixTime? {
+        guard VersionMetadata.isOurs(text) else { return nil }
+        return text.split(separator: ";").last { $0.hasPrefix(timed) }.flatMap { number($0.dropFirst(timed.count)) }
+            .map { UnixTime(milliseconds: $0) }
+    }
 
     init(version: Int64?, mark: LogMark?, committedAt: UnixTime?) {
         self.version = version
@@ -35,10 +42,8 @@ struct CommitMetadata: Equatable {
         guard VersionMetadata.isOurs(text) else { return }
         for part in parts.dropFirst() {
             if part.hasPrefix(Self.marked) { mark = Self.mark(part.dropFirst(Self.marked.count)) }
-            if part.hasPrefix(Self.timed) {
-                committedAt = Self.number(part.dropFirst(Self.timed.count)).map { UnixTime(milliseconds: $0) }
-            }
         }
+        committedAt = Self.time(text)
     }
 
     /// The text that is committed.

@@ -6,7 +6,7 @@ const fleet = (() => {
     { label: "Partitions", card: "partitions", kind: "n" }, { label: "Topics", unit: "events in each", card: "", kind: "words" }
   ]);
   const showWorkers = table("workers", [
-    { label: "Host", kind: "name" }, { label: "Client id", kind: "words" }, { label: "Workers", card: "workers", kind: "n", hint: "Workers with this client id on this host" },
+    { label: "Worker", kind: "name" }, { label: "State", card: "", kind: "words" }, { label: "Last commit", card: "last commit", kind: "n", hint: "The newest commit of the worker's partitions" },
     ...lanes.map(lane => ({ label: lane[0].toUpperCase() + lane.slice(1), unit: "partitions", card: lane + " partitions", kind: "n" }))
   ]);
   const waiting = topic => topic.waiting === undefined ? "unknown" : (topic.waiting_is_upper_bound ? "at most " : "") + count(topic.waiting);
@@ -18,25 +18,31 @@ const fleet = (() => {
     if (lane.paused) return [{ text: "paused", class: "held" }];
     if (!lane.group_state) return ["workers unknown"];
     if (lane.members.length === 0) return [{ text: "no worker", class: "act" }];
+    if (lane.state === "stalled") return [{ text: "stalled", class: "act" }];
     if (lane.group_state !== "Stable") return [{ text: "rebalancing", class: "held" }];
     const all = partitions(lane), without = all - workers.reduce((sum, worker) => sum + (worker.partitions[lane.lane] || 0), 0);
     return without > 0 ? [{ text: count(without) + " of " + noun(all, "partition") + " without a worker", class: "act" }] : ["consumed"];
   }
 
-  // Whatever waits because somebody, or the vendor, wants it so; and the keys that are being replaced.
-  function holds({ at, lanes, apps, campaigns }) {
-    const entry = (kind, mark, what, parts) => ({ tag: "li", parts: [{ text: kind, class: mark }, " ", name(what), " ", ...parts] });
-    return [
-      ...lanes.filter(lane => lane.paused).map(lane => entry("paused", "held", "lane " + lane.lane, hold(lane.paused, at))),
-      ...apps.filter(app => app.state !== "active").map(app => entry(app.state, app.state === "paused" ? "held" : "act", app.app, appHold(app, at))),
-      ...campaigns.map(campaign => entry("campaign", "held", campaign.ring, [
-        "from " + campaign.from + " to " + campaign.to + ", " + campaign.phase + ", begun ", moment(campaign.begun, at), campaign.paused ? ", paused: " + campaign.paused : ""
-      ]))
-    ];
+  // This worker knows its own readiness; the others show theirs on their own pages.
+  function workerRow(worker, at) {
+    const { name: called, client_id: client, host: address, workers, partitions, last_commit: commit } = worker, host = address.replace("/", "");
+    const own = report && called && called === report.worker.name, isNear = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+    const link = location.protocol + "//" + (host.includes(":") ? "[" + host + "]" : host) + (location.port ? ":" + location.port : "") + "/";
+    return { name: called + " " + client + " " + address, cells: [
+      [name(called || client), { class: "more", parts: [own || isNear ? name(host) : { ...name(host), tag: "a", href: link, rel: "noreferrer" }, workers > 1 ? ", " + noun(workers, "worker") : ""] }],
+      [own ? report.worker.state.replace("_", " ") + ", this page" : "in the group"], commit ? [moment(commit, at)] : unknown,
+      ...lanes.map(lane => count(partitions[lane] || 0))
+    ] };
   }
 
   function show(body) {
-    const dead = body.dead_letters, parked = body.parked_letters, most = 50, held = holds(body);
+    const dead = body.dead_letters, parked = body.parked_letters, most = 50, { at } = body;
+    const held = body.campaigns.map(campaign => ({ tag: "li", parts: [
+      { text: "campaign", class: "held" }, " ", name(campaign.ring), " from " + campaign.from + " to " + campaign.to + ", " + campaign.phase + ", begun ", moment(campaign.begun, at)
+    ] }));
+    fleetVerdict = body.verdict;
+    showVerdict();
     const count_ = body.workers.reduce((sum, worker) => sum + worker.workers, 0), isDescribed = body.lanes.some(lane => lane.group_state);
     fill($("fleet-facts"), pairs([
       ["group", name(body.group)], ["workers", isDescribed ? count(count_) : "unknown"],
@@ -45,14 +51,11 @@ const fleet = (() => {
     ]));
     fill($("holds"), held.length > most ? [...held.slice(0, most), { tag: "li", text: "and " + count(held.length - most) + " more: remint status" }] : held);
     $("holds").hidden = held.length === 0;
-    list("fleet-problems", body.problems);
-    showLanes(body.lanes.map(lane => ({ name: lane.lane, cells: [
+    showLanes(body.lanes.map(lane => ({ name: lane.lane, isIdle: lane.lane !== "live" && lane.state === "active" && lane.lag === 0, cells: [
       lane.lane, state(lane, body.workers), lane.lag === undefined ? "unknown" : count(lane.lag), count(partitions(lane)),
       lane.topics.map(topic => ({ class: "more", parts: [name(topic.topic), ": " + waiting(topic)] }))
     ] })));
-    showWorkers([...body.workers].sort((a, b) => byName(a.host, b.host) || byName(a.client_id, b.client_id)).map(worker => ({ name: worker.client_id + " " + worker.host, cells: [
-      [name(worker.host.replace("/", ""))], [name(worker.client_id)], count(worker.workers), ...lanes.map(lane => count(worker.partitions[lane] || 0))
-    ] })));
+    showWorkers([...body.workers].sort((a, b) => byName(a.host, b.host) || byName(a.client_id, b.client_id)).map(worker => workerRow(worker, at)));
     for (const id of ["t-workers", "no-workers"]) $(id).hidden = (id === "t-workers") === (body.workers.length === 0);
     $("no-workers").textContent = isDescribed ? "No worker is a member of the group." : "The brokers do not describe the group's members.";
   }

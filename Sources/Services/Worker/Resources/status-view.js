@@ -80,11 +80,12 @@ function table(id, columns, first = 50) {
     known = entries;
     const present = new Set();
     let place = body.firstChild;
-    for (const { name, cells } of entries.slice(0, limit)) {
+    for (const { name, cells, isIdle } of entries.slice(0, limit)) {
       present.add(name);
       let row = rows.get(name);
       if (!row) rows.set(name, row = document.createElement("tr"));
       row.setAttribute("role", "row");
+      row.classList.toggle("idle", isIdle === true);
       fill(row, cells.map((cell, index) => {
         const { label, card = label, kind = "" } = columns[index], parts = Array.isArray(cell) ? cell : [cell], only = parts.length === 1 ? parts[0].text ?? parts[0] : undefined;
         return {

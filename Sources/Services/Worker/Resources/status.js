@@ -2,6 +2,9 @@
 const shape = 1, interval = 2000, timeout = 10000, fleetInterval = 10000, fleetTimeout = 45000;
 const outcomes = ["minted", "superseded", "skipped", "deferred", "dead_lettered"];
 const nothing = { ended: 0, minted: 0, dead_lettered: 0 };
+// The effects of findings, from the worst on: each with its word and mark.
+const effects = { fails: ["does not work", "act"], degraded: ["degraded", "act"], paused: ["paused", "held"], unknown: ["unknown", "unit"] };
+let fleetVerdict = { findings: [], more: 0 };
 let token = "", report = null, seen = null, timer = 0, turn = 0, fleetDue = 0, isAskingFleet = false;
 
 const show = {
@@ -35,11 +38,6 @@ const show = {
 };
 const total = counts => outcomes.reduce((sum, name) => sum + counts[name], 0);
 const perMinute = (recent, seconds) => seconds > 0 ? rate(recent.ended * 60 / seconds) : unknown;
-
-function list(id, texts) {
-  $(id).hidden = texts.length === 0;
-  fill($(id), texts.map(text => ({ tag: "li", text })));
-}
 
 // Since when something waits, until when, by whose order and why.
 function hold({ since: begun, until, by, why, users }, now) {
@@ -105,8 +103,8 @@ function showThroughput() {
     tile("Dead letters, 15 min", [count(quarter.dead_lettered)], [
       ["1 min", count(minute.dead_lettered)], ["1 h", count(hour.dead_lettered)], ["total", count(outcomes.dead_lettered)]
     ], (worker.degraded || {}).events ? "act" : ""),
-    tile("Lag, events", [count(sum("lag"))], [
-      ["oldest in work", oldest > 0 ? timespan(oldest) : unknown], ["queued", count(sum("queued"))], ["partitions", count(sum("partitions"))]
+    tile("Lag of the live lane, events", [count(lanes[0].lag)], [
+      ["oldest in work", oldest > 0 ? timespan(oldest) : unknown], ...lanes.slice(1).map(lane => [lane.lane, count(lane.lag)]), ["queued", count(sum("queued"))]
     ])
   ]);
   drawCharts();
@@ -140,28 +138,40 @@ function showKeys() {
 }
 
 function showHeader() {
-  const { worker, at } = report, state = worker.state.replace("_", " ");
+  const { worker, at } = report, part = name => name in worker.problems ? { text: "not ready", class: "act" } : "ok";
   fill($("worker"), worker.name ? [name(worker.name)] : []);
-  fill($("state"), [state]);
-  $("state").className = "badge " + ({ ready: "flow", quiet: "held" }[worker.state] || "act");
-  document.title = [state, worker.name, "remint"].filter(Boolean).join(" – ");
+  showVerdict();
   fill($("facts"), pairs([
+    ["time", at.slice(0, 19).replace("T", " ") + " UTC"], ["this worker", worker.state.replace("_", " ")], ["brokers", part("brokers")], ["clock", part("clock")],
     ["group", name(worker.group)], ["up", since(worker.started, at)],
     ...(worker.version ? [["version", worker.version]] : []), ...(worker.build ? [["build", worker.build]] : [])
   ]));
   $("facts").hidden = false;
-  const named = reasons => Object.entries(reasons || {}).map(([part, text]) => part + ": " + text);
-  list("problems", named(worker.problems));
-  // A suspension or pause has its reason in its own row. Here is only how many there are.
-  const { apps: waitingApps, lanes: waitingLanes, ...broken } = worker.degraded || {};
-  list("degraded", named(broken));
-  const apps = state => report.apps.filter(app => app.state === state).length;
-  const held = [
-    [apps("suspended"), "app", "suspended", "act", "#apps"], [apps("paused"), "app", "paused", "held", "#apps"],
-    [report.lanes.filter(lane => lane.paused).length, "lane", "paused", "held", "#lanes"]
-  ].filter(([number]) => number > 0);
-  $("held").hidden = held.length === 0;
-  fill($("held"), held.map(([number, one, word, mark, href]) => ({ tag: "li", parts: [{ text: word, class: mark }, " ", { tag: "a", href, text: noun(number, one) }] })));
+}
+
+// One verdict of this worker and the fleet. A subject that both name is shown once, as this worker knows it.
+function showVerdict() {
+  const { verdict, worker, at } = report, own = new Set(verdict.findings.map(finding => finding.subject)), order = Object.keys(effects);
+  const findings = [...verdict.findings, ...fleetVerdict.findings.filter(finding => !own.has(finding.subject))]
+    .sort((a, b) => order.indexOf(a.effect) - order.indexOf(b.effect));
+  const more = verdict.more + fleetVerdict.more, [word, mark] = findings.length ? effects[findings[0].effect] : ["works", "flow"];
+  fill($("state"), [word]);
+  $("state").className = "badge " + mark;
+  document.title = [word, worker.name, "remint"].filter(Boolean).join(" – ");
+  $("all-well").hidden = findings.length > 0;
+  $("findings").hidden = findings.length === 0;
+  const section = runbook => worker.runbook
+    ? { tag: "a", href: worker.runbook.replace(/\/?$/, "/OPERATION.md#") + runbook.toLowerCase(), rel: "noreferrer", text: runbook } : "OPERATION.md, " + runbook;
+  fill($("findings"), [...findings.map(({ subject, effect, what, whom, since: begun, until, command, runbook }) => {
+    const facts = [
+      whom && ["for ", name(whom)], begun && ["since ", moment(begun, at)],
+      until && [subject.startsWith("app/") && effect === "fails" ? "next probe " : "ends ", moment(until, at)],
+      command && [{ tag: "code", text: command }], runbook && [section(runbook)]
+    ].filter(Boolean);
+    return { tag: "li", parts: [
+      { text: effects[effect][0], class: effects[effect][1] }, " ", { text: what }, { class: "more", parts: facts.flatMap((fact, index) => index ? [" · ", ...fact] : fact) }
+    ] };
+  }), ...(more > 0 ? [{ tag: "li", text: "and " + count(more) + " more: remint status --json" }] : [])]);
 }
 
 // An empty section is folded into one line at the end; the others are in the list of links.
@@ -182,7 +192,7 @@ function showAll() {
   showHeader();
   showThroughput();
   show.letters(recent.dead_letters.map(letter => ({ name: letter.code, cells: [[code(letter.code)], count(letter.count), prose(letter.meaning)] })));
-  show.lanes(lanes.map(lane => ({ name: lane.lane, cells: [
+  show.lanes(lanes.map(lane => ({ name: lane.lane, isIdle: lane.lane !== "live" && !lane.paused && lane.taken_per_second + lane.lag === 0, cells: [
     lane.paused ? [lane.lane + " ", { text: "paused", class: "held" }, { class: "more", parts: hold(lane.paused, report.at) }] : lane.lane,
     rate(lane.taken_per_second), count(lane.lag), lane.oldest_seconds > 0 ? timespan(lane.oldest_seconds) : unknown,
     ...["p50", "p99"].map(name => lane.latency ? timespan(lane.latency[name]) : unknown), count(lane.queued), count(lane.partitions)

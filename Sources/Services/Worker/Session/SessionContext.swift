@@ -34,9 +34,11 @@ struct SessionContext: Sendable {
     func showApps(_ processor: BatchProcessor) {
         let suspensions = Dictionary(processor.suspensions.map { ($0.app, $0) }) { first, _ in first }
         let apps = running.apps.map { app in
-            WorkerStatus.AppStatus(
+            var status = WorkerStatus.AppStatus(
                 name: app.name, adapter: app.adapter.name, keyRing: app.key,
                 keyVersion: signer.activeKey(of: app.key)?.version, suspension: suspensions[app.name])
+            status.nextProbe = suspensions.isEmpty ? nil : processor.nextProbe(of: app.name)
+            return status
         }
         observer.show(apps, memory: processor.memory)
     }

@@ -34,6 +34,7 @@ final class Degradations: Sendable {
 
     private struct Entry {
         let reason: String
+        let begin: ContinuousClock.Instant
         let end: ContinuousClock.Instant?
     }
 
@@ -51,7 +52,19 @@ final class Degradations: Sendable {
     ///   - length: the time after which the reason is forgotten; nil to keep it until it is set again.
     func set(_ part: Part, _ reason: String?, of source: String = "", for length: Duration? = nil) {
         state.withLock { state in
-            state.entries[part, default: [:]][source] = reason.map { Entry(reason: $0, end: length.map { .now + $0 }) }
+            let begin = state.entries[part]?[source]?.begin ?? .now
+            state.entries[part, default: [:]][source] = reason.map {
+                Entry(reason: $0, begin: begin, end: length.map { .now + $0 })
+            }
+        }
+    }
+
+    /// The begin of each degraded part, as far as it is known.
+    func begins(at now: ContinuousClock.Instant = .now) -> [Part: ContinuousClock.Instant] {
+        state.withLock { state in
+            state.entries.compactMapValues { entries in
+                entries.values.filter { $0.end.map { now < $0 } ?? true }.map(\.begin).min()
+            }
         }
     }
 

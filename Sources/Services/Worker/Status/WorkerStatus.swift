@@ -40,6 +40,8 @@ public final class WorkerStatus: Sendable {
         public var keyVersion: String?
         /// The app's suspension; nil where it is not suspended.
         public var suspension: Suspension?
+        /// The time from which this worker sends the next probe; nil while one is out, and without a suspension.
+        var nextProbe: UnixTime?
 
         /// An app with these parts.
         package init(
@@ -59,7 +61,13 @@ public final class WorkerStatus: Sendable {
     private struct State {
         var name = ""
         var brokers: String?
-        var problems: [Dependency: String] = [.worker: WorkerStatus.starting]
+        var problems: [Dependency: String] = [.worker: WorkerStatus.starting] {
+            didSet {
+                let begun = problemsSince
+                problemsSince = problems.reduce(into: [:]) { $0[$1.key] = begun[$1.key] ?? .now }
+            }
+        }
+        var problemsSince: [Dependency: ContinuousClock.Instant] = [.worker: .now]
         var isClockCompared = false
         var keyProblems: [String: String] = [:]
         var apps: [AppStatus] = []
@@ -115,6 +123,9 @@ public final class WorkerStatus: Sendable {
             return problems
         }
     }
+
+    /// The begin of each problem.
+    var problemsSince: [Dependency: ContinuousClock.Instant] { state.withLock { $0.problemsSince } }
 
     /// Whether nothing keeps the worker from working.
     public var isReady: Bool { problems.isEmpty }

@@ -37,6 +37,9 @@ import WorkerTestSupport
         .init(
             name: "such a name that asks for health", path: "/health/ready", headers: ["Host": "evil.example"],
             status: 421),
+        .init(name: "an address of another network", headers: ["Host": "10.1.2.3:9100"], status: 200),
+        .init(name: "an address of IPv6", headers: ["Host": "[2001:db8::7]:9100"], status: 200),
+        .init(name: "a name that begins like an address", headers: ["Host": "10.1.2.3.evil.example"], status: 421),
         .init(name: "a configured name", headers: ["Host": "Workers.Example:9100"], status: 200),
         .init(name: "no token", token: true, status: 401),
         .init(name: "no token, metrics", path: "/metrics", token: true, status: 401),

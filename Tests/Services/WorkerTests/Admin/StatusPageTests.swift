@@ -189,9 +189,13 @@ import WorkerTestSupport
                 func text(_ selector: String) async throws -> String {
                     try await page.text("document.querySelector('\(selector)').textContent")
                 }
-                #expect(try await text("#state") == "not ready")
+                #expect(try await text("#state") == "does not work")
                 #expect(try await text("#facts").contains("version0.1.0"))
-                #expect(try await text("#problems").contains("fix the path or put the file there"))
+                let findings = try await text("#findings")
+                #expect(findings.contains("fix the path or put the file there"))
+                #expect(findings.contains("the bulk lane is paused by ann@laptop"))
+                #expect(findings.contains("since 90 min ago · ends in 2 h · remint lanes resume bulk · "))
+                #expect(try await text("#facts").contains(" UTC"))
                 let suspended = try await text("#t-apps tbody tr")
                 #expect(suspended.contains("for 5 min, by remint-worker-1: 14 users refuse"), "\(suspended)")
                 #expect(suspended.contains("adapter braze, key ring shop_operations"))
@@ -205,7 +209,6 @@ import WorkerTestSupport
                     try await page.text("document.querySelector('#t-letters a').getAttribute('href')").hasPrefix(
                         "/codes#"))
                 #expect(try await text("#fleet-facts").contains("workers3"))
-                #expect(try await text("#holds").contains("lane bulk for 90 min, ends in 2 h, by ann@laptop"))
                 #expect(try await text("#t-fleet-lanes").contains("remint.invalidations.retry.1m: 1,200"))
                 #expect(try await text("#empty").contains("Nothing to show for: campaigns, look-ups."))
                 // Both charts have an axis with units, and a burst has its height in figures.

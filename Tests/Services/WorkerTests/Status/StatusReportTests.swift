@@ -2,6 +2,7 @@ import AdapterKit
 import Foundation
 import JOSE
 import Keyring
+import Operations
 import Telemetry
 import Testing
 import WorkerTestSupport
@@ -29,7 +30,7 @@ struct StatusReportTests {
         #expect(
             object.keys.sorted() == [
                 "apps", "at", "campaigns", "lanes", "lookups", "outcomes", "rates", "recent", "rings", "shape",
-                "unattributed", "unattributed_dead_letters", "worker",
+                "unattributed", "unattributed_dead_letters", "verdict", "worker",
             ])
         #expect(object["at"] as? String == Events.now.description)
         let worker = try #require(object["worker"] as? [String: Any])
@@ -93,6 +94,58 @@ struct StatusReportTests {
         #expect(apps[0]["by"] as? String == "w-1")
         #expect(apps[1]["outcomes"] as? [String: Int] == Self.outcomes(minted: 2))
         #expect(apps[1]["dead_letters"] == nil)
+    }
+
+    @Test func `the worker's verdict has the worst first, with the begin of each problem and the next probe`() throws {
+        let status = WorkerStatus()
+        status.set(.worker, nil)
+        #expect(StatusReporter(status: status).report().verdict == Verdict([]))
+        status.set(.brokers, "no broker can be reached")
+        status.degradations.set(.telemetry, "no spans")
+        let pause = LanePause(lane: .bulk, since: UnixTime(seconds: 5), by: "ann")
+        status.set([pause])
+        let suspension = Suspension(app: "ill", since: UnixTime(seconds: 9), users: 3, keyVersion: "k1")
+        var app = WorkerStatus.AppStatus(
+            name: "ill", adapter: "braze", keyRing: "r", keyVersion: "k1", suspension: suspension)
+        app.nextProbe = UnixTime(seconds: 99)
+        status.set([app])
+        let later = ContinuousClock.now + .seconds(120)
+        let verdict = StatusReporter(status: status).report(at: later).verdict
+        #expect(verdict.state == "fails")
+        #expect(verdict.findings.map(\.subject) == ["worker/brokers", "app/ill", "worker/telemetry", "lane/bulk"])
+        #expect(verdict.findings.map(\.effect) == [.fails, .fails, .degraded, .paused])
+        let begin = Events.now.advanced(bySeconds: -120)
+        #expect(verdict.findings[0].since.map { $0 >= begin && $0 < Events.now } == true)
+        #expect(verdict.findings[2].since.map { $0 >= begin && $0 < Events.now } == true)
+        #expect(verdict.findings[1].until == UnixTime(seconds: 99))
+        #expect(verdict.findings[3] == .lane(pause))
+    }
+
+    @Test func `a problem that changes its words keeps its begin`() throws {
+        let status = WorkerStatus()
+        let begin = try #require(status.problemsSince[.worker])
+        status.set(.worker, "it is stopping")
+        #expect(status.problemsSince == [.worker: begin])
+        status.set(.worker, nil)
+        #expect(status.problemsSince.isEmpty)
+    }
+
+    @Test func `dead letters of strangers do not degrade the worker, and those of an app do`() {
+        let (status, metrics) = (WorkerStatus(), WorkerMetrics())
+        status.set([.init(name: "a", adapter: "braze", keyRing: "r", keyVersion: nil, suspension: nil)])
+        let reporter = StatusReporter(status: status, metrics: metrics)
+        metrics.ends.count([
+            settlement("a", .minted), settlement("a", .deadLettered(.keyUnavailable)),
+            settlement(nil, .deadLettered(.unknownApp)),
+        ])
+        reporter.note(at: .now - .seconds(60))
+        metrics.ends.count(Array(repeating: settlement(nil, .deadLettered(.unknownApp)), count: 100))
+        metrics.ends.count([settlement("a", .minted)])
+        #expect(reporter.deadLetterExcess == nil)
+        metrics.ends.count([settlement("a", .deadLettered(.keyUnavailable))])
+        #expect(
+            reporter.deadLetterExcess
+                == "1 of 2 events in the last 15 minutes are dead letters: key_unavailable")
     }
 
     @Test func `the status report has the program's version and build, where they are known`() throws {

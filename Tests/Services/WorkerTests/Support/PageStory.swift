@@ -70,7 +70,8 @@ enum PageStory: String, CaseIterable, Sendable {
             ]
         case .thousandApps:
             let pause = Suspension(
-                app: "", cause: .paused, since: past(600), by: "root", why: "the vendor's page shows <img src=x>")
+                app: "tenant-777", cause: .paused, since: past(600), by: "root",
+                why: "the vendor's page shows <img src=x>")
             return (0..<1000).map { app("tenant-\($0)", "tenant-\($0 % 30)", $0 == 777 ? pause : nil) }
         }
     }

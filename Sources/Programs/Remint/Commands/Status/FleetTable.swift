@@ -27,27 +27,41 @@ struct FleetTable {
     init(_ status: FleetStatus, brokers: String) {
         self.status = status
         say("\(status.group.printable(limit: 40)) at \(brokers.printable(limit: 30)), \(status.at)", isHeading: true)
+        add(status.verdict)
         addLanes()
         addWorkers()
         addApps()
         addRings()
-        addProblems()
     }
 
     // MARK: Parts
 
+    private mutating func add(_ verdict: Verdict) {
+        guard !verdict.findings.isEmpty else { return say("works: nothing is known to be wrong") }
+        for finding in verdict.findings {
+            let whom = finding.whom.isEmpty ? "" : " for \(finding.whom.printable(limit: 60))"
+            say(
+                "\(finding.effect.rawValue)\(whom): \(finding.what.printable(limit: 300))",
+                isHeading: finding.effect == .fails)
+            let parts = [
+                finding.since.map { "since \($0)" }, finding.until.map { "until \($0)" },
+                finding.command.isEmpty ? nil : "first: \(finding.command)",
+                finding.runbook.isEmpty ? nil : "OPERATION.md, \(finding.runbook)",
+            ]
+            let rest = parts.compactMap(\.self)
+            if !rest.isEmpty { say("  \(rest.joined(separator: "; "))") }
+        }
+        if verdict.more > 0 { say("and \(verdict.more) more: --json") }
+    }
+
     private mutating func addLanes() {
         var table = TextTable("LANE", "TOPIC", "PARTITIONS", "WAITING", "STATE")
         for lane in status.lanes {
-            for topic in lane.topics { add(topic, lane.lane.rawValue, Self.state(of: lane, topic), to: &table) }
+            for topic in lane.topics { add(topic, lane.lane.rawValue, state(of: lane, topic), to: &table) }
         }
         add(status.deadLetters, "dead letters", status.deadLetters.partitions == 0 ? "missing" : "-", to: &table)
         if let parked = status.parkedLetters { add(parked, "parked", "-", to: &table) }
         begin(table)
-        for pause in status.lanes.compactMap(\.pause) {
-            say(
-                Self.hold("the \(pause.lane.rawValue) lane is paused", pause.since, pause.until, pause.by, pause.why))
-        }
     }
 
     private func add(_ topic: FleetStatus.Topic, _ lane: String, _ state: String, to table: inout TextTable) {
@@ -57,23 +71,25 @@ struct FleetTable {
             state)
     }
 
-    private static func state(of lane: FleetStatus.LaneState, _ topic: FleetStatus.Topic) -> String {
+    private func state(of lane: FleetStatus.LaneState, _ topic: FleetStatus.Topic) -> String {
         if topic.partitions == 0 { return "missing" }
         if lane.pause != nil { return "paused" }
         guard let group = lane.members else { return "?" }
         if group.members.isEmpty { return "no worker" }
-        return group.state == "Stable" ? "taken from" : "rebalancing"
+        if status.isStalled(lane) { return "stalled" }
+        return group.state == "Stable" ? "consumed" : "rebalancing"
     }
 
     private mutating func addWorkers() {
         guard status.lanes.contains(where: { $0.members != nil }) else { return }
         var table = TextTable(
-            "CLIENT", "HOST", "WORKERS", "LIVE PARTITIONS", "RETRIES", "BULK")
+            "WORKER", "HOST", "WORKERS", "LIVE PARTITIONS", "RETRIES", "BULK", "LAST COMMIT")
         for worker in status.workers {
             let counts = worker.partitions.map(String.init) + ["-", "-", "-"]
             table.add(
-                worker.clientID.printable(limit: 30), worker.host.printable(limit: 24), String(worker.count), counts[0],
-                counts[1], counts[2])
+                (worker.name.isEmpty ? worker.clientID : worker.name).printable(limit: 40),
+                worker.host.printable(limit: 24), String(worker.count), counts[0], counts[1], counts[2],
+                worker.committed.map { "\(Self.age(status.at.seconds - $0.seconds)) ago" } ?? "-")
         }
         guard !table.rows.isEmpty else { return say("no worker is there", isHeading: true, afterGap: true) }
         begin(table)
@@ -81,17 +97,14 @@ struct FleetTable {
 
     private mutating func addApps() {
         let waiting = status.apps.filter { $0.suspension != nil }
-        let count = status.apps.count.of("app")
+        let lags = status.lanes.map(\.lag)
+        let events =
+            lags.contains(nil)
+            ? "an unknown number of events waits"
+            : lags.compactMap(\.self).reduce(0, +).of("event waits", "events wait")
         say(
-            "\(count), \(waiting.isEmpty ? "none" : String(waiting.count)) waiting", isHeading: true,
-            afterGap: true)
-        for app in waiting {
-            guard let suspension = app.suspension else { continue }
-            say(
-                Self.hold(
-                    "\(app.name.printable(limit: 40)) is \(suspension.cause.rawValue)", suspension.since,
-                    suspension.until, suspension.by, suspension.why))
-        }
+            "\(status.apps.count.of("app")), \(waiting.isEmpty ? "none" : String(waiting.count)) suspended or paused; \(events)",
+            isHeading: true, afterGap: true)
     }
 
     private mutating func addRings() {
@@ -112,22 +125,12 @@ struct FleetTable {
         }
         begin(table)
         for ring in status.rings {
-            if let problem = ring.problem { say("\(ring.name.printable(limit: 30)): \(problem.printable())") }
-            for end in ring.ends {
-                if let warning = end.warning(at: status.at) { say(warning.printable()) }
-            }
             guard let campaign = ring.campaign else { continue }
             let pause = campaign.pause.map { ", paused: \($0.printable())" } ?? ""
             say(
                 "campaign of \(ring.name.printable(limit: 30)): from \(campaign.from) to \(campaign.to), \(campaign.phase.rawValue) since \(campaign.begun)\(pause)"
             )
         }
-    }
-
-    private mutating func addProblems() {
-        guard !status.problems.isEmpty else { return }
-        say("problems", isHeading: true, afterGap: true)
-        for problem in status.problems { say(problem.printable(limit: 300)) }
     }
 
     // MARK: Words
@@ -140,15 +143,6 @@ struct FleetTable {
     private mutating func say(_ words: String, isHeading: Bool = false, afterGap: Bool = false) {
         if afterGap { lines.append(Line(words: "")) }
         lines.append(Line(words: words, isHeading: isHeading))
-    }
-
-    private static func hold(
-        _ what: String, _ since: UnixTime, _ until: UnixTime?, _ by: String, _ why: String
-    ) -> String {
-        let end = until.map { " until \($0)" } ?? ""
-        let author = by.isEmpty ? "" : " by \(by.printable(limit: 40))"
-        let reason = why.isEmpty ? "" : ": \(why.printable(limit: 300))"
-        return "\(what) since \(since)\(end)\(author)\(reason)"
     }
 
     /// Returns the time until `end` in its largest whole unit.

@@ -40,7 +40,8 @@ struct StatusCommand: AsyncParsableCommand, ConfigurationCommand {
         let configuration = try fleet.options.loadConfiguration()
         let brokers = try configuration.brokers(instead: fleet.brokers)
         let reader = try FleetReader(
-            configuration, brokers: brokers, logger: .quiet(configuration.log), now: CommandContext.current.now)
+            configuration, brokers: brokers, logger: .quiet(configuration.log),
+            commitTime: CommitMetadata.time, now: CommandContext.current.now)
         guard watch else {
             let status: FleetStatus
             do throws(KafkaError) { status = try await reader.read() } catch {

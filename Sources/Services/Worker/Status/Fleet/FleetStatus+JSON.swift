@@ -15,13 +15,15 @@ extension FleetStatus {
         json.member("shape", Self.shape)
         json.member("at", at.description)
         json.member("group", group)
-        json.array("lanes", lanes) { lane, json in lane.write(to: &json) }
+        json.array("lanes", lanes) { lane, json in lane.write(isStalled: isStalled(lane), to: &json) }
         json.object("dead_letters") { json in deadLetters.write(to: &json) }
         if let parkedLetters { json.object("parked_letters") { json in parkedLetters.write(to: &json) } }
         json.array("workers", workers) { worker, json in
+            if !worker.name.isEmpty { json.member("name", worker.name) }
             json.member("client_id", worker.clientID)
             json.member("host", worker.host)
             json.member("workers", Int64(worker.count))
+            if let committed = worker.committed { json.member("last_commit", committed.description) }
             json.object("partitions") { json in
                 for (lane, count) in zip(lanes, worker.partitions) { json.member(lane.lane.rawValue, Int64(count)) }
             }
@@ -32,9 +34,11 @@ extension FleetStatus {
             status.write(to: &json)
         }
         rings.write(to: &json, at: at)
+        verdict.write(to: &json)
         json.name("problems")
         json.beginArray()
-        for problem in problems { json.string(problem) }
+        for topic in missing { json.string("the topic \(topic) does not exist or may not be seen") }
+        for problem in keyProblems + problems { json.string(problem) }
         json.endArray()
         json.endObject()
         return json.bytes
@@ -42,12 +46,14 @@ extension FleetStatus {
 }
 
 extension FleetStatus.LaneState {
-    fileprivate func write(to json: inout JSONWriter) {
+    fileprivate func write(isStalled: Bool, to json: inout JSONWriter) {
         json.member("lane", lane.rawValue)
         json.member("group", group)
-        json.member("state", pause == nil ? "active" : "paused")
+        json.member("state", pause != nil ? "paused" : isStalled ? "stalled" : "active")
         if let pause { json.object("paused") { json in pause.write(to: &json) } }
         if let lag { json.member("lag", lag) }
+        if let oldest { json.member("oldest", oldest.description) }
+        if let committed { json.member("last_commit", committed.description) }
         json.array("topics", topics) { topic, json in topic.write(to: &json) }
         guard let members else { return }
         json.member("group_state", members.state)

@@ -22,7 +22,7 @@ extension FleetView {
                 guard let brokers = brokers() else { return nil }
                 let reader = try FleetReader(
                     configuration().configuration, brokers: brokers, mostLetters: Self.mostLetters, logger: quiet,
-                    now: now)
+                    commitTime: CommitMetadata.time, now: now)
                 return Source(
                     read: { () async throws(KafkaError) -> FleetStatus in try await reader.read() },
                     close: { await reader.close() })

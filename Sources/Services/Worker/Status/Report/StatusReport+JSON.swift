@@ -1,6 +1,7 @@
 package import AdapterKit
 import JOSE
 import Keyring
+import Operations
 import Pipeline
 import Telemetry
 
@@ -11,6 +12,7 @@ extension StatusReport {
         json.beginObject()
         json.member("shape", Self.shape)
         json.member("at", at.description)
+        verdict.write(to: &json)
         write(worker, to: &json)
         write(rates, to: &json)
         json.object("recent") { json in write(recent, to: &json) }
@@ -48,6 +50,7 @@ extension StatusReport {
             json.member("started", worker.started.description)
             json.member("uptime_seconds", max(0, at.seconds - worker.started.seconds))
             json.member("state", worker.state)
+            if let runbook = worker.runbook { json.member("runbook", runbook) }
             json.member("seconds_since_heartbeat", worker.sinceHeartbeat)
             json.object("problems") { json in
                 for (dependency, problem) in worker.problems.sorted(by: { $0.key < $1.key }) {
@@ -191,6 +194,7 @@ extension WorkerStatus.AppStatus {
         guard let suspension else { return }
         if suspension.cause == .suspended { json.member("reach", suspension.reach.rawValue) }
         json.member("suspended_since", suspension.since.description)
+        if let nextProbe { json.member("next_probe", nextProbe.description) }
         if let until = suspension.until { json.member("suspended_until", until.description) }
         json.member("refusing_users", Int64(suspension.users))
         if let version = suspension.keyVersion { json.member("refused_key_version", version) }

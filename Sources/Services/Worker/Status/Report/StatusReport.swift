@@ -47,8 +47,14 @@ struct StatusReport: Sendable {
         var started: UnixTime
         /// The missing dependencies, each with the reason; empty if the worker is ready.
         var problems: [WorkerStatus.Dependency: String]
+        /// The begin of each problem.
+        var problemsSince: [WorkerStatus.Dependency: UnixTime] = [:]
         /// The degraded parts, each with the reason.
         var degraded: [Degradations.Part: String] = [:]
+        /// The begin of each degraded part, as far as it is known.
+        var degradedSince: [Degradations.Part: UnixTime] = [:]
+        /// The address of the folder that OPERATION.md is in; nil for none.
+        var runbook: String?
         /// Whether the worker takes nothing new.
         var isQuiet: Bool
         /// The time since the last heartbeat of the worker's loop, in seconds.

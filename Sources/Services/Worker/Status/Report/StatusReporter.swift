@@ -20,6 +20,7 @@ final class StatusReporter: Sendable {
     private let metrics: WorkerMetrics
     private let rings: RingReader
     private let group: String
+    private let runbook: String?
     private let build: BuildInfo
     private let now: @Sendable () -> UnixTime
     private let started: UnixTime
@@ -45,6 +46,7 @@ final class StatusReporter: Sendable {
         let places = configuration.ringPlaces
         rings = RingReader { keys?().map { RingReader.Place(name: $0.name, path: $0.path) } ?? places }
         group = configuration.kafka.group
+        runbook = configuration.admin?.runbook
         self.started = started ?? now()
     }
 
@@ -80,7 +82,7 @@ final class StatusReporter: Sendable {
 
     /// Returns the report at `instant`, which is now.
     func report(at instant: ContinuousClock.Instant = .now) -> StatusReport {
-        let history = history.withLock { $0 }
+        let (history, time) = (history.withLock { $0 }, now())
         var (all, unattributed) = (StatusReport.Outcomes(), StatusReport.Outcomes())
         var apps = status.apps.map { StatusReport.App(status: $0, outcomes: .init(), deadLetters: [:]) }
         let places = Dictionary(apps.indices.map { (apps[$0].status.name, $0) }) { first, _ in first }
@@ -103,24 +105,35 @@ final class StatusReporter: Sendable {
         let recent = recents.withLock { $0 }.recent(RecentCounts.Counts(counts), at: instant)
         var recentStrays = StatusReport.Recent.App()
         for (name, app) in recent.apps where places[name] == nil { recentStrays.add(app) }
+        func times<Part>(_ begins: [Part: ContinuousClock.Instant]) -> [Part: UnixTime] {
+            begins.mapValues { time.advanced(bySeconds: -max(0, (instant - $0).components.seconds)) }
+        }
         return StatusReport(
-            at: now(),
+            at: time,
             worker: StatusReport.Worker(
                 name: status.name, group: group, build: build, started: started, problems: status.problems,
-                degraded: status.degradations.reasons(), isQuiet: status.isQuiet,
+                problemsSince: times(status.problemsSince), degraded: status.degradations.reasons(),
+                degradedSince: times(status.degradations.begins()), runbook: runbook, isQuiet: status.isQuiet,
                 sinceHeartbeat: status.sinceHeartbeat.components.seconds),
             rates: history.rates, recent: recent, lanes: Lane.allCases.map { flow($0, history) }, outcomes: all,
             unattributed: unattributed, unattributedDeadLetters: strays, unattributedRecent: recentStrays, apps: apps,
             rings: rings.read(), lookups: metrics.lookupAccounts)
     }
 
-    /// The reason why events count as degraded; nil while few of the last 15 minutes are dead letters.
+    /// The reason why events count as degraded; nil while few events of the configured apps are dead letters, of the last
+    /// 15 minutes. Events of strangers do not count: no user of an app waits for them.
     var deadLetterExcess: String? {
         let counts = RecentCounts.Counts(metrics.outcomeCounts)
-        let recent = recents.withLock { $0 }.recent(counts, at: .now)
-        let tally = recent.quarterHour.tally
+        let names = Set(status.apps.map(\.name))
+        let recent = recents.withLock { $0 }.recent(counts, at: .now).apps.filter { names.contains($0.key) }
+        var (tally, letters) = (StatusReport.Recent.Tally(), Set<String>())
+        for app in recent.values {
+            tally.ended += app.quarterHour.ended
+            tally.deadLettered += app.quarterHour.deadLettered
+            letters.formUnion(app.deadLetters.filter { $0.value > 0 }.keys)
+        }
         guard Double(tally.deadLettered) > Self.mostDead * Double(tally.ended) else { return nil }
-        let codes = recent.deadLetters.filter { $0.value > 0 }.keys.sorted().joined(separator: ", ")
+        let codes = letters.sorted().joined(separator: ", ")
         return "\(tally.deadLettered) of \(tally.ended.of("event")) in the last 15 minutes are dead letters: \(codes)"
     }
 
