@@ -27,6 +27,8 @@ public final class Envelope: Sendable {
     public let id: String
     /// The time of the failure, as stated by the producer, or the record's timestamp.
     public let observedAt: UnixTime?
+    /// Whether the producer stated a time that is no RFC 3339 date-time. The record's timestamp is used instead.
+    let hasUnreadableTime: Bool
     /// The device that reported the failure.
     public let device: String?
     /// Whether the event waited in a retry tier before, and so was counted.
@@ -44,14 +46,17 @@ public final class Envelope: Sendable {
     /// The topic at which a worker first consumed the event; for a retry tier's record without an origin, the tier's
     /// topic.
     public var topic: String { provenance.origin.topic }
+    /// Whether to count the time that nobody can read: once, before any retry tier.
+    var countsUnreadableTime: Bool { hasUnreadableTime && !hasWaited }
 
     init(
-        app: String, id: String, observedAt: UnixTime?, device: String?, hasWaited: Bool, traceHeaders: [RecordHeader],
-        provenance: Provenance, unseen: Int64?
+        app: String, id: String, observedAt: UnixTime?, hasUnreadableTime: Bool, device: String?, hasWaited: Bool,
+        traceHeaders: [RecordHeader], provenance: Provenance, unseen: Int64?
     ) {
         self.app = app
         self.id = id
         self.observedAt = observedAt
+        self.hasUnreadableTime = hasUnreadableTime
         self.device = device
         self.hasWaited = hasWaited
         self.traceHeaders = traceHeaders

@@ -67,8 +67,8 @@ public struct EventDecoder: Sendable {
         case (.some, .some): throw malformed("the envelope has both \"report\" and \"reissue\"; send two events")
         }
         let envelope = try self.envelope(
-            record, headers, app: text(root, "app"), id: text(root, "id"), observedAt: text(root, "observed_at"),
-            device: text(root, "device"))
+            record, headers, app: text(root, "app"), id: text(root, "id"),
+            observedAt: root["observed_at"].flatMap(Self.time), device: text(root, "device"))
         return Event(
             envelope: envelope, body: body,
             vouched: try VouchedMember.value(root["vouched"], besides: headers))
@@ -84,7 +84,7 @@ public struct EventDecoder: Sendable {
             throw malformed("the CloudEvent has no JSON \"data\"; data_base64 is not taken for a report")
         }
         let envelope = try self.envelope(
-            record, headers, app: text(root, "app"), id: text(root, "id"), observedAt: text(root, "time"),
+            record, headers, app: text(root, "app"), id: text(root, "id"), observedAt: root["time"].flatMap(Self.time),
             device: text(root, "subject"), members: root)
         return Event(
             envelope: envelope, body: Self.body(data, ofType: try text(root, "type")),
@@ -146,15 +146,11 @@ public struct EventDecoder: Sendable {
             throw malformed("an id or a device has more than \(Self.longestName) bytes")
         }
         let provenance = Provenance(record)
-        var observed = provenance.timestamp
-        if let observedAt {
-            guard let time = RFC3339.parse(observedAt) else {
-                throw malformed("the observed time is not an RFC 3339 date-time")
-            }
-            observed = time
-        }
+        // A time that nobody can read is a side fact: the report counts without it.
+        let observed = observedAt.flatMap(RFC3339.parse)
         return Envelope(
-            app: app, id: id.flatMap { $0.isEmpty ? nil : $0 } ?? provenance.coordinates, observedAt: observed,
+            app: app, id: id.flatMap { $0.isEmpty ? nil : $0 } ?? provenance.coordinates,
+            observedAt: observed ?? provenance.timestamp, hasUnreadableTime: observedAt != nil && observed == nil,
             device: device.flatMap { $0.isEmpty ? nil : $0 }, hasWaited: record.lane == .retries,
             traceHeaders: Self.traceHeaders(of: record, headers, members), provenance: provenance,
             unseen: unseen.flatMap { Int64($0) })
@@ -181,6 +177,11 @@ public struct EventDecoder: Sendable {
 
     private func require(version: String?) throws(Rejection) {
         guard version == "1.0" else { throw malformed("the CloudEvent's specversion is not 1.0") }
+    }
+
+    /// Returns the time in `member`, also one that is no string; nil for null.
+    private static func time(_ member: JSONValue) -> String? {
+        member.isNull ? nil : member.string ?? ""
     }
 
     private func text(_ root: JSONValue, _ name: String) throws(Rejection) -> String? {

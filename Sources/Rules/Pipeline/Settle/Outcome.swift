@@ -79,17 +79,21 @@ public final class Settlement: Sendable {
     /// Whether the report calls one of our unexpired tokens expired: the device's clock is wrong, or its SDK names the
     /// wrong token.
     public let isClockSkew: Bool
+    /// Whether the event has a time of the failure that nobody can read; false for an event that was counted before it
+    /// waited in a retry tier.
+    package let hasUnreadableTime: Bool
 
     init(
         origin: RecordPosition, eventID: String?, app: String?, outcome: Outcome, output: OutputRecord?,
         detail: String? = nil, stage: Stage? = nil, notBefore: UnixTime? = nil, algorithm: Algorithm? = nil,
         reason: String? = nil,
-        signer: TokenSigner? = nil, reportedAt: UnixTime? = nil, isClockSkew: Bool = false
+        signer: TokenSigner? = nil, reportedAt: UnixTime? = nil, isClockSkew: Bool = false, hasUnreadableTime: Bool = false
     ) {
         self.stage = stage
         self.notBefore = notBefore
         self.reportedAt = reportedAt
         self.isClockSkew = isClockSkew || outcome == .superseded(.clockSkew)
+        self.hasUnreadableTime = hasUnreadableTime
         self.reason = reason
         self.signer = signer
         self.origin = origin

@@ -32,7 +32,7 @@ struct Settler: Sendable {
         return Settlement(
             origin: origin, eventID: event.envelope.id, app: draft.request.app.name, outcome: .minted, output: output,
             algorithm: draft.key.algorithm, reason: event.reason, signer: event.signer, reportedAt: reportedAt,
-            isClockSkew: draft.ticket.isClockSkew)
+            isClockSkew: draft.ticket.isClockSkew, hasUnreadableTime: event.envelope.countsUnreadableTime)
     }
 
     /// Returns the settlement of an event that gets no token now: a retry if one may succeed, else a dead letter.
@@ -77,7 +77,8 @@ struct Settler: Sendable {
     private func answered(_ outcome: Outcome, _ record: InputRecord, _ event: ReadEvent?) -> Settlement {
         Settlement(
             origin: record.origin, eventID: event?.envelope.id, app: event?.envelope.app, outcome: outcome, output: nil,
-            reason: event?.reason, signer: event?.signer)
+            reason: event?.reason, signer: event?.signer,
+            hasUnreadableTime: event?.envelope.countsUnreadableTime ?? false)
     }
 
     /// Returns the settlement of a retry after `wait`. Without a wait, returns a dead letter with the reason
@@ -132,7 +133,8 @@ private struct Attempt {
         Settlement(
             origin: record.origin, eventID: event?.envelope.id, app: app, outcome: outcome, output: output,
             detail: detail,
-            stage: stage, notBefore: notBefore, reason: event?.reason, signer: event?.signer)
+            stage: stage, notBefore: notBefore, reason: event?.reason, signer: event?.signer,
+            hasUnreadableTime: event?.envelope.countsUnreadableTime ?? false)
     }
 }
 
@@ -171,6 +173,6 @@ extension Settler {
         Settlement(
             origin: settlement.origin, eventID: settlement.eventID, app: settlement.app,
             outcome: .deadLettered(rejection.code), output: output, detail: rejection.detail, stage: stage,
-            reason: settlement.reason, signer: settlement.signer)
+            reason: settlement.reason, signer: settlement.signer, hasUnreadableTime: settlement.hasUnreadableTime)
     }
 }

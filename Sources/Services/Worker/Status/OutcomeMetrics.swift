@@ -14,6 +14,7 @@ final class OutcomeMetrics: Sendable {
     private let superseded: CounterFamily
     private let minted: CounterFamily
     private let clockSkew: CounterFamily
+    private let unreadableTimes: CounterFamily
     private let tally = Mutex(Tally<OutcomeLabels>())
     private let writing = Mutex(())
 
@@ -42,6 +43,10 @@ final class OutcomeMetrics: Sendable {
             "remint_clock_skew_total",
             "Reports that a token has expired, although the user's token has not: a clock is wrong, or an SDK names the wrong token.",
             labels: ["app"])
+        unreadableTimes = registry.counter(
+            "remint_unreadable_times_total",
+            "Events whose stated time of the failure is no RFC 3339 date-time; the record's timestamp counts instead.",
+            labels: ["app"])
         registry.beforeReading { [self] in write() }
     }
 
@@ -50,7 +55,7 @@ final class OutcomeMetrics: Sendable {
         for app in apps {
             for outcome in Outcome.names { outcomes.add(0, app.name, outcome, "", "") }
             for signer in TokenSigner.allCases { reports.add(0, app.name, signer.rawValue) }
-            for family in [unkeyed, coalesced, superseded, clockSkew] { family.add(0, app.name) }
+            for family in [unkeyed, coalesced, superseded, clockSkew, unreadableTimes] { family.add(0, app.name) }
             minted.add(0, app.name, app.adapter.algorithm.rawValue)
         }
         let unknown = Outcome.deadLettered(.unknownApp)
@@ -87,6 +92,7 @@ final class OutcomeMetrics: Sendable {
             coalesced.add(ends.counts { $0.isSuperseded(together: true) ? [$0.app] : nil })
             superseded.add(ends.counts { $0.isSuperseded(together: false) ? [$0.app] : nil })
             clockSkew.add(ends.counts { $0.isClockSkew ? [$0.app] : nil })
+            unreadableTimes.add(ends.counts { $0.hasUnreadableTime ? [$0.app] : nil })
             minted.add(
                 ends.counts { end in
                     guard let algorithm = end.algorithm, end.outcome == .minted else { return nil }
@@ -105,6 +111,7 @@ struct OutcomeLabels: Hashable {
     let reason: String
     let signer: TokenSigner?
     let isClockSkew: Bool
+    let hasUnreadableTime: Bool
 
     init(_ settlement: Settlement) {
         app = settlement.app ?? Configuration.App.unknown
@@ -114,6 +121,7 @@ struct OutcomeLabels: Hashable {
         reason = settlement.reason ?? ""
         signer = settlement.signer
         isClockSkew = settlement.isClockSkew
+        hasUnreadableTime = settlement.hasUnreadableTime
     }
 
     /// Returns whether a newer token answers it: one that was made for several reports together, or an earlier one.

@@ -59,24 +59,6 @@ struct MalformedEventTests {
         MalformedEvent(
             "a device that is an object", .sample(#"{"app":"a","device":{},"report":{}}"#), says: "\"device\""),
         MalformedEvent(
-            "a time that is a number", .sample(#"{"app":"a","observed_at":1763640000,"report":{}}"#),
-            says: "\"observed_at\""),
-        MalformedEvent(
-            "a time without a zone", .sample(#"{"app":"a","observed_at":"2025-11-20T12:00:00","report":{}}"#),
-            says: "RFC 3339"),
-        MalformedEvent(
-            "a time that is none", .sample(#"{"app":"a","observed_at":"yesterday","report":{}}"#), says: "RFC 3339"),
-        MalformedEvent(
-            "the 30th of February", .sample(#"{"app":"a","observed_at":"2025-02-30T12:00:00Z","report":{}}"#),
-            says: "RFC 3339"),
-        MalformedEvent(
-            "a raw report with a bad time", .raw(report, app: "a", [RecordHeader("remint-observed-at", "now")]),
-            says: "RFC 3339"),
-        MalformedEvent(
-            "a binary CloudEvent with a bad time",
-            .sample(report, headers: binary + [RecordHeader("ce_time", "1763640000")]),
-            says: "RFC 3339"),
-        MalformedEvent(
             "a structured CloudEvent that is an array", .sample("[]", headers: structured), says: "JSON object"),
         MalformedEvent(
             "a structured CloudEvent without a version", .sample(#"{"app":"a","data":{}}"#, headers: structured),

@@ -61,9 +61,10 @@ struct OutcomeMetricsTests {
         let metrics = OutcomeMetrics(registry)
         let replaced = Settlement(
             origin: RecordPosition(topic: "t", partition: 0, offset: 0), eventID: nil, app: "a", outcome: .minted,
-            output: nil, algorithm: .rs256, isClockSkew: true)
+            output: nil, algorithm: .rs256, isClockSkew: true, hasUnreadableTime: true)
         metrics.count([replaced, end("a", .superseded(.clockSkew)), end("a", .minted, .rs256)])
         #expect(samples(registry).contains(#"remint_clock_skew_total{app="a"} 2"#))
+        #expect(samples(registry).contains(#"remint_unreadable_times_total{app="a"} 1"#))
         #expect(
             samples(registry).contains(
                 #"remint_outcomes_total{app="a",outcome="superseded",code="clock_skew",reason=""} 1"#))
