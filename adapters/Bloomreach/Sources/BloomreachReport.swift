@@ -30,7 +30,8 @@ struct BloomreachReport {
         }
         do throws(Rejection) {
             guard let subject = try customer(spellings) else {
-                return failure(of: nil, code, .notForUs("anonymous customer: no id that a token may hold"))
+                let others = spellings.contains { $0.members.contains { $0.name != CustomerIDs.softID && !$0.value.isNull } }
+                return failure(of: nil, code, .notForUs(others ? Self.unlistedIDs : "anonymous customer: no id"))
             }
             return failure(of: subject, code, code.remedy)
         } catch { return .rejected(error) }
@@ -58,6 +59,9 @@ struct BloomreachReport {
     private func failure(of subject: Subject?, _ code: BloomreachCode, _ remedy: Remedy) -> Reading {
         .failure(AuthenticationFailure(subject: subject, reason: code.name, evidence: code.evidence, remedy: remedy))
     }
+
+    private static let unlistedIDs =
+        "settings.ids lists none of the names of the report's customer ids; names are compared with their case"
 
     private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }
 }

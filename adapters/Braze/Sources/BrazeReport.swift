@@ -20,9 +20,9 @@ struct BrazeReport {
 
     var reading: Reading {
         guard report.root.isObject else { return malformed("the report is not a JSON object") }
-        let user = report.user("userId", "user_id", alsoIn: otherLevels)
+        let user = report.user("userId", "user_id", "UserId", alsoIn: otherLevels)
         let code: BrazeCode?
-        switch report.field("errorCode", "error_code", "code") {
+        switch report.field("errorCode", "error_code", "code", "ErrorCode") {
         case .absent, .null:
             if report.hasMembers(besides: Self.members) || namesNobody {
                 return malformed("the report has no Braze error code; is it another vendor's?")
@@ -45,18 +45,20 @@ struct BrazeReport {
 
     /// Whether no level has a member for the user.
     private var namesNobody: Bool {
-        ([report] + otherLevels).allSatisfy { $0.field("userId", "user_id") == .absent }
+        ([report] + otherLevels).allSatisfy { $0.field("userId", "user_id", "UserId") == .absent }
     }
 
     /// The token that failed: a secret, which goes on as a `FailedToken` and is printed nowhere. Cordova's Android bridge can
     /// write a missing one as the text "null".
     private var failedToken: String? {
-        report.field("signature", "original_signature").text.flatMap { $0 == "null" ? nil : $0 }
+        report.field("signature", "original_signature", "Signature").text.flatMap { $0 == "null" ? nil : $0 }
     }
 
     /// Whether the app's enforcement is Optional: Braze reports the token and accepts the request. Swift reports the
     /// flag since 13.0.0. Wrappers of such a version report the failure without the flag, and the setting counts.
-    private var isOptional: Bool { report.root["optional"]?.flag ?? (enforcement == .optional) }
+    private var isOptional: Bool {
+        (report.root["optional"] ?? report.root["Optional"])?.flag ?? (enforcement == .optional)
+    }
 
     private func failure(of user: String, _ code: BrazeCode?) -> Reading {
         let token = failedToken
@@ -84,9 +86,9 @@ struct BrazeReport {
 
     /// A code that Braze has not documented proves nothing.
     private func evidence(of code: BrazeCode?) -> Evidence {
-        ["reason", "errorReason", "error_reason", "message"].reduce(code?.evidence ?? .none) {
-            $0.given(text: report.field($1).text)
-        }
+        let evidence = code?.evidence ?? .none
+        guard evidence == .key else { return evidence }
+        return evidence.given(text: report.field("reason", "errorReason", "error_reason", "message", "Reason").text)
     }
 
     private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }
@@ -95,6 +97,8 @@ struct BrazeReport {
     private static let members: Set<String> = [
         "errorCode", "error_code", "code", "reason", "errorReason", "error_reason", "message", "userId", "user_id",
         "signature", "original_signature", "optional", "requestInitiationTime",
+        // As C# serializes an object.
+        "ErrorCode", "Reason", "UserId", "Signature", "Optional", "RequestInitiationTime",
     ]
 
     // MARK: Levels

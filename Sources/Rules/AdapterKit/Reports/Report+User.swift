@@ -10,10 +10,12 @@ extension Report {
     ///   - first: the member's usual name, which details use.
     ///   - second: its other spelling; nil if there is one spelling.
     ///   - levels: the same report as it is around or inside this one.
-    public func user(_ first: String, _ second: String? = nil, alsoIn levels: [Report] = []) -> ReportedUser {
-        var agreed = spellings(first, second)
+    public func user(
+        _ first: String, _ second: String? = nil, _ third: String? = nil, alsoIn levels: [Report] = []
+    ) -> ReportedUser {
+        var agreed = spellings(first, second, third)
         for level in levels {
-            let other = level.spellings(first, second)
+            let other = level.spellings(first, second, third)
             guard let here = agreed, let there = other else { return .namesTwo }
             agreed = here.agreeing(with: there)
         }
@@ -21,8 +23,9 @@ extension Report {
         return ReportedUser(agreed, name: first, vouched: vouched)
     }
 
-    private func spellings(_ first: String, _ second: String?) -> ReportField? {
-        field(first).agreeing(with: second.map(field) ?? .absent)
+    private func spellings(_ first: String, _ second: String?, _ third: String?) -> ReportField? {
+        guard let agreed = field(first).agreeing(with: second.map(field) ?? .absent) else { return nil }
+        return third.map { agreed.agreeing(with: field($0)) } ?? agreed
     }
 }
 
