@@ -56,9 +56,7 @@ struct BrazeReport {
 
     /// Whether the app's enforcement is Optional: Braze reports the token and accepts the request. Swift reports the
     /// flag since 13.0.0. Wrappers of such a version report the failure without the flag, and the setting counts.
-    private var isOptional: Bool {
-        (report.root["optional"] ?? report.root["Optional"])?.flag ?? (enforcement == .optional)
-    }
+    private var isOptional: Bool { report.root["optional"]?.flag ?? (enforcement == .optional) }
 
     private func failure(of user: String, _ code: BrazeCode?) -> Reading {
         let token = failedToken
@@ -88,7 +86,9 @@ struct BrazeReport {
     private func evidence(of code: BrazeCode?) -> Evidence {
         let evidence = code?.evidence ?? .none
         guard evidence == .key else { return evidence }
-        return evidence.given(text: report.field("reason", "errorReason", "error_reason", "message", "Reason").text)
+        return ["reason", "errorReason", "error_reason", "message", "Reason"].reduce(evidence) {
+            $0.given(text: report.field($1).text)
+        }
     }
 
     private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }
@@ -98,7 +98,7 @@ struct BrazeReport {
         "errorCode", "error_code", "code", "reason", "errorReason", "error_reason", "message", "userId", "user_id",
         "signature", "original_signature", "optional", "requestInitiationTime",
         // As C# serializes an object.
-        "ErrorCode", "Reason", "UserId", "Signature", "Optional", "RequestInitiationTime",
+        "ErrorCode", "Reason", "UserId", "Signature", "RequestInitiationTime",
     ]
 
     // MARK: Levels

@@ -53,14 +53,14 @@ struct InfobipReport {
     private var code: InfobipCode { InfobipCode(codeField, domain: report.field("domain").text) }
 
     private func failure(of subject: Subject?, _ code: InfobipCode, _ remedy: Remedy) -> Reading {
-        let evidence = code.evidence == .key ? code.evidence.given(text: words) : code.evidence
+        var evidence = code.evidence
+        if evidence == .key {
+            for name in ["message", "mm_message", "description", "text"] {
+                evidence = evidence.given(text: report.field(name).text)
+            }
+        }
         return .failure(
             AuthenticationFailure(subject: subject, reason: code.name, evidence: evidence, remedy: remedy))
-    }
-
-    /// The words of the SDK or of the server.
-    private var words: String {
-        ["message", "mm_message", "description", "text"].compactMap { report.field($0).text }.joined(separator: "\n")
     }
 
     private func malformed(_ detail: String) -> Reading { .rejected(Rejection(.malformedReport, detail)) }
