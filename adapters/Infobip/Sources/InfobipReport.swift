@@ -58,6 +58,10 @@ struct InfobipReport {
             for name in ["message", "mm_message", "description", "text"] {
                 evidence = evidence.given(text: report.field(name).text)
             }
+            // The server's own words.
+            for answer in [report.root["userInfo"], report.root["requestError"]?["serviceException"]] {
+                evidence = evidence.given(text: answer?["text"]?.string)
+            }
         }
         return .failure(
             AuthenticationFailure(subject: subject, reason: code.name, evidence: evidence, remedy: remedy))
