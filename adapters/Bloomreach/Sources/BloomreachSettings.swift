@@ -57,9 +57,9 @@ extension BloomreachSettings {
         try CustomerIDs(ids, allowing: self.ids, needsHardID: needsHardID).subject
     }
 
-    /// The customer that `ids` name, where they name only the vouched customer.
+    /// The vouched customer, where `ids` name no other.
     func customer(_ ids: JSONValue?, vouchedFor vouched: VouchedUser) throws(Rejection) -> Subject {
-        try CustomerIDs.subject(ids, vouchedFor: vouched, allowing: self.ids, needsHardID: needsHardID)
+        try CustomerIDs.subject(ids, vouchedFor: vouched, allowing: self.ids)
     }
 
     private var needsHardID: Bool { mode == .customerToken }

@@ -38,27 +38,22 @@ struct CustomerIDs {
 }
 
 extension CustomerIDs {
-    /// The customer that `reported` names, where it names only the vouched customer.
-    ///
-    /// Each id that the report names must be vouched for, value for value; where it names none, or none that is a
-    /// string, the vouched ids are the customer's, as they are where the soft id alone would make no customer.
+    /// The vouched customer with all vouched ids, where `reported` names no other: each id that it names must be vouched
+    /// for, value for value.
     ///
     /// - Throws: `Rejection` with `.identityMismatch`.
     static func subject(
-        _ reported: JSONValue?, vouchedFor: VouchedUser, allowing allowed: [String]?, needsHardID: Bool
+        _ reported: JSONValue?, vouchedFor: VouchedUser, allowing allowed: [String]?
     ) throws(Rejection) -> Subject {
         guard case .identifiers(let vouched) = vouchedFor.subject.identity else { throw .identityMismatch }
-        var agreed: [Subject.Identifier] = []
         for (name, value) in reported?.members ?? [] {
             guard let id = value.string, !id.isEmpty else { continue }
             if let known = vouched.first(where: { $0.name.hasSameBytes(as: name) }) {
                 guard known.value.hasSameBytes(as: id) else { throw .identityMismatch }
-                agreed.append(known)
             } else if mayName(name, allowed) {
                 throw .identityMismatch
             }
         }
-        let names = agreed.contains { $0.name != softID || !needsHardID }
-        return names ? Subject(identifiers: agreed) : vouchedFor.subject
+        return vouchedFor.subject
     }
 }

@@ -172,6 +172,7 @@ import Testing
         func report(_ ids: String) -> String { #"{"status":401,\#(ids)}"# }
         #expect(try summary(plain, both, report(#""customerIds":{"cookie":"x"}"#)) == "app/registered=r")
         #expect(try summary(listed, both, report(#""customerIds":{"cookie":"c"}"#)) == "app/cookie=c/registered=r")
+        #expect(try summary(listed, both, report(#""customerIds":{"registered":"r"}"#)) == "app/cookie=c/registered=r")
         #expect(try summary(listed, both, report(#""customerIds":{"cookie":"x"}"#)) == "identity_mismatch")
         #expect(try summary(listed, #"{"cookie":"c"}"#, report(#""customerIds":{}"#)) == "malformed_event")
         let spellings = #""customerIds":{"registered":"r"},"customer_ids":{"registered":"s"}"#

@@ -57,11 +57,13 @@ struct ReportReader {
     }
 
     private func remedy(of failure: AuthenticationFailure, _ vouched: VouchedUser?) -> Disposition<MintRequest> {
-        if let vouched, let subject = failure.subject, !vouched.covers(subject) {
+        var subject = failure.subject
+        if let vouched, let reported = subject {
             // An adapter that does not compare the users must not be a way around the check.
-            return failed(.identityMismatch, .admit)
+            guard let user = vouched.user(named: reported) else { return failed(.identityMismatch, .admit) }
+            subject = user
         }
-        let finding = authorship(of: failure)
+        let finding = authorship(of: failure, for: subject)
         let read = readEvent(failure, finding)
         func reject(_ code: ErrorCode, _ detail: String, _ stage: Stage) -> Disposition<MintRequest> {
             .ended(.failed(Rejection(code, detail), stage), of: read)
@@ -71,7 +73,7 @@ struct ReportReader {
         case .notForUs(let why): return .ended(.skipped(why), of: read)
         case .notFixable(let why):
             let rejection = Rejection(.notFixableByToken, "\(failure.reason): \(why)")
-            guard failure.evidence == .key, let subject = failure.subject else {
+            guard failure.evidence == .key, let subject else {
                 return .ended(.failed(rejection, .resolve), of: read)
             }
             let blame = KeyBlame(rejection: rejection, version: finding.version)
@@ -88,7 +90,7 @@ struct ReportReader {
         if let deadline = failure.deadline, deadline <= now {
             return reject(.challengeExpired, "the challenge's deadline, \(deadline), has passed", .admit)
         }
-        guard let subject = failure.subject else {
+        guard let subject else {
             return reject(.malformedReport, "the report names nobody to mint for", .decode)
         }
         if !app.requiredVouched.isEmpty, let refusal = app.adapter.refusalOfMissingMembers(in: vouched) {
@@ -104,10 +106,10 @@ struct ReportReader {
             envelope: envelope, reason: failure.reason, signer: isCounted ? nil : finding.signer)
     }
 
-    private func authorship(of failure: AuthenticationFailure) -> TokenProof.Authorship {
+    private func authorship(of failure: AuthenticationFailure, for subject: Subject?) -> TokenProof.Authorship {
         guard let token = failure.failedToken else { return .none }
         return TokenProof(keys: isReissue ? [] : keys[app.keyRing] ?? [], adapter: app.adapter)
-            .authorship(of: token, for: failure.subject)
+            .authorship(of: token, for: subject)
     }
 
     private func failed(_ rejection: Rejection, _ stage: Stage) -> Disposition<MintRequest> {
@@ -127,17 +129,21 @@ struct ReportReader {
 }
 
 extension VouchedUser {
-    /// Returns whether `reported` names this user only: the same id, or some of the same ids.
-    fileprivate func covers(_ reported: Subject) -> Bool {
+    /// Returns this user if `reported` names no other: the same id, or some of the same ids; nil otherwise.
+    ///
+    /// The result has all ids. A device that could choose among its user's ids would be several users, each with
+    /// tokens, limits and refusals of its own.
+    fileprivate func user(named reported: Subject) -> Subject? {
         switch (subject.identity, reported.identity) {
-        case (.user(let vouched), .user(let user)): vouched.hasSameBytes(as: user)
+        case (.user(let vouched), .user(let user)): return vouched.hasSameBytes(as: user) ? reported : nil
         case (.identifiers(let vouched), .identifiers(let identifiers)):
-            identifiers.allSatisfy { reported in
+            let isNamed = identifiers.allSatisfy { reported in
                 vouched.contains {
                     $0.name.hasSameBytes(as: reported.name) && $0.value.hasSameBytes(as: reported.value)
                 }
             }
-        default: false
+            return isNamed ? subject : nil
+        default: return nil
         }
     }
 }
