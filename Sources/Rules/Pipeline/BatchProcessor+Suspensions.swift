@@ -7,6 +7,8 @@ extension BatchProcessor {
         case suspended(Suspension)
         /// This worker suspended an app for its own partitions, because it cannot know the other workers' counts.
         case suspendedHere(Suspension)
+        /// Probes show that the vendor accepts tokens of the key: only the events of the users who refused wait.
+        case narrowed(Suspension)
         /// The share of an app's users who refuse our tokens is high enough for an alert, but not for a suspension.
         case refusing(app: String, RefusalCounts)
         /// The share of refusing users is low again.
@@ -19,7 +21,7 @@ extension BatchProcessor {
 
     /// The reason that an app's events are answered again.
     public enum Resumption: String, Sendable {
-        /// A probe's token was not refused.
+        /// Users who got tokens do not refuse them.
         case probe
         /// An operator resumed the app, or another worker did.
         case told
@@ -75,8 +77,8 @@ extension BatchProcessor {
         }
     }
 
-    /// Makes the next event the probe if another key than the refused one signs. Ends suspensions whose probe passed
-    /// and pauses that have passed their end.
+    /// Makes the next events probes if another key than the refused one signs. Ends or narrows suspensions whose probes
+    /// passed, and ends pauses that have passed their end.
     public mutating func checkSuspensions() { checkSuspensions(at: now()) }
 
     mutating func checkSuspensions(at time: UnixTime) {
@@ -84,16 +86,19 @@ extension BatchProcessor {
             guard let app = reader.apps[suspension.app], let key = signing.activeKey(of: app.keyRing) else { continue }
             admission.suspensions.keyChanged(of: suspension.app, to: key.version, at: time)
         }
-        for ended in admission.suspensions.endProbed(at: time) { alarms.append(.resumed(ended, .probe)) }
+        for (app, change) in admission.suspensions.judgeProbes(at: time) { raise(change, of: app) }
         for ended in admission.suspensions.endElapsed(at: time) { alarms.append(.resumed(ended, .elapsed)) }
-        for (app, change) in admission.suspensions.decide(at: time) {
-            switch change {
-            case .suspended(let suspension): alarms.append(.suspended(suspension))
-            case .suspendedHere(let suspension): alarms.append(.suspendedHere(suspension))
-            case .ended(let suspension): alarms.append(.resumed(suspension, .probe))
-            case .warned(let counts): alarms.append(.refusing(app: app, counts))
-            case .calmed(let counts): alarms.append(.accepting(app: app, counts))
-            }
+        for (app, change) in admission.suspensions.decide(at: time) { raise(change, of: app) }
+    }
+
+    private mutating func raise(_ change: SuspendableApp.Change, of app: String) {
+        switch change {
+        case .suspended(let suspension): alarms.append(.suspended(suspension))
+        case .suspendedHere(let suspension): alarms.append(.suspendedHere(suspension))
+        case .narrowed(let suspension): alarms.append(.narrowed(suspension))
+        case .ended(let suspension): alarms.append(.resumed(suspension, .probe))
+        case .warned(let counts): alarms.append(.refusing(app: app, counts))
+        case .calmed(let counts): alarms.append(.accepting(app: app, counts))
         }
     }
 

@@ -50,18 +50,20 @@ import Testing
         #expect(problem.status == .serviceUnavailable && problem.retryAfter == 15)
     }
 
-    @Test func `one ask of a suspended app every two seconds reaches a worker`() {
+    @Test func `the first ask of each user of a suspended app reaches a worker, and one every two seconds`() {
         var probes = ProbeAsks()
-        var admitted: [Int64] = []
-        for tenth in 0..<61 where probes.admits("shop", at: Self.start.advanced(byMicroseconds: Int64(tenth) * 100_000))
-        {
-            admitted.append(Int64(tenth))
+        func admits(_ user: String, of app: String = "shop", since: UnixTime = Self.start, at tenth: Int64) -> Bool {
+            probes.admits(
+                Array(user.utf8), of: app, since: since, at: Self.start.advanced(byMicroseconds: tenth * 100_000))
         }
-        #expect(admitted == [0, 20, 40, 60])
-        let isOtherAdmitted = probes.admits("other", at: Self.start)
-        #expect(isOtherAdmitted, "apps apart")
+        #expect(admits("ann", at: 0))
+        let admitted = (1..<62).filter { admits("ann", at: $0) }
+        #expect(admitted == [1, 21, 41, 61])
+        // Accounts that ask all the time keep no other user from a worker, and a new suspension begins anew.
+        #expect(admits("bob", at: 62) && !admits("bob", at: 63))
+        #expect(admits("ann", of: "other", at: 63), "apps apart")
         // A clock that was set back holds nothing up.
-        let isAdmitted = probes.admits("shop", at: Self.start)
-        #expect(isAdmitted)
+        #expect(admits("ann", at: 0) && !admits("ann", at: 1))
+        #expect(admits("ann", since: Self.start.advanced(bySeconds: 1), at: 1))
     }
 }

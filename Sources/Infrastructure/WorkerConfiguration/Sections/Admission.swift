@@ -13,7 +13,7 @@ extension Configuration {
         public var suspendWindow = Duration.seconds(600)
         /// The age a user's token must have for the user to count.
         public var suspendMinimumAge = Duration.seconds(60)
-        /// A suspended app's wait for its first probe.
+        /// A suspended app's wait for its first probes.
         public var probeWait = Duration.seconds(60)
 
         /// The time after a token for which a report gets no other token; zero where nothing is coalesced.
@@ -74,9 +74,9 @@ extension Configuration.Admission {
     static let probe: Setting<Self> = .duration(
         "suspend_probe", \.probeWait, in: .seconds(1)...(.seconds(3600)), change: .reloads,
         """
-        Wait before the first probe of a suspended app. A probe is an event that the worker admits: the event's token \
-        tests the key. If no report refuses this token for the same time again, the worker resumes the app. Otherwise, \
-        the next wait is twice as long, up to fifteen times the first wait. An event of a user with a refused token \
-        becomes a probe only after two waits without an event of another user.
+        Wait before the first probes of a suspended app. A probe is an event that the worker admits: the event's token \
+        tests the key. After the same time again, the worker resumes the app if most users have not refused these \
+        tokens. If fewer have not, only the events of the users with refused tokens wait. If several users refuse, the \
+        next wait is twice as long, up to fifteen times the first wait.
         """)
 }

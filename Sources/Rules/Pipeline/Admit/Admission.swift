@@ -16,7 +16,7 @@ struct Admission: Sendable {
         fileprivate let recent: UInt8
         /// The finding that the token answers: `expired` for a wrong clock, `revoked`, or `none`.
         fileprivate let answers: Evidence
-        /// Whether the token is a suspended app's probe.
+        /// Whether the token tests the key of a suspended app.
         fileprivate var isProbe = false
 
         /// Whether the report called an unexpired token expired.
@@ -72,11 +72,10 @@ struct Admission: Sendable {
         if case .key? = finding {
             suspensions.heardRefusal(of: id, of: facts.app, mintedAt: last?.mintedAt, at: now)
         }
-        switch suspensions.standing(of: facts.app, for: id, keyVersion: key.version, at: now) {
+        switch suspensions.standing(of: facts.app, for: id, key: key, latest: latest, at: now) {
         case .open: break
         case .closed: return .ended(.suspended, of: nil)
         case .probe:
-            suspensions.choseProbe(of: facts.app, id)
             return .next(ticket(facts, key, print, after: latest, streak: 1, recent: 1, isProbe: true))
         }
         let before = last.map { $0.isWithin(rules.loopWindow, of: now) ? Int($0.recent) : 0 } ?? 0

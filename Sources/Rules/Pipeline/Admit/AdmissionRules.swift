@@ -12,7 +12,7 @@ public struct AdmissionRules: Sendable, Equatable {
     public var tokensPerWindow: Int
     /// The minimum number of users whose tokens the vendor refuses within `suspensionWindow`, for the events of all
     /// users to wait. If fewer users got tokens, and the vendor refuses the tokens of all of them, only their events
-    /// wait.
+    /// wait. It is also the number of users who test a suspended app's key in a round.
     public var usersToSuspend: Int
     /// The minimum share of refusing users among the users who got tokens in that time, from 0 to 1.
     public var shareToSuspend: Double
@@ -21,8 +21,8 @@ public struct AdmissionRules: Sendable, Equatable {
     /// The minimum age of a counted user's token, in microseconds. Before that, it is unknown whether the vendor
     /// accepts the token.
     public var minimumAge: Int64
-    /// A suspended app's wait for its first probe, and then for a refusal of the probe, in microseconds. Each refused
-    /// probe makes the next wait longer, up to 15 times the first.
+    /// A suspended app's wait for its first probes, and then for refusals of their tokens, in microseconds. Refusals of
+    /// several users make the next wait longer, up to 15 times the first.
     public var probeWait: Int64
     /// The name of this worker in its records.
     public var worker: String
@@ -35,7 +35,7 @@ public struct AdmissionRules: Sendable, Equatable {
 
     /// Creates rules. The defaults are 250,000 subjects, 2 s, 60 s and 5 tokens. An app is suspended if the vendor
     /// refuses the tokens of at least 20 users, and of at least half of the users with tokens from the last 10 minutes
-    /// that are at least a minute old. The first probe follows after a minute.
+    /// that are at least a minute old. The first probes follow after a minute.
     public init(
         subjects: Int = 250_000, coalescing: Duration = .seconds(2), loopWindow: Duration = .seconds(60),
         tokensPerWindow: Int = 5, usersToSuspend: Int = 20, shareToSuspend: Double = 0.5,

@@ -107,7 +107,7 @@ struct FleetRefusals: Sendable {
     }
 
     /// Returns whether another worker recently wrote counts with refusals.
-    private func isAsked(at now: UnixTime) -> Bool {
+    func isAsked(at now: UnixTime) -> Bool {
         others.values.contains { $0.until > now && $0.counts.refusing > 0 }
     }
 

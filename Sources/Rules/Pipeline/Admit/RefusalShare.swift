@@ -108,6 +108,9 @@ struct RefusalShare: Sendable {
         refuse(id, mintedAt: mintedAt, device: 0, at: now)
     }
 
+    /// Forgets the refusals of `id`, who accepted a token since.
+    mutating func pardon(_ id: SubjectID) { refusers[id] = nil }
+
     /// Ends the count of earlier tokens and refusals, because the suspension is over or another key signs.
     mutating func forgive(at now: UnixTime) {
         forgivenAt = now

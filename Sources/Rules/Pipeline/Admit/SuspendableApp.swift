@@ -1,6 +1,6 @@
 import AdapterKit
 
-/// The suspension state of an app: its counts here and in the fleet, its suspension and its probe.
+/// The suspension state of an app: its counts here and in the fleet, its suspension and its probes.
 struct SuspendableApp: Sendable {
     /// A change that an operator should know of.
     enum Change: Sendable, Equatable {
@@ -8,7 +8,9 @@ struct SuspendableApp: Sendable {
         case suspended(Suspension)
         /// The app is suspended at this worker only, by its own counts: the other workers could not be reached.
         case suspendedHere(Suspension)
-        /// The suspension is over: a user who got a token does not refuse it.
+        /// From now on, only the events of the users who refused wait.
+        case narrowed(Suspension)
+        /// The suspension is over: users who got tokens do not refuse them.
         case ended(Suspension)
         /// The share of refusing users is high enough for an alert.
         case warned(RefusalCounts)
@@ -20,7 +22,7 @@ struct SuspendableApp: Sendable {
     private(set) var share: RefusalShare?
     var fleet = FleetRefusals()
     private(set) var suspension: Suspension?
-    private(set) var probe: Probe?
+    private(set) var probes: Probes?
     /// The number of suspensions that are over. Tokens signed before the end of a suspension are no evidence after
     /// it.
     private(set) var resumptions: UInt32 = 0
@@ -32,6 +34,12 @@ struct SuspendableApp: Sendable {
 
     /// Whether the app's suspension (not a pause) applies to all users.
     private var holdsEveryone: Bool { suspension?.reach == .everyone }
+
+    /// Returns the suspension if probes have narrowed it to the users who refused. It then applies to as many users as
+    /// suspend an app, and users who got tokens of the same key do not refuse them.
+    private func narrowed(_ rules: AdmissionRules) -> Suspension? {
+        suspension.flatMap { $0.reach == .refusingUsers && $0.users >= rules.usersToSuspend ? $0 : nil }
+    }
 
     // MARK: Counting
 
@@ -81,8 +89,13 @@ struct SuspendableApp: Sendable {
 
     /// Suspends, resumes or warns as the counts require.
     mutating func decide(isFollowed: Bool, _ rules: AdmissionRules, at now: UnixTime) -> Change? {
+        let narrowed = narrowed(rules)
+        // What a probe has shown is true for a while, whatever fresh accounts report.
+        if let narrowed, now.microseconds(since: narrowed.since) < rules.suspensionWindow { return nil }
         guard !holdsEveryone, let own = counts(at: now) else { return nil }
-        if let held = suspension, own.minted > own.refusing { return resume(at: now).map { _ in .ended(held) } }
+        if let held = suspension, narrowed == nil, own.minted > own.refusing {
+            return resume(at: now).map { _ in .ended(held) }
+        }
         let total: RefusalCounts
         let workers: Int?
         switch own.refusing > 0 ? fleet.total(own, isFollowed: isFollowed, rules, at: now) : .own(own) {
@@ -90,9 +103,14 @@ struct SuspendableApp: Sendable {
         case .own(let counts): (total, workers) = (counts, nil)
         case .fleet(let counts, let count): (total, workers) = (counts, count)
         }
-        if let reach = reach(total, rules), suspension?.reach != reach {
+        let reach = reach(total, rules)
+        if let reach, suspension?.reach != reach {
             suspend(total, reach, workers: workers, rules, at: now)
             return suspension.map { workers == nil ? .suspendedHere($0) : .suspended($0) }
+        }
+        // A worker whose users do not refuse leaves the end to the workers that know better.
+        if let narrowed, reach == nil, own.refusing > 0 || !fleet.isAsked(at: now) {
+            return resume(at: now).map { _ in .ended(narrowed) }
         }
         return suspension == nil ? warning(total) : nil
     }
@@ -118,7 +136,7 @@ struct SuspendableApp: Sendable {
                 + (scope ?? "by worker \(rules.worker) of its partitions")
                 + (reach == .refusingUsers ? "; only their events wait" : ""),
             users: counts.refusing, keyVersion: counts.keyVersion)
-        probe = Probe(firstWait: rules.probeWait, at: now)
+        probes = Probes(rules, at: now)
         isWarned = false
     }
 
@@ -137,43 +155,67 @@ struct SuspendableApp: Sendable {
 
     // MARK: Suspensions
 
-    /// Returns the standing of an event of `id`.
-    func standing(of id: SubjectID, at now: UnixTime) -> Suspensions.Standing {
+    /// Returns the standing of an event of `id`. As a probe, the event is chosen.
+    ///
+    /// - Parameters:
+    ///   - latest: the time of the user's latest remembered token.
+    ///   - isOfKey: whether the key that signs has signed that token.
+    mutating func standing(
+        of id: SubjectID, latest: UnixTime?, isOfKey: Bool, _ rules: AdmissionRules, at now: UnixTime
+    ) -> Suspensions.Standing {
         guard let suspension else { return .open }
         guard suspension.cause == .suspended else { return .closed }
         let isRefuser = share?.hasRefused(id) ?? false
         if suspension.reach == .refusingUsers, !isRefuser { return .open }
-        return probe?.isDue(isRefuser: isRefuser, at: now) == true ? .probe : .closed
+        // At that age, a token that the vendor refuses has been refused.
+        let ripe = min(suspension.since, now.advanced(byMicroseconds: -rules.minimumAge))
+        let isEstablished = latest.map { isOfKey && $0 <= ripe } ?? false
+        let rank: Probes.Rank = isRefuser ? .refuser : isEstablished ? .established : .newcomer
+        return probes?.choose(id, rank, firstSeen: latest ?? now, at: now) == true ? .probe : .closed
     }
 
     /// Records that the vendor refuses the token of `id`, while the app is suspended.
     mutating func heardRefusal(of id: SubjectID, mintedAt: UnixTime?, _ rules: AdmissionRules, at now: UnixTime) {
         guard let suspension, suspension.cause == .suspended else { return }
-        if probe?.isOut(to: id) == true { probe?.fail(at: now) }
-        // If other users' events are answered, admission's limits decide whether one of these users has refused.
-        guard holdsEveryone || share?.hasRefused(id) == true else { return }
+        probes?.refuse(id, at: now)
+        // If few users' events wait, admission's limits decide whether another user has refused.
+        guard holdsEveryone || narrowed(rules) != nil || share?.hasRefused(id) == true else { return }
         if let version = suspension.keyVersion { take(version, rules, at: now) }
         share?.note(id, mintedAt: mintedAt, at: now)
     }
 
-    /// Makes the event that `standing` returned as `probe` the probe.
-    mutating func choseProbe(_ id: SubjectID) { probe?.choose(isRefuser: share?.hasRefused(id) ?? false) }
+    /// Ends or narrows the suspension as its probes require. Most of the users who tested decide about all users. The
+    /// others decide only that the key is not refused by everyone.
+    mutating func judgeProbes(_ rules: AdmissionRules, at now: UnixTime) -> Change? {
+        let window = min(rules.probeWait, rules.suspensionWindow)
+        guard let held = suspension, let verdict = probes?.verdict(at: now, window: window) else { return nil }
+        guard case .divided(let accepted, let refused) = verdict else { return resume(at: now).map { .ended($0) } }
+        for id in accepted { share?.pardon(id) }
+        guard held.reach == .everyone else { return nil }
+        let narrowed = Suspension(
+            app: name, reach: .refusingUsers, since: UnixTime(seconds: now.seconds), by: rules.worker,
+            why:
+                "the vendor accepts the tokens of \(accepted.count) of \(accepted.count + refused) users who tested the key; only the events of the users who refused wait",
+            users: max(held.users, rules.usersToSuspend), keyVersion: held.keyVersion)
+        suspension = narrowed
+        probes = Probes(rules, at: now)
+        return .narrowed(narrowed)
+    }
 
-    mutating func sent(probeTo id: SubjectID, at now: UnixTime) { probe?.send(to: id, at: now) }
+    mutating func sent(probeTo id: SubjectID, at now: UnixTime) { probes?.send(to: id, at: now) }
 
-    mutating func releaseProbe() { probe?.release() }
+    mutating func releaseProbes() { probes?.release() }
 
-    mutating func giveBackProbe() { probe?.giveBack() }
-
-    func hasPassed(at now: UnixTime, window: Int64) -> Bool { probe?.hasPassed(at: now, window: window) ?? false }
+    mutating func giveBackProbe(of id: SubjectID) { probes?.giveBack(id) }
 
     /// Records that another key than the refused one signs for the app: no user has refused its tokens.
     mutating func keyChanged(to version: String, at now: UnixTime) {
         guard let old = suspension, old.cause == .suspended, old.keyVersion != version else { return }
         suspension = Suspension(
-            app: name, reach: old.reach, since: old.since, by: old.by, why: old.why, users: old.users,
-            keyVersion: version)
-        probe?.hurry(at: now)
+            app: name, reach: old.reach, since: old.since, by: old.by, why: old.why,
+            // No probe has shown anything about the new key.
+            users: old.reach == .everyone ? old.users : 0, keyVersion: version)
+        probes?.hurry(at: now)
         share?.forgive(at: now)
     }
 
@@ -185,9 +227,9 @@ struct SuspendableApp: Sendable {
         guard known != next else { return false }
         suspension = next
         if next.cause == .paused {
-            probe = nil
-        } else if probe == nil {
-            probe = Probe(firstWait: rules.probeWait, at: now)
+            probes = nil
+        } else if probes == nil || known?.reach != next.reach {
+            probes = Probes(rules, at: now)
         }
         return known == nil || known?.cause != next.cause || known?.reach != next.reach
     }
@@ -198,7 +240,7 @@ struct SuspendableApp: Sendable {
     mutating func resume(at now: UnixTime) -> Suspension? {
         guard let ended = suspension else { return nil }
         suspension = nil
-        probe = nil
+        probes = nil
         share?.forgive(at: now)
         resumptions &+= 1
         resumedAt = now

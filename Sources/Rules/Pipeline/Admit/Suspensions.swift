@@ -3,16 +3,16 @@ import AdapterKit
 /// The suspended and paused apps, and the counts that decide suspensions.
 ///
 /// An app is suspended if the vendor refuses the tokens of enough of the users who got tokens. If few users got tokens,
-/// and the vendor refuses the tokens of all of them, only their events wait. A suspension is half open: from time to
-/// time, one event is admitted as a probe, and the app resumes if the probe's token is not refused. An operator's pause
-/// admits no events, and may have an end.
+/// and the vendor refuses the tokens of all of them, only their events wait. A suspension is half open: some events are
+/// admitted as `Probes`. If most of their users do not refuse their tokens, the app resumes. If some do not, only the
+/// events of the users who refused still wait. An operator's pause admits no events, and may have an end.
 struct Suspensions: Sendable {
     /// The standing of an app's event: it is answered, waits, or is a probe.
     enum Standing: Sendable, Equatable {
         case open
         /// The event waits.
         case closed
-        /// The event is admitted as a probe.
+        /// The event is admitted as a probe, for this batch.
         case probe
     }
 
@@ -54,8 +54,12 @@ struct Suspensions: Sendable {
     /// refusals do not count.
     func fingerprint(of key: SigningKeyReference, for app: String) -> UInt32 {
         guard hasHeld, let resumptions = apps[app]?.resumptions else { return key.fingerprint }
+        return Self.fingerprint(of: key, after: resumptions)
+    }
+
+    private static func fingerprint(of key: SigningKeyReference, after resumptions: UInt32) -> UInt32 {
         // The factor is odd: each number of resumptions gives another fingerprint.
-        return key.fingerprint &+ resumptions &* 0x9E37_79B1
+        key.fingerprint &+ resumptions &* 0x9E37_79B1
     }
 
     /// Returns whether a report observed at `time` may be evidence. A report from before the end of a suspension proves
@@ -65,25 +69,29 @@ struct Suspensions: Sendable {
         return time > resumedAt
     }
 
-    /// Returns whether an event of `id` and `app` may be answered with `keyVersion`. A key other than the refused one
-    /// may have fixed the failure.
-    mutating func standing(of app: String, for id: SubjectID, keyVersion: String, at now: UnixTime) -> Standing {
+    /// Returns whether an event of `id` and `app` may be answered with `key`. A key other than the refused one may have
+    /// fixed the failure.
+    ///
+    /// - Parameter latest: the user's latest remembered token, of any key.
+    mutating func standing(
+        of app: String, for id: SubjectID, key: SigningKeyReference, latest: RecentMint? = nil, at now: UnixTime
+    ) -> Standing {
         guard waitingCount > 0, let suspension = apps[app]?.suspension else { return .open }
-        if suspension.cause == .suspended, suspension.keyVersion != keyVersion {
-            keyChanged(of: app, to: keyVersion, at: now)
+        if suspension.cause == .suspended, suspension.keyVersion != key.version {
+            keyChanged(of: app, to: key.version, at: now)
         }
-        return apps[app]?.standing(of: id, at: now) ?? .open
+        let isOfKey = latest.map { mint in
+            (0...(apps[app]?.resumptions ?? 0)).contains { Self.fingerprint(of: key, after: $0) == mint.keyPrint }
+        }
+        return apps[app]?.standing(of: id, latest: latest?.mintedAt, isOfKey: isOfKey ?? false, rules, at: now) ?? .open
     }
 
     // MARK: Probes
 
-    /// Returns the time from which an event of the suspended `app` may be its probe; nil while there is one.
-    func nextProbe(of app: String) -> UnixTime? { apps[app]?.probe?.nextDue }
+    /// Returns the time from which a further event of the suspended `app` may test its key.
+    func nextProbe(of app: String) -> UnixTime? { apps[app]?.probes?.nextDue }
 
-    /// Makes the event that `standing` returned as `probe` the probe.
-    mutating func choseProbe(of app: String, _ id: SubjectID) { apps[app]?.choseProbe(id) }
-
-    /// Records that the vendor refuses the token of `id`: the user is no candidate for a probe, or the probe failed.
+    /// Records that the vendor refuses the token of `id`: the user tests with the refusers from now on.
     mutating func heardRefusal(of id: SubjectID, of app: String, mintedAt: UnixTime?, at now: UnixTime) {
         guard waitingCount > 0 else { return }
         apps[app]?.heardRefusal(of: id, mintedAt: mintedAt, rules, at: now)
@@ -92,22 +100,23 @@ struct Suspensions: Sendable {
     /// Releases the events that were chosen as probes in the last batch and got no token.
     mutating func releaseProbes() {
         guard waitingCount > 0 else { return }
-        for app in apps.keys { apps[app]?.releaseProbe() }
+        for app in apps.keys { apps[app]?.releaseProbes() }
     }
 
-    /// Records that another key than the refused one signs for `app`: the next event becomes the probe.
+    /// Records that another key than the refused one signs for `app`: the next events become probes.
     mutating func keyChanged(of app: String, to version: String, at now: UnixTime) {
         apps[app]?.keyChanged(to: version, at: now)
     }
 
-    /// Ends the suspensions whose probe was not refused.
-    ///
-    /// - Returns: the suspensions, now over.
-    mutating func endProbed(at now: UnixTime) -> [Suspension] {
+    /// Ends or narrows suspensions as their probes require.
+    mutating func judgeProbes(at now: UnixTime) -> [(app: String, change: SuspendableApp.Change)] {
         guard waitingCount > 0 else { return [] }
-        let window = min(rules.probeWait, rules.suspensionWindow)
-        let passed = apps.filter { $0.value.hasPassed(at: now, window: window) }.map(\.key).sorted()
-        return passed.compactMap { resume($0, at: now) }
+        return apps.keys.sorted().compactMap { app in
+            guard let change = apps[app]?.judgeProbes(rules, at: now) else { return nil }
+            if case .ended = change { waitingCount -= 1 }
+            if case .narrowed(let suspension) = change, !isFleetFollowed { return (app, .suspendedHere(suspension)) }
+            return (app, change)
+        }
     }
 
     /// Ends the pauses that have passed their end.
@@ -147,9 +156,9 @@ struct Suspensions: Sendable {
 
     /// Drops the unconfirmed tokens, which were not published.
     mutating func rollBack() {
-        unpublished = []
+        defer { unpublished = [] }
         guard waitingCount > 0 else { return }
-        for app in apps.keys { apps[app]?.giveBackProbe() }
+        for token in unpublished { apps[token.app]?.giveBackProbe(of: token.id) }
     }
 
     /// Records that the vendor refused a user's token, minted at `mintedAt`, beyond the limit.

@@ -60,7 +60,7 @@ struct TokenAsks: Sendable {
         let id = ids.id(of: report, subjectKey: asker.subject.key(app: app.name), device: asker.device)
         let record = sender.record(.report(report), id: id, asker, app)
         let (key, challenge, isCertain) = try subject(of: record, asker, app)
-        try requireOpen(app)
+        try requireOpen(app, for: asker)
         if isCertain, challenge == nil, let token = justMinted(key, after: report) { return .token(token) }
         return try await ask(record, id: id, key, challenge: challenge, asker, app, report, within: wait)
     }
@@ -100,7 +100,7 @@ struct TokenAsks: Sendable {
     ) async throws(Problem) -> Outcome {
         let key = asker.subject.key(app: app.name)
         if let token = store.live(key, life: life), token.version >= floor { return .token(token) }
-        try requireOpen(app)
+        try requireOpen(app, for: asker)
         try app.requireMembers(vouchedBy: asker.vouched)
         let id = ids.fresh()
         let record = sender.record(.reissue(asker.subject), id: id, asker, app)
@@ -204,15 +204,19 @@ struct TokenAsks: Sendable {
     private var probeWait: Int64 { admission().probeWait.components.seconds }
 
     /// Requires that the app's events may be sent. An app whose events wait gives no token now. Of a suspended app some
-    /// asks reach a worker, which picks a probe from them. Where only users who refused wait, all asks do, because only
+    /// asks reach a worker, which chooses probes from them. Where only users who refused wait, all asks do, because only
     /// the worker knows these users.
-    private func requireOpen(_ app: PickupApp) throws(Problem) {
+    private func requireOpen(_ app: PickupApp, for asker: Asker) throws(Problem) {
         let time = now()
         if let pause = store.lanePause { throw Problem.paused(pause, at: time) }
         guard let suspension = store.suspension(of: app.name) else { return }
         if suspension.cause == .suspended {
             if suspension.reach == .refusingUsers { return }
-            if store.probes.withLock({ $0.admits(app.name, at: time) }) { return }
+            let user = asker.subject.key(app: app.name)
+            let isAdmitted = store.probes.withLock { probes in
+                probes.admits(user, of: app.name, since: suspension.since, at: time)
+            }
+            if isAdmitted { return }
         }
         throw Problem.waiting(suspension, probeWait: probeWait, at: time)
     }

@@ -24,6 +24,11 @@ extension SessionObserver {
                 "app.suspended-here",
                 "the vendor refuses the key that signs; the app is suspended for this worker's partitions alone, because the other workers' counts cannot be read",
                 metadata: details(suspension))
+        case .narrowed(let suspension):
+            logger.warning(
+                "app.suspension-narrowed",
+                "the vendor accepts the tokens of some users who tested the key; only the events of the users who refused wait",
+                metadata: details(suspension))
         case .refusing(let app, let counts):
             logger.warning(
                 "app.users-limited",
@@ -45,7 +50,7 @@ extension SessionObserver {
             switch resumption {
             case .probe:
                 logger.notice(
-                    "app.probe-accepted", "the probe's token was not refused; the app is resumed", metadata: details)
+                    "app.probe-accepted", "most probes' tokens were not refused; the app is resumed", metadata: details)
             case .told:
                 logger.notice("app.resumed", "the app is resumed by an operator or another worker", metadata: details)
             case .elapsed:

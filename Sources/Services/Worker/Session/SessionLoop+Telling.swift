@@ -14,7 +14,7 @@ extension SessionLoop {
         for alarm in alarms {
             observer.raised(alarm)
             switch alarm {
-            case .suspended(let suspension): control.tell(suspension.app, suspension)
+            case .suspended(let suspension), .narrowed(let suspension): control.tell(suspension.app, suspension)
             case .resumed(let suspension, .probe): control.tell(suspension.app, nil)
             // Where a pause's time is over, every worker knows by itself.
             case .resumed(_, .told), .resumed(_, .elapsed), .told: break

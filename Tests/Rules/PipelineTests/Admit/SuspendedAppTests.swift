@@ -135,11 +135,11 @@ struct SuspendedAppTests {
         #expect(processor.suspensions == [suspension], "no key is not another key")
         bench.signing.activate(bench.dataKey, in: "shop-data", version: "data-2")
         let settlements = await processor.process(
-            [Self.rejected("cid", offset: 10), Self.rejected("ann", offset: 11)], batch: 4)
-        #expect(settlements.map(\.outcome.name) == ["minted", "deferred"], "one is a probe")
+            ["cid", "ann", "dan"].enumerated().map { Self.rejected($1, offset: 10 + Int64($0)) }, batch: 4)
+        #expect(settlements.map(\.outcome.name) == ["minted", "minted", "deferred"], "as many as suspend it test it")
         processor.confirm(throughBatch: 4)
         bench.clock.now = bench.clock.now.advanced(bySeconds: 61)
-        let rest = await processor.process([Self.rejected("ann", offset: 11)], batch: 5)
+        let rest = await processor.process([Self.rejected("dan", offset: 12)], batch: 5)
         #expect(rest.map(\.outcome) == [.minted])
         guard case .resumed(let ended, .probe)? = processor.takeAlarms().last else {
             Issue.record("no probe lifted the suspension")

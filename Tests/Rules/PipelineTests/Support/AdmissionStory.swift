@@ -86,7 +86,7 @@ struct AdmissionTeller {
     private mutating func verdict(on event: AdmissionStory.Event) -> String {
         let now = Self.time(event.at)
         admission.suspensions.releaseProbes()
-        _ = admission.suspensions.endProbed(at: now)
+        _ = admission.suspensions.judgeProbes(at: now)
         let key = SigningKeyReference(
             ring: "ring", version: event.key, keyID: nil, algorithm: .hs256, retireAfter: nil)
         let facts = AdmissionFacts(

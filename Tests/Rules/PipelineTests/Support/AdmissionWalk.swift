@@ -53,6 +53,9 @@ struct AdmissionWalk {
         let batch: Int
         /// Whether it was minted for a user who refuses everything.
         let isRefused: Bool
+        /// Whether it was minted while all events of the app waited.
+        let isProbe: Bool
+        let at: UnixTime
     }
 
     /// An event on its way, the same whenever it comes again.
@@ -168,15 +171,12 @@ struct AdmissionWalk {
         let settlements = await processor.process(reports.map(\.record), batch: number)
         let isResumed = processor.takeAlarms().contains { if case .resumed = $0 { true } else { false } }
         if isResumed { era += 1 }
-        // Of a suspended app only a probe is answered, one at a time.
+        // Of a suspended app only probes are answered.
         isProbing = hadSuspension != nil && !isResumed
-        let isHeldWhole = isProbing && hadSuspension?.reach == .everyone
-        guard !isHeldWhole || settlements.count(where: { $0.outcome == .minted }) <= 1 else {
-            throw WalkFailure("a suspended app's events are answered")
-        }
+        let isHeldWhole = isProbing && hadSuspension?.reach == .everyone && processor.suspensions.first?.reach == .everyone
         guard settlements.map(\.origin) == reports.map(\.record.origin) else { throw WalkFailure("ends got mixed up") }
         for (report, settlement) in zip(reports, settlements) where settlement.outcome == .minted {
-            try remember(settlement, report, number)
+            try remember(settlement, report, number, isProbe: isHeldWhole)
         }
         for (report, settlement) in zip(reports, settlements) {
             met[.ends(settlement.outcome.name), default: 0] += 1
@@ -185,14 +185,22 @@ struct AdmissionWalk {
         unconfirmed.append((number, reports))
     }
 
-    private mutating func remember(_ settlement: Settlement, _ report: Report, _ number: Int) throws(WalkFailure) {
+    private mutating func remember(
+        _ settlement: Settlement, _ report: Report, _ number: Int, isProbe: Bool
+    ) throws(WalkFailure) {
         guard let output = settlement.output, let text = try? output.json["token"]?.string,
             let version = try? output.json["version"]?.integer
         else { throw WalkFailure("no token") }
         guard version > versions[report.user] ?? 0 else { throw WalkFailure("\(report.user)'s version goes back") }
         versions[report.user] = version
+        if isProbe, let last = tokens[report.user]?.last, last.isProbe, last.key == signing.version, last.era == era {
+            guard clock.now.microseconds(since: last.at) >= 60_000_000 else {
+                throw WalkFailure("\(report.user) tests the key of a suspended app twice at once")
+            }
+        }
         tokens[report.user, default: []].append(
-            Minted(text: text, key: signing.version, era: era, batch: number, isRefused: report.refuses))
+            Minted(text: text, key: signing.version, era: era, batch: number, isRefused: report.refuses, isProbe: isProbe,
+                at: clock.now))
         let same = tokens[report.user, default: []].filter { $0.key == signing.version && $0.era == era }
         // A user who always names what it has got is granted one token for each key and suspension, and probes.
         guard !report.refuses || same.count == 1 || isProbing else {

@@ -14,6 +14,10 @@ struct FleetSimulation {
         case honest
         /// It reports of every token that the vendor refuses the key.
         case hostile
+        /// It reports so of the tokens that it gets while the app is suspended, as late as it may.
+        case sleeper
+        /// It reports no token, whether the vendor refuses it or not.
+        case silent
     }
 
     /// A record of the control topic.
@@ -28,8 +32,11 @@ struct FleetSimulation {
         let worker: Int
         var token: UInt64 = 0
         var tokenVersion = ""
+        var isOfSuspension = false
         /// The report that waits in a retry tier, as it was: the token it names, and when it was observed.
         var waiting: (token: UInt64?, observed: UnixTime)?
+        /// The second since which it has waited for a token.
+        var waitingSince: Int?
     }
 
     static let app = "shop"
@@ -40,6 +47,8 @@ struct FleetSimulation {
     /// The version that signs, and the versions the vendor knows.
     var version = "v1"
     var accepted: Set<String> = ["v1"]
+    /// The number of hostile accounts that come for the first time in each second.
+    var flood = 0
     private(set) var second = 0
     private var users: [User] = []
     private var due: [Int: [Int]] = [:]
@@ -56,6 +65,8 @@ struct FleetSimulation {
     private(set) var calmed = 0
     /// Honest users' events by their verdicts.
     private(set) var honest: [String: Int] = [:]
+    /// The longest wait of an honest user for a token, in seconds.
+    private(set) var longestWait = 0
     /// Tokens of hostile accounts.
     private(set) var hostileTokens = 0
     private(set) var records = 0
@@ -88,9 +99,15 @@ struct FleetSimulation {
     /// The suspension each worker holds the app by.
     var held: [Suspension?] { workers.map { $0.suspensions.all.first } }
 
+    /// Suspends the app for all users.
+    mutating func suspend() {
+        tell(.hold(Suspension(app: Self.app, since: now, by: "worker-9", users: 20, keyVersion: version)))
+    }
+
     /// Runs until `end`, or until `isDone`.
     mutating func run(until end: Int, unless isDone: (borrowing FleetSimulation) -> Bool = { _ in false }) {
         while second < end, !isDone(self) {
+            if flood > 0 { add(flood, .hostile, within: 1) }
             for index in due.removeValue(forKey: second) ?? [] { act(index) }
             for worker in workers.indices { work(worker) }
             second += 1
@@ -102,7 +119,14 @@ struct FleetSimulation {
     private mutating func act(_ index: Int) {
         var user = users[index]
         defer { users[index] = user }
-        let isRefused = user.kind == .hostile || !accepted.contains(user.tokenVersion)
+        let isHeld = held[user.worker] != nil
+        let isRefused =
+            switch user.kind {
+            case .honest: !accepted.contains(user.tokenVersion)
+            case .hostile: true
+            case .sleeper: user.isOfSuspension
+            case .silent: false
+            }
         let report = user.waiting ?? (user.token != 0 && isRefused ? user.token : nil, now)
         let verdict = verdict(on: report.token, observed: report.observed, user)
         let name = Self.name(of: verdict)
@@ -113,16 +137,26 @@ struct FleetSimulation {
             minted += 1
             user.token = minted
             user.tokenVersion = version
-            if user.kind == .hostile { hostileTokens += 1 }
+            user.isOfSuspension = isHeld
+            if user.kind != .honest { hostileTokens += 1 }
             workers[user.worker].minted(
                 user.token, of: Self.app, on: ticket, at: now, expiresAt: now.seconds + Int64(Self.lifetime),
                 inBatch: batch)
-            pause = user.kind == .hostile || !accepted.contains(version) ? 5 : Self.lifetime
+            switch user.kind {
+            case .honest: pause = accepted.contains(version) ? Self.lifetime : 5
+            case .hostile: pause = 5
+            case .sleeper: pause = isHeld ? 50 : Self.lifetime
+            case .silent: pause = Self.lifetime
+            }
         case .ended(.superseded, _): pause = 5
         case .ended(.suspended, _): pause = retry
-        case .ended, .follows, .waits: pause = user.kind == .hostile ? 5 : retry
+        case .ended, .follows, .waits: pause = user.kind == .honest ? retry : 5
         }
-        if user.kind == .honest { honest[name, default: 0] += 1 }
+        if user.kind == .honest {
+            honest[name, default: 0] += 1
+            longestWait = max(longestWait, second - (user.waitingSince ?? second))
+            user.waitingSince = name == "suspended" ? user.waitingSince ?? second : nil
+        }
         due[second + pause, default: []].append(index)
     }
 
@@ -167,9 +201,10 @@ struct FleetSimulation {
         if let key = held[index]?.keyVersion, key != version {
             workers[index].suspensions.keyChanged(of: Self.app, to: version, at: now)
         }
-        for _ in workers[index].suspensions.endProbed(at: now) { tell(.hold(nil)) }
-        for (_, change) in workers[index].suspensions.decide(at: now) {
+        let judged = workers[index].suspensions.judgeProbes(at: now)
+        for (_, change) in judged + workers[index].suspensions.decide(at: now) {
             switch change {
+            case .narrowed(let suspension): tell(.hold(suspension))
             case .suspended(let suspension):
                 suspensions.append(suspension)
                 tell(.hold(suspension))
