@@ -1,3 +1,5 @@
+import AdapterKit
+
 /// The time for which events wait and none is settled: the measure of a worker's readiness. A value without a clock. It
 /// outlives a session, so that new Kafka clients are no progress.
 public struct SessionProgress: Sendable {

@@ -2,6 +2,7 @@ import AsyncTestSupport
 import Kafka
 import Logging
 import Testing
+import WorkerConfiguration
 import WorkerTestSupport
 
 @testable import Pipeline
