@@ -20,6 +20,49 @@ import Testing
         #expect(MetricsRegistry().exposition().isEmpty)
     }
 
+    @Test func `of very many apps, the first busy ones keep their series, and the others have a sum`() throws {
+        let registry = MetricsRegistry()
+        let counter = registry.counter("c_total", "Help.", labels: ["result", "app"])
+        let gauge = registry.gauge("g", "Help.", labels: ["app"])
+        let histogram = registry.histogram("h", "Help.", labels: ["app"], buckets: [1])
+        for number in 0..<10_000 {
+            counter.add(0, "x", "app-\(number)")
+            gauge.set(0, "app-\(number)")
+            histogram.begin("app-\(number)")
+        }
+        func lines(_ start: String) -> [Substring] {
+            registry.exposition().split(separator: "\n").filter { $0.hasPrefix(start) }
+        }
+        #expect(lines("c_total") == [#"c_total{result="x",app="other"} 0"#])
+        counter.add(3, "x", "app-7")
+        gauge.set(1, "app-8")
+        histogram.observe(0.5, "app-9")
+        #expect(lines("c_total").contains(#"c_total{result="x",app="app-7"} 3"#))
+        #expect(
+            lines("g") == [
+                #"g{app="app-7"} 0"#, #"g{app="app-8"} 1"#, #"g{app="app-9"} 0"#, #"g{app="other"} 0"#,
+            ])
+        #expect(lines("h_count").contains(#"h_count{app="app-9"} 1"#))
+        for number in 0..<1000 { counter.add(1, "x", "app-\(9000 + number)") }
+        counter.add(1, "x", "unknown")
+        let counts = lines("c_total")
+        // 500 apps, the sum and the events of no configured app.
+        #expect(counts.count == 502)
+        #expect(counts.contains(#"c_total{result="x",app="app-7"} 3"#))
+        #expect(counts.contains(#"c_total{result="x",app="unknown"} 1"#))
+        #expect(counts.contains(#"c_total{result="x",app="other"} 503"#))
+        // An app without a series of its own grows in the sum, and no series falls.
+        for number in 0..<1000 { counter.add(1, "x", "app-\(9000 + number)") }
+        #expect(lines("c_total").contains(#"c_total{result="x",app="other"} 1006"#))
+    }
+
+    @Test func `few apps keep their series, zeros too`() {
+        let registry = MetricsRegistry()
+        let gauge = registry.gauge("g", "Help.", labels: ["app"])
+        for number in 0..<500 { gauge.set(0, "app-\(number)") }
+        #expect(registry.exposition().split(separator: "\n").count == 502)
+    }
+
     @Test func `series of a removed label value go, and those without the label stay`() throws {
         let registry = MetricsRegistry()
         let counter = registry.counter("c_total", "Help.", labels: ["result", "app"])

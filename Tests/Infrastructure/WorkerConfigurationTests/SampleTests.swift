@@ -1,4 +1,6 @@
 import AdapterKit
+import Foundation
+import ProgramTestSupport
 import Testing
 import WorkerConfiguration
 
@@ -29,6 +31,13 @@ struct SampleTests {
         admin: { listen: 127.0.0.1:9464 }   # /metrics /health/live /health/ready
         log:   { level: info, format: json }
         """
+
+    @Test func `the sample of a gateway alone is read`() throws {
+        let file = Repository.root.appending(path: "config/pickup.yaml")
+        let configuration = try ConfigurationFile(String(contentsOf: file, encoding: .utf8)).configuration()
+        #expect(configuration.pickup?.metrics?.port == 9465)
+        #expect(configuration.apps.map(\.name) == ["shop-ios"])
+    }
 
     @Test func `a file with the usual keys is read`() throws {
         let configuration = try ConfigurationFile(Self.usual).configuration()

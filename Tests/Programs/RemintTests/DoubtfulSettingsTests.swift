@@ -48,6 +48,19 @@ import Testing
         #expect(!program.errorText.contains("hunter2"))
     }
 
+    @Test func `check does not repeat an accepted notice, and repeats every warning`() async throws {
+        let folder = try await Self.folder()
+        let before = try await Self.check(Self.base, folder)
+        try #require(before.errorText.contains(": notice: "), "\(before.errorText)")
+        let own = Self.base.split(separator: "\n").map { "\($0)    # accepted: the edge vouches\n" }.joined()
+        let accepted = try await Self.check(own, folder)
+        #expect(accepted.status == 0 && !accepted.errorText.contains(": notice: "), "\(accepted.errorText)")
+        let empty = Self.base.split(separator: "\n").map { "\($0)    # accepted:\n" }.joined()
+        #expect(try await Self.check(empty, folder).errorText.contains(": notice: "), "without a reason")
+        let warned = own.replacing("0f0f0f0f-1111-2222-3333-444444444444", with: "my-app")
+        #expect(try await Self.check(warned, folder).errorText.contains("is no UUID"))
+    }
+
     @Test func `check reports an active key that is over or ends soon, and names the command`() async throws {
         let folder = try await Self.folder()
         let listing = folder.url.appending(path: "keys/a/keyring.json")

@@ -11,6 +11,15 @@ extension CommandScenarios {
             return try Program("/bin/sh", ["-c", "exec '\(Repository.remint)' \(rest)"], directory: folder)
         }
 
+        /// Moves the admin server and the gateway's metrics to free ports.
+        private func move(_ shop: String, in folder: URL) throws {
+            let file = folder.appending(path: shop).appending(path: "remint.yaml")
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let (admin, metrics) = try (Gateway.freePort(), Gateway.freePort())
+            try Data(text.replacing(":9464", with: ":\(admin)").replacing(":9465", with: ":\(metrics)").utf8)
+                .write(to: file)
+        }
+
         /// The printed commands, without their purposes.
         private func commands(of program: Command) -> [String] {
             program.outputText.split(separator: "\n").filter { $0.hasPrefix("  remint ") || $0.contains(" curl ") }
@@ -23,6 +32,7 @@ extension CommandScenarios {
             let made = try await Command.shell(
                 "remint init --vendor braze --generate --brokers \(brokers) --dir 'my shop'", in: folder.url)
             try #require(made.status == 0, "\(made.errorText)")
+            try move("my shop", in: folder.url)
             let printed = commands(of: made)
             try #require(printed.count == 3, "\(made.outputText)")
             let check = try await Command.shell(printed[0], in: folder.url)
@@ -44,6 +54,7 @@ extension CommandScenarios {
             let made = try await Command.shell(
                 "remint init --vendor braze --generate --gateway --brokers embedded", in: folder.url)
             try #require(made.status == 0, "\(made.errorText)")
+            try move(".", in: folder.url)
             let file = folder.url.appending(path: "remint.yaml"), text = try String(contentsOf: file, encoding: .utf8)
             try #require(text.contains("127.0.0.1:8080"))
             try Data(text.replacing("127.0.0.1:8080", with: "\(address)\n  drain: 0s").utf8).write(to: file)

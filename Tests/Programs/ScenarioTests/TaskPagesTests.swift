@@ -15,7 +15,7 @@ extension OperatorScenarios {
         /// The text of a page, with ports that are free here in place of its own.
         private func text(_ page: String) throws -> String {
             var text = try String(contentsOf: Self.folder.appending(path: page), encoding: .utf8)
-            for port in ["19092", "18080", "19464"] {
+            for port in ["19092", "18080", "19464", "19465"] {
                 text = text.replacing(port, with: "\(try Gateway.freePort())")
             }
             return text

@@ -55,13 +55,17 @@ public final class CounterFamily: MetricFamily {
 
     let kind = "counter"
 
-    var reading: MetricReading.Values {
-        .counter(values.withLock { $0.told }.map { MetricReading.Point(labels: $0.key, value: $0.value) })
+    private func told(_ apps: AppSeries) -> [[String]: Double] {
+        apps.fold(values.withLock { $0.told }, description.labels, isZero: { $0 == 0 }, +=)
     }
 
-    func write(to text: inout String) {
+    func reading(_ apps: AppSeries) -> MetricReading.Values {
+        .counter(told(apps).map { MetricReading.Point(labels: $0.key, value: $0.value) })
+    }
+
+    func write(_ apps: AppSeries, to text: inout String) {
         description.writeHeader(kind, to: &text)
-        for (labels, value) in values.withLock({ $0.told }).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+        for (labels, value) in told(apps).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             description.writeSample("", labels, nil, value, to: &text)
         }
     }
@@ -87,13 +91,17 @@ public final class GaugeFamily: MetricFamily {
 
     let kind = "gauge"
 
-    var reading: MetricReading.Values {
-        .gauge(values.withLock { $0 }.map { MetricReading.Point(labels: $0.key, value: $0.value) })
+    private func told(_ apps: AppSeries) -> [[String]: Double] {
+        apps.fold(all, description.labels, isZero: { $0 == 0 }, +=)
     }
 
-    func write(to text: inout String) {
+    func reading(_ apps: AppSeries) -> MetricReading.Values {
+        .gauge(told(apps).map { MetricReading.Point(labels: $0.key, value: $0.value) })
+    }
+
+    func write(_ apps: AppSeries, to text: inout String) {
         description.writeHeader(kind, to: &text)
-        for (labels, value) in values.withLock({ $0 }).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+        for (labels, value) in told(apps).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             description.writeSample("", labels, nil, value, to: &text)
         }
     }

@@ -49,16 +49,24 @@ public final class HistogramFamily: MetricFamily {
 
     let kind = "histogram"
 
-    var reading: MetricReading.Values {
-        let distributions = values.withLock { $0 }.map { labels, value in
+    private func told(_ apps: AppSeries) -> [[String]: Distribution] {
+        apps.fold(values.withLock { $0 }, description.labels, isZero: { $0.counts.allSatisfy { $0 == 0 } }) {
+            sum, other in
+            for place in sum.counts.indices { sum.counts[place] += other.counts[place] }
+            sum.sum += other.sum
+        }
+    }
+
+    func reading(_ apps: AppSeries) -> MetricReading.Values {
+        let distributions = told(apps).map { labels, value in
             MetricReading.Distribution(labels: labels, counts: value.counts, sum: value.sum)
         }
         return .histogram(bounds: bounds, distributions)
     }
 
-    func write(to text: inout String) {
+    func write(_ apps: AppSeries, to text: inout String) {
         description.writeHeader(kind, to: &text)
-        for (labels, value) in values.withLock({ $0 }).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+        for (labels, value) in told(apps).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             var below = 0
             for (bound, count) in zip(bounds + [.infinity], value.counts) {
                 below += count

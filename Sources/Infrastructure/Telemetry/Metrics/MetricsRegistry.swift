@@ -5,6 +5,7 @@ import Synchronization
 /// Families are made once, at the start; values are added in batches, so that no event takes a lock of its own.
 public final class MetricsRegistry: Sendable {
     private let families = Mutex<[any MetricFamily]>([])
+    private let apps = AppSeries()
     private let readers = Mutex<[@Sendable () -> Void]>([])
 
     /// A registry without metrics.
@@ -68,7 +69,8 @@ public final class MetricsRegistry: Sendable {
         return families.withLock { $0 }.map { family in
             let description = family.description
             return MetricReading(
-                name: description.name, help: description.help, labels: description.labels, values: family.reading)
+                name: description.name, help: description.help, labels: description.labels, values: family.reading(apps)
+            )
         }
     }
 
@@ -76,7 +78,7 @@ public final class MetricsRegistry: Sendable {
     public func exposition() -> String {
         for work in readers.withLock({ $0 }) { work() }
         var text = ""
-        for family in families.withLock({ $0 }) { family.write(to: &text) }
+        for family in families.withLock({ $0 }) { family.write(apps, to: &text) }
         return text
     }
 }
@@ -129,9 +131,9 @@ protocol MetricFamily: Sendable {
     var description: MetricDescription { get }
     /// The family's type, as Prometheus names it.
     var kind: String { get }
-    /// The family's present values.
-    var reading: MetricReading.Values { get }
+    /// Returns the family's present values.
+    func reading(_ apps: AppSeries) -> MetricReading.Values
     /// Forgets the series whose label values `isKept` does not name.
     func keep(where isKept: ([String]) -> Bool)
-    func write(to text: inout String)
+    func write(_ apps: AppSeries, to text: inout String)
 }

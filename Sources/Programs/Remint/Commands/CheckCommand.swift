@@ -23,6 +23,8 @@ struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
               - a compromised key is in use
               - with --connect, a connection does not work as the service needs it
 
+            A notice is not repeated if its line in the file ends with the comment "# accepted: REASON".
+
             Without --connect, the command opens no connection. With --connect, the command tests the brokers, the
             topics, the groups and a transactional id. It also tests the vendors' endpoints, the signers and the issuers
             of the gateway's sessions. It prints one line for each test. The command creates no topic, writes no record
@@ -73,11 +75,25 @@ struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
         if !isOK { throw ExitCode.failure }
     }
 
-    /// Returns the lines about `diagnostics`: with `--all` one for each, otherwise one for many of a kind.
+    /// Returns the lines about `diagnostics`: with `--all` one for each. Otherwise one for many of a kind, and none for an
+    /// accepted notice.
     private func lines(of diagnostics: [Diagnostic]) -> [String] {
-        all
-            ? diagnostics.map(\.description)
-            : DiagnosticLines(diagnostics, remedy: "see each with: remint check --all").lines
+        guard !all else { return diagnostics.map(\.description) }
+        var files: [String: [Substring]] = [:]
+        let open = diagnostics.filter { !isAccepted($0, &files) }
+        return DiagnosticLines(open, remedy: "see each with: remint check --all").lines
+    }
+
+    /// Returns whether the line of a notice ends with the comment `# accepted: REASON`.
+    private func isAccepted(_ diagnostic: Diagnostic, _ files: inout [String: [Substring]]) -> Bool {
+        guard diagnostic.severity == .notice else { return false }
+        let name = diagnostic.place.file
+        let lines =
+            files[name]
+            ?? (ConfigurationSource.system.file(name) ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+        files[name] = lines
+        let place = diagnostic.place.line - 1
+        return lines.indices.contains(place) && lines[place].contains(/# accepted: *\S/)
     }
 
     /// The limit of open files, where a worker could not run with it.

@@ -17,10 +17,11 @@ package struct FirstSteps {
     ///   - keyFile: the file of the gateway's API key.
     package init(_ configuration: StarterConfiguration, adapter: any Adapter, keyFile: String) {
         let hasGateway = configuration.backend != nil
+        let copies = configuration.copies.map { ["--replication", "\($0)"] } ?? []
         let first: (String, String) =
             configuration.isEmbedded
             ? ("\(RemintCommand("check"))", "finds every mistake")
-            : ("\(RemintCommand("topics create"))", "makes the topics")
+            : ("\(RemintCommand("topics create", arguments: copies))", "makes the topics")
         let run = RemintCommand("run", arguments: hasGateway ? ["--with-pickup"] : [])
         let services = hasGateway ? "runs the worker and the gateway" : "runs the worker"
         let last =

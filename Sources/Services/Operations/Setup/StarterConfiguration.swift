@@ -6,6 +6,8 @@ import WorkerConfiguration
 package struct StarterConfiguration: Sendable {
     /// The address of the gateway.
     package static let gatewayAddress = "127.0.0.1:8080"
+    /// The address of the worker's admin server, and of the gateway's metrics.
+    private static let (adminAddress, metricsAddress) = ("127.0.0.1:9464", "127.0.0.1:9465")
 
     /// The name of the adapter.
     package let adapter: String
@@ -27,7 +29,7 @@ package struct StarterConfiguration: Sendable {
 
     /// The configuration's text.
     package var text: String {
-        (head + kafka + ring + application + gateway).map { $0 + "\n" }.joined()
+        (head + kafka + ring + application + admin + gateway).map { $0 + "\n" }.joined()
     }
 
     /// Returns the configuration `text` with the app and its key ring; nil if it has no section `keys` or `apps` with an
@@ -56,6 +58,12 @@ package struct StarterConfiguration: Sendable {
         ]
     }
 
+    /// The copies that each topic gets on these brokers; nil for the brokers' default.
+    package var copies: Int? {
+        guard let count = (try? BrokerList(brokers))?.addresses.count, count > 1 else { return nil }
+        return min(3, count)
+    }
+
     /// Whether all brokers are on this machine, which needs no TLS.
     private var isLocal: Bool { (try? BrokerList(brokers))?.addresses.allSatisfy(\.isLocal) ?? false }
 
@@ -70,11 +78,17 @@ package struct StarterConfiguration: Sendable {
         return lines + ["    settings:"] + settings.map { "      \($0.key.name): \(Self.yaml($0.value, $0.key.kind))" }
     }
 
+    private var admin: [String] {
+        [
+            "admin: { listen: \(Self.adminAddress) }    # the status page, /health/ready and /metrics"
+        ]
+    }
+
     private var gateway: [String] {
         guard let backend else { return [] }
         return [
             "pickup:    # the gateway: devices and backends get their tokens here",
-            "  listen: \(Self.gatewayAddress)",
+            "  listen: \(Self.gatewayAddress)", "  metrics: \(Self.metricsAddress)",
             "  trusted_proxies: [127.0.0.1]    # the proxy with your certificate, on this machine",
             "  api_keys: { backend: { hash: \(backend) } }",
             "  # For devices, name the issuer of your login's sessions, and the app that they open:",

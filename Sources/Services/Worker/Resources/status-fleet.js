@@ -47,7 +47,7 @@ const fleet = (() => {
     fill($("fleet-facts"), pairs([
       ["group", name(body.group)], ["workers", isDescribed ? count(count_) : "unknown"],
       ["dead letters that wait", waiting(dead)], ...(parked ? [["parked dead letters", waiting(parked)]] : []),
-      ["apps", count(body.apps.length)], ["asked", moment(body.at, (report || body).at)]
+      ["apps", count(body.apps.length + (body.apps_left_out || 0))], ["asked", moment(body.at, (report || body).at)]
     ]));
     fill($("holds"), held.length > most ? [...held.slice(0, most), { tag: "li", text: "and " + count(held.length - most) + " more: remint status" }] : held);
     $("holds").hidden = held.length === 0;

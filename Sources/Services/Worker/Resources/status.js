@@ -84,7 +84,8 @@ function showApps() {
       outcomes: unattributed, recent: recent.unattributed, dead_letters: report.unattributed_dead_letters
     }, recent));
   }
-  fill($("shown"), [words.length === 0 ? noun(report.apps.length, "app") : count(meant.length) + " of " + noun(report.apps.length, "app")]);
+  const out = report.apps_left_out || 0;
+  fill($("shown"), [(words.length === 0 ? "" : count(meant.length) + " of ") + noun(report.apps.length, "app") + (out ? ", without " + count(out) + " that have few events" : "")]);
   show.apps(rows);
 }
 

@@ -33,6 +33,7 @@ import WorkerConfiguration
         #expect(configuration.keys.map(\.path) == ["keys/braze"])
         #expect(configuration.kafka.embeddedPort == 19092)
         #expect(configuration.pickup == nil)
+        #expect(configuration.admin?.port == 9464 && configuration.admin?.isLoopback == true)
     }
 
     @Test func `a name that YAML reads as another type is quoted`() throws {
@@ -66,6 +67,7 @@ import WorkerConfiguration
         let configuration = try read(starter("braze", [(.gateway, "yes")], backend: hash))
         #expect(configuration.pickup?.apiKeys.map(\.hash) == [hash])
         #expect(configuration.pickup?.port == 8080)
+        #expect(configuration.pickup?.metrics?.port == 9465)
     }
 
     private func commands(_ starter: StarterConfiguration) throws -> [String] {
@@ -89,6 +91,18 @@ import WorkerConfiguration
             steps.last
                 == #"printf 'x-api-key: %s' "$(cat 'a b/backend.key')" | curl -H @- -H 'remint-vouched: {"user":"u-42"}' http://127.0.0.1:8080/v1/apps/braze/token"#
         )
+    }
+
+    /// The brokers, and the option of the command that makes the topics.
+    @Test(
+        arguments: [
+            ("a:9092", nil), ("a:9092,b:9092", "2"), ("a:9092,b:9092,c:9092", "3"),
+            ("a:9092,b:9092,c:9092,d:9092", "3"),
+        ] as [(String, String?)])
+    func `topics get copies on the named brokers`(_ brokers: String, _ copies: String?) throws {
+        let option = copies.map { " --replication \($0)" } ?? ""
+        let first = try commands(starter("braze", [(.brokers, brokers)])).first
+        #expect(first == "remint topics create\(option) --config 'a b/remint.yaml'")
     }
 
     @Test func `a vendor whose tokens need more than a user's id gets steps that work`() throws {

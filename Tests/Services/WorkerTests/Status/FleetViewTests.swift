@@ -55,7 +55,7 @@ struct FleetViewTests {
     }
 
     @Test func `the brokers are asked once for all viewers of ten seconds`() async {
-        let (brokers, known) = (Brokers(), FleetView.Answer.known(PageStory.idle.fleet.json))
+        let (brokers, known) = (Brokers(), FleetView.Answer.known(PageStory.idle.fleet.json()))
         let view = brokers.view()
         await running(view) {
             let answers = await withTaskGroup { group in
@@ -86,7 +86,7 @@ struct FleetViewTests {
             brokers.state.withLock { $0.problem = nil }
             #expect(await view.answer() == .unknown("\(problem)"))
             brokers.state.withLock { $0.now += FleetView.freshness }
-            #expect(await view.answer() == .known(PageStory.idle.fleet.json))
+            #expect(await view.answer() == .known(PageStory.idle.fleet.json()))
         }
     }
 

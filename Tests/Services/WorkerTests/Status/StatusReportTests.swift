@@ -29,7 +29,8 @@ struct StatusReportTests {
         #expect(object["shape"] as? Int == 1)
         #expect(
             object.keys.sorted() == [
-                "apps", "at", "campaigns", "lanes", "lookups", "outcomes", "rates", "recent", "rings", "shape",
+                "apps", "apps_left_out", "at", "campaigns", "lanes", "lookups", "outcomes", "rates", "recent", "rings",
+                "shape",
                 "unattributed", "unattributed_dead_letters", "verdict", "worker",
             ])
         #expect(object["at"] as? String == Events.now.description)
@@ -119,6 +120,23 @@ struct StatusReportTests {
         #expect(verdict.findings[2].since.map { $0 >= begin && $0 < Events.now } == true)
         #expect(verdict.findings[1].until == UnixTime(seconds: 99))
         #expect(verdict.findings[3] == .lane(pause))
+    }
+
+    @Test func `of very many apps, the status has those that wait and the busiest`() throws {
+        let (status, metrics) = (WorkerStatus(), WorkerMetrics())
+        status.set(
+            (0..<1200).map { number in
+                let suspension = number == 1199 ? Suspension(app: "app-1199", since: UnixTime(seconds: 0)) : nil
+                return .init(
+                    name: "app-\(number)", adapter: "braze", keyRing: "r", keyVersion: nil, suspension: suspension)
+            })
+        let reporter = StatusReporter(status: status, metrics: metrics)
+        reporter.note(at: .now - .seconds(60))
+        metrics.ends.count([settlement("app-1100", .minted)])
+        let report = try object(reporter)
+        let names = try #require(report["apps"] as? [[String: Any]]).compactMap { $0["app"] as? String }
+        #expect(names.count == 1000 && names.suffix(2) == ["app-1100", "app-1199"])
+        #expect(report["apps_left_out"] as? Int == 200)
     }
 
     @Test func `a problem that changes its words keeps its begin`() throws {

@@ -63,7 +63,7 @@ struct StatusCommand: AsyncParsableCommand, ConfigurationCommand {
     }
 
     private func show(_ status: FleetStatus, _ brokers: String) {
-        if json { return Terminal.print(String(decoding: status.json, as: UTF8.self)) }
+        if json { return Terminal.print(String(decoding: status.json(), as: UTF8.self)) }
         let isTerminal = CommandContext.current.terminals.contains(.output)
         let lines = FleetTable(status, brokers: brokers).lines.map { $0.text(inTerminal: isTerminal) }
         // A terminal is written over as a whole; elsewhere one status follows the other.

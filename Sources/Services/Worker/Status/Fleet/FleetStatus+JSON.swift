@@ -8,8 +8,10 @@ extension FleetStatus {
     /// The version of the shape. Members may be added to it; one that is taken away or comes to mean something else makes it the next.
     private static let shape: Int64 = 1
 
-    /// The status as `remint status --json` prints it and `/fleet` answers it.
-    package var json: [UInt8] {
+    /// Returns the status as `remint status --json` prints it and `/fleet` answers it.
+    ///
+    /// - Parameter mostApps: the most apps in it; those whose events wait come first.
+    package func json(mostApps: Int = .max) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         json.member("shape", Self.shape)
@@ -28,7 +30,13 @@ extension FleetStatus {
                 for (lane, count) in zip(lanes, worker.partitions) { json.member(lane.lane.rawValue, Int64(count)) }
             }
         }
-        json.array("apps", apps) { app, json in
+        let isWhole = apps.count <= mostApps
+        let shown =
+            isWhole
+            ? apps
+            : Array((apps.filter { $0.suspension != nil } + apps.filter { $0.suspension == nil }).prefix(mostApps))
+        json.member("apps_left_out", Int64(apps.count - shown.count))
+        json.array("apps", shown) { app, json in
             let status = WorkerStatus.AppStatus(
                 name: app.name, adapter: app.adapter, keyRing: app.keyRing, keyVersion: nil, suspension: app.suspension)
             status.write(to: &json)

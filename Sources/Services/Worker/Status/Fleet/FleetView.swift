@@ -102,7 +102,7 @@ actor FleetView {
             if let source, source.number != present { await closeSource() }
             if source == nil, let opened = try open() { source = (present, opened) }
             guard let source else { return .unknown("the worker has not reached its brokers yet") }
-            return .known(try await source.source.read().json)
+            return .known(try await source.source.read().json(mostApps: StatusReport.mostApps))
         } catch { return .unknown("\(error)") }
     }
 

@@ -20,7 +20,9 @@ extension StatusReport {
         write(outcomes, "outcomes", to: &json)
         write(unattributed, "unattributed", to: &json)
         json.counts("unattributed_dead_letters", unattributedDeadLetters)
-        json.array("apps", apps) { app, json in
+        let shown = busiestApps
+        json.member("apps_left_out", Int64(apps.count - shown.count))
+        json.array("apps", shown) { app, json in
             app.status.write(to: &json)
             write(app.outcomes, "outcomes", to: &json)
             if !app.deadLetters.isEmpty { json.counts("dead_letters", app.deadLetters) }
@@ -37,6 +39,19 @@ extension StatusReport {
         }
         json.endObject()
         return json.bytes
+    }
+
+    /// The apps whose events wait, and the ones with the most recent events, in the order of the configuration.
+    private var busiestApps: [App] {
+        guard apps.count > Self.mostApps else { return apps }
+        let order = apps.indices.sorted { left, right in
+            func rank(_ place: Int) -> (Int, Int, Int) {
+                let app = apps[place].status
+                return (app.suspension == nil ? 1 : 0, -(recent.apps[app.name]?.quarterHour.ended ?? 0), place)
+            }
+            return rank(left) < rank(right)
+        }
+        return order.prefix(Self.mostApps).sorted().map { apps[$0] }
     }
 
     private func write(_ worker: Worker, to json: inout JSONWriter) {

@@ -10,6 +10,9 @@ struct StatusReport: Sendable {
     /// The version of the shape. Members may be added to it; one that is taken away or comes to mean something else makes it the next.
     static let shape: Int64 = 1
 
+    /// The most apps in an answer, which viewers ask for every two seconds.
+    static let mostApps = 1000
+
     /// The time of the report.
     var at: UnixTime
     /// The worker.
