@@ -15,6 +15,8 @@ public final class WorkerStatus: Sendable {
         case topics
         /// The output topics can be written.
         case publishing
+        /// The events of every app get tokens: no app's tokens are too large for their topic, or cannot be made.
+        case minting
         /// The key rings can be read.
         case keys
         /// The machine's clock agrees with others.
@@ -68,6 +70,7 @@ public final class WorkerStatus: Sendable {
             }
         }
         var problemsSince: [Dependency: ContinuousClock.Instant] = [.worker: .now]
+        var sources: [(dependency: Dependency, problem: @Sendable () -> String?)] = []
         var isClockCompared = false
         var keyProblems: [String: String] = [:]
         var apps: [AppStatus] = []
@@ -115,13 +118,23 @@ public final class WorkerStatus: Sendable {
 
     /// The missing dependencies, each with the reason; empty if the worker is ready.
     public var problems: [Dependency: String] {
-        state.withLock { state in
-            let silence = elapsed() - state.heartbeat
-            guard silence >= Self.silentAfter else { return state.problems }
+        let (problems, sources) = state.withLock { state in
             var problems = state.problems
-            problems[.progress] = "the worker's loop stands still for \(silence.components.seconds)s: \(state.step)"
-            return problems
+            let silence = elapsed() - state.heartbeat
+            if silence >= Self.silentAfter {
+                problems[.progress] =
+                    "the worker's loop stands still for \(silence.components.seconds)s: \(state.step)"
+            }
+            return (problems, state.sources)
         }
+        return sources.reduce(into: problems) { problems, source in
+            if problems[source.dependency] == nil { problems[source.dependency] = source.problem() }
+        }
+    }
+
+    /// Asks for the problem of `dependency` each time the problems are read.
+    func watch(_ dependency: Dependency, _ problem: @escaping @Sendable () -> String?) {
+        state.withLock { $0.sources.append((dependency, problem)) }
     }
 
     /// The begin of each problem.

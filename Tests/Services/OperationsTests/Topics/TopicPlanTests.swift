@@ -50,6 +50,23 @@ import WorkerTestSupport
         return wanted?.settings.first { $0.name == name }?.value
     }
 
+    /// A topic, its limit, and the severity of the finding.
+    @Test(
+        arguments: [
+            ("remint.tokens", "1200", .error), ("remint.tokens", "16383", .error), ("remint.tokens", "16384", nil),
+            ("remint.dead-letters", "1200", .error), ("remint.dead-letters", "16384", .warning),
+            ("remint.dead-letters", "1048588", nil), ("remint.control", "1200", nil),
+        ] as [(String, String, TopicFinding.Severity?)])
+    func `a limit below a token's or a letter's size is an error`(
+        _ topic: String, _ limit: String, _ severity: TopicFinding.Severity?
+    ) throws {
+        let plan = try Self.plan { $0[topic]?.settings["max.message.bytes"] = limit }
+        let findings = plan.entries.flatMap(\.findings)
+        #expect(findings.map(\.severity) == (severity.map { [$0] } ?? []))
+        #expect(findings.allSatisfy { $0.message.hasPrefix("max.message.bytes=\(limit): ") })
+        #expect(plan.hasErrors == (severity == .error))
+    }
+
     // MARK: What is wanted
 
     @Test func `every topic of the configuration is wanted once, the control topic in one partition`() throws {

@@ -67,8 +67,8 @@ import WorkerTestSupport
             #expect(refused.json["status"] as? String == "not_ready")
             #expect(
                 refused.json["dependencies"] as? [String: String] == [
-                    "brokers": "ok", "topics": "ok", "publishing": "the topic \"t\" cannot be written", "keys": "ok",
-                    "clock": "not compared", "progress": "ok",
+                    "brokers": "ok", "topics": "ok", "publishing": "the topic \"t\" cannot be written", "minting": "ok",
+                    "keys": "ok", "clock": "not compared", "progress": "ok",
                     "worker": "it is starting",
                 ])
             bench.status.set(.publishing, nil)

@@ -166,6 +166,27 @@ struct StatusReportTests {
                 == "1 of 2 events in the last 15 minutes are dead letters: key_unavailable")
     }
 
+    /// Events of an app that fail and that get a token, and whether the worker is ready.
+    @Test(arguments: [(9, 0, true), (10, 0, false), (10, 10, true), (11, 10, false), (0, 9, true)])
+    func `a worker whose app gets no tokens because they fail is not ready`(
+        _ failed: Int, _ minted: Int, _ isReady: Bool
+    ) {
+        let (status, metrics) = (WorkerStatus(), WorkerMetrics())
+        status.set(.worker, nil)
+        status.set([.init(name: "a", adapter: "braze", keyRing: "r", keyVersion: nil, suspension: nil)])
+        let reporter = StatusReporter(status: status, metrics: metrics)
+        status.watch(.minting) { [weak reporter] in reporter?.mintTrouble }
+        metrics.ends.count(Array(repeating: settlement("a", .deadLettered(.mintFailed)), count: 100))
+        reporter.note(at: .now - .seconds(30))
+        metrics.ends.count(Array(repeating: settlement("a", .deadLettered(.mintFailed)), count: failed))
+        metrics.ends.count(Array(repeating: settlement("a", .minted), count: minted))
+        metrics.ends.count(Array(repeating: settlement("b", .minted), count: 50))
+        #expect(status.isReady == isReady)
+        let report = reporter.report()
+        #expect(report.verdict.findings.map(\.subject) == (isReady ? [] : ["worker/minting"]))
+        #expect(report.worker.state == (isReady ? "ready" : "not_ready"))
+    }
+
     @Test func `the status report has the program's version and build, where they are known`() throws {
         let build = BuildInfo(version: "1.2.3", kind: "release", librdkafka: "2")
         let worker = try #require(try object(StatusReporter(build: build))["worker"] as? [String: Any])

@@ -34,7 +34,7 @@ package struct TopicPlan: Sendable, Equatable {
             .compactMap { actual[$0.name]?.settings[Self.recordSize].flatMap { Int64($0) } }.max()
         entries = wanted.map { topic in
             guard let found = actual[topic.name] else { return Self.missing(topic) }
-            let sized = topic.use == .deadLetters ? Self.tooSmall(found, for: largestEvent) : []
+            let sized = Self.tooSmall(topic.use, found, for: largestEvent)
             let findings = Self.broken(topic, found) + ReplicationRules.findings(found) + sized
             return Entry(
                 wanted: topic, actual: found, changes: Self.changes(topic, found),
@@ -96,9 +96,28 @@ package struct TopicPlan: Sendable, Equatable {
         }
     }
 
-    private static func tooSmall(_ letters: ActualTopic, for largestEvent: Int64?) -> [TopicFinding] {
-        guard let largestEvent, let size = letters.settings[recordSize].flatMap({ Int64($0) }), size < largestEvent
-        else { return [] }
+    /// A limit of bytes for which no token and no letter by reference is too large: seal, headers and batch included.
+    private static let leastRecord: Int64 = 16_384
+
+    private static func tooSmall(
+        _ use: WantedTopic.Use, _ topic: ActualTopic, for largestEvent: Int64?
+    ) -> [TopicFinding] {
+        guard let size = topic.settings[recordSize].flatMap({ Int64($0) }) else { return [] }
+        let consequence: String? =
+            switch use {
+            case .tokens: "tokens may be larger, and the events of such a token end as mint_failed"
+            case .deadLetters:
+                "a letter may be larger even without its event, and then the first bad event stops every worker"
+            case .events, .retries, .control, .parkedLetters: nil
+            }
+        if let consequence, size < leastRecord {
+            return [
+                TopicFinding(
+                    severity: .error,
+                    message: "\(recordSize)=\(size): \(consequence); set it to \(max(leastRecord, largestEvent ?? 0))")
+            ]
+        }
+        guard use == .deadLetters, let largestEvent, size < largestEvent else { return [] }
         return [
             TopicFinding(
                 severity: .warning,

@@ -1,3 +1,5 @@
+import AdapterKit
+
 extension StatusReport {
     /// The events that finished recently.
     struct Recent: Sendable, Equatable {
@@ -47,11 +49,14 @@ extension StatusReport {
             var quarterHour = Tally()
             /// The dead letters of the last hour, by code.
             var deadLetters: [String: Int] = [:]
+            /// The events of the last minute that ended as `mint_failed`: no token could be made or published.
+            var mintFailed = 0
 
             /// Adds the growth of a count in the last minute, quarter of an hour and hour.
             mutating func add(_ grown: [Int], _ outcome: String, _ code: String) {
                 minute.add(grown[0], outcome)
                 quarterHour.add(grown[1], outcome)
+                if code == ErrorCode.mintFailed.rawValue { mintFailed += grown[0] }
                 if outcome == "dead_lettered" { deadLetters[code, default: 0] += grown[2] }
             }
 
@@ -59,6 +64,7 @@ extension StatusReport {
             mutating func add(_ other: App) {
                 minute.add(other.minute)
                 quarterHour.add(other.quarterHour)
+                mintFailed += other.mintFailed
                 deadLetters.merge(other.deadLetters, uniquingKeysWith: +)
             }
         }

@@ -25,6 +25,10 @@ extension StatusReport {
             command: "remint check --connect", runbook: "RemintNotReady")
         switch dependency {
         case .brokers, .topics, .publishing: break
+        case .minting:
+            finding.whom = "the users of these apps"
+            finding.command = "remint topics check"
+            finding.runbook = "RemintMintsFail"
         case .keys:
             finding.whom = "the apps of these keys"
             finding.command = "remint check"

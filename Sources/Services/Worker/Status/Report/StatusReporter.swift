@@ -16,6 +16,10 @@ final class StatusReporter: Sendable {
     /// The share of dead letters above which events count as degraded, as in the alert `RemintDeadLetters`.
     private static let mostDead = 0.05
 
+    /// The share of failed mints above which an app counts as without tokens, as in the alert `RemintMintsFail`, and the fewest
+    /// of them.
+    private static let (mostFailed, leastFailures) = (0.5, 10)
+
     private let status: WorkerStatus
     private let metrics: WorkerMetrics
     private let rings: RingReader
@@ -123,9 +127,7 @@ final class StatusReporter: Sendable {
     /// The reason why events count as degraded; nil while few events of the configured apps are dead letters, of the last
     /// 15 minutes. Events of strangers do not count: no user of an app waits for them.
     var deadLetterExcess: String? {
-        let counts = RecentCounts.Counts(metrics.outcomeCounts)
-        let names = Set(status.apps.map(\.name))
-        let recent = recents.withLock { $0 }.recent(counts, at: .now).apps.filter { names.contains($0.key) }
+        let recent = recentApps
         var (tally, letters) = (StatusReport.Recent.Tally(), Set<String>())
         for app in recent.values {
             tally.ended += app.quarterHour.ended
@@ -135,6 +137,24 @@ final class StatusReporter: Sendable {
         guard Double(tally.deadLettered) > Self.mostDead * Double(tally.ended) else { return nil }
         let codes = letters.sorted().joined(separator: ", ")
         return "\(tally.deadLettered) of \(tally.ended.of("event")) in the last 15 minutes are dead letters: \(codes)"
+    }
+
+    /// The reason why an app counts as without tokens: most of its events of the last minute end as `mint_failed`.
+    var mintTrouble: String? {
+        let troubled = recentApps.filter { $0.value.mintFailed >= Self.leastFailures }
+            .filter { Double($0.value.mintFailed) > Self.mostFailed * Double($0.value.minute.ended) }
+        guard let (name, app) = troubled.min(by: { $0.key < $1.key }) else { return nil }
+        let others = troubled.count == 1 ? "" : "; and of \((troubled.count - 1).of("other app"))"
+        let share = "\(app.mintFailed) of \(app.minute.ended.of("event")) of \(name) in the last minute"
+        return
+            "\(share) end as mint_failed\(others): tokens cannot be signed, or the token topic takes none of their size; see remint topics check, and remint dead-letters list --code mint_failed"
+    }
+
+    /// The recent events of the configured apps.
+    private var recentApps: [String: StatusReport.Recent.App] {
+        let counts = RecentCounts.Counts(metrics.outcomeCounts)
+        let names = Set(status.apps.map(\.name))
+        return recents.withLock { $0 }.recent(counts, at: .now).apps.filter { names.contains($0.key) }
     }
 
     private func flow(_ lane: Lane, _ history: StatusHistory) -> StatusReport.LaneFlow {
