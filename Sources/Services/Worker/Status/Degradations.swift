@@ -28,6 +28,8 @@ final class Degradations: Sendable {
         case records
         /// The collector accepts spans and metrics.
         case telemetry
+        /// The settings of the topics keep records for as long as they are needed, and not longer.
+        case topics
 
         static func < (left: Part, right: Part) -> Bool { left.rawValue < right.rawValue }
     }

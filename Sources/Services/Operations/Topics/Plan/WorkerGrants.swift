@@ -22,6 +22,9 @@ package struct WorkerGrants: Sendable, Equatable {
             Grant(operations: ["Read", "Write", "Describe"], resources: Self.named("--topic", both)),
             Grant(operations: ["Write", "Describe"], resources: Self.named("--topic", [topics.deadLetters])),
             Grant(
+                operations: ["DescribeConfigs"],
+                resources: Self.named("--topic", inputs + both + [topics.deadLetters])),
+            Grant(
                 operations: ["Read"], resources: Self.named("--group", [group, "\(group)-retries", "\(group)-bulk"])),
         ]
         if configuration.delivery == .exactlyOnce {

@@ -53,7 +53,7 @@ extension Degradations.Part {
         case .configuration: "remint check"
         case .events: "remint dead-letters list --newer-than 1h"
         case .keys: "remint keys list"
-        case .records: "remint topics check"
+        case .records, .topics: "remint topics check"
         case .brokerTokens, .control, .lookups, .telemetry: "remint check --connect"
         }
     }
@@ -68,7 +68,7 @@ extension Degradations.Part {
         case .records: "RemintUnreadableRecords"
         case .brokerTokens: "RemintNoBrokerToken"
         case .lookups: "RemintVendorLeftAlone"
-        case .control, .telemetry: "RemintDegraded"
+        case .control, .telemetry, .topics: "RemintDegraded"
         }
     }
 }
