@@ -60,8 +60,8 @@ import Testing
     @Test func `a suspension names its users, its begin and the next probe`() {
         let all = Suspension(app: "a", since: Self.past(9), users: 30, keyVersion: "k1")
         let some = Suspension(app: "a", reach: .refusingUsers, since: Self.past(9), users: 1, keyVersion: "k1")
-        #expect(Verdict.Finding.app(all).whom == "all users of a")
-        #expect(Verdict.Finding.app(some).whom == "1 user of a")
+        #expect(Verdict.Finding.app(all).affected == "all users of a")
+        #expect(Verdict.Finding.app(some).affected == "1 user of a")
         #expect(Verdict.Finding.app(all).since == Self.past(9))
         #expect(Verdict.Finding.app(all).until == nil)
         #expect(Verdict.Finding.app(all, nextProbe: Self.now).until == Self.now)

@@ -3,8 +3,8 @@ import Kafka
 import Keyring
 package import Pipeline
 
-/// The answer to the first question of an engineer on call: what does not work, for whom, since when, until when, and the
-/// command and runbook for it. `remint status`, `/fleet` and `/status` show it first.
+/// The answer to the first question of an engineer on call: what does not work, the affected users, since when, until when,
+/// and the command and runbook for it. `remint status`, `/fleet` and `/status` show it first.
 package struct Verdict: Sendable, Equatable {
     /// The most findings that are shown; the others are counted.
     private static let most = 20
@@ -39,7 +39,7 @@ package struct Verdict: Sendable, Equatable {
         package var effect: Effect
         package var what: String
         /// The users or apps that it concerns; empty for none.
-        package var whom = ""
+        package var affected = ""
         package var since: UnixTime?
         /// The time of the next probe of a suspension, or the end of a pause; nil where nobody set one.
         package var until: UnixTime?
@@ -49,13 +49,13 @@ package struct Verdict: Sendable, Equatable {
         package var runbook = ""
 
         package init(
-            _ subject: String, _ effect: Effect, _ what: String, whom: String = "", since: UnixTime? = nil,
+            _ subject: String, _ effect: Effect, _ what: String, affected: String = "", since: UnixTime? = nil,
             until: UnixTime? = nil, command: String = "", runbook: String = ""
         ) {
             self.subject = subject
             self.effect = effect
             self.what = what
-            self.whom = whom
+            self.affected = affected
             self.since = since
             self.until = until
             self.command = command
@@ -101,22 +101,22 @@ extension Verdict.Finding {
         guard suspension.cause == .suspended else {
             return Self(
                 "app/\(name)", .paused, "\(name) is paused\(note(suspension.by, suspension.why))",
-                whom: "all users of \(name)", since: suspension.since, until: suspension.until,
+                affected: "all users of \(name)", since: suspension.since, until: suspension.until,
                 command: "remint apps resume \(name)", runbook: "RemintAppPaused")
         }
         let key = suspension.keyVersion.map { " \($0)" } ?? ""
-        let whom =
+        let affected =
             suspension.reach == .everyone
             ? "all users of \(name)" : "\(suspension.users.of("user")) of \(name)"
         return Self(
             "app/\(name)", .fails, "\(name) is suspended: its vendor refuses the key\(key)\(note("", suspension.why))",
-            whom: whom, since: suspension.since, until: nextProbe, command: "remint apps list",
+            affected: affected, since: suspension.since, until: nextProbe, command: "remint apps list",
             runbook: "RemintAppSuspended")
     }
 
     /// Returns the finding about a paused lane.
     package static func lane(_ pause: LanePause) -> Self {
-        let whom =
+        let affected =
             switch pause.lane {
             case .live: "all users"
             case .retries: "users whose events wait for another attempt"
@@ -124,7 +124,8 @@ extension Verdict.Finding {
             }
         return Self(
             "lane/\(pause.lane.rawValue)", .paused,
-            "the \(pause.lane.rawValue) lane is paused\(note(pause.by, pause.why))", whom: whom, since: pause.since,
+            "the \(pause.lane.rawValue) lane is paused\(note(pause.by, pause.why))", affected: affected,
+            since: pause.since,
             until: pause.until, command: "remint lanes resume \(pause.lane.rawValue)", runbook: "RemintLanePaused")
     }
 
@@ -137,7 +138,7 @@ extension Verdict.Finding {
         json.member("subject", subject)
         json.member("effect", effect.rawValue)
         json.member("what", what)
-        if !whom.isEmpty { json.member("whom", whom) }
+        if !affected.isEmpty { json.member("affected", affected) }
         if let since { json.member("since", since.description) }
         if let until { json.member("until", until.description) }
         if !command.isEmpty { json.member("command", command) }
@@ -155,25 +156,27 @@ extension FleetStatus {
     package var verdict: Verdict {
         var findings = missing.map { topic in
             Verdict.Finding(
-                "topic/\(topic)", .fails, "the topic \(topic) does not exist or may not be seen", whom: "all apps",
+                "topic/\(topic)", .fails, "the topic \(topic) does not exist or may not be seen", affected: "all apps",
                 command: "remint topics create", runbook: "RemintNotReady")
         }
         findings += lanes.compactMap { finding($0) }
         findings += apps.compactMap { app in app.suspension.map { .app($0) } }
         for ring in rings {
             let users = apps.filter { $0.keyRing == ring.name }.map(\.name)
-            let whom = users.prefix(3).joined(separator: ", ") + (users.count > 3 ? " and \(users.count - 3) more" : "")
+            let affected =
+                users.prefix(3).joined(separator: ", ") + (users.count > 3 ? " and \(users.count - 3) more" : "")
             if let problem = ring.problem {
                 findings.append(
                     .init(
-                        "ring/\(ring.name)", .fails, "\(ring.name): \(problem)", whom: whom,
+                        "ring/\(ring.name)", .fails, "\(ring.name): \(problem)", affected: affected,
                         command: "remint check", runbook: "RemintNotReady"))
             }
             for end in ring.ends {
                 guard let warning = end.warning(at: at) else { continue }
                 findings.append(
                     .init(
-                        "ring/\(ring.name)", end.stage(at: at) == .over ? .fails : .degraded, warning, whom: whom,
+                        "ring/\(ring.name)", end.stage(at: at) == .over ? .fails : .degraded, warning,
+                        affected: affected,
                         until: end.end, command: "remint rotate prepare --key \(ring.name)",
                         runbook: "RemintKeyRetires"))
             }
@@ -181,7 +184,7 @@ extension FleetStatus {
             findings.append(
                 .init(
                     "campaign/\(ring.name)", .paused, "the campaign of \(ring.name) is paused: \(pause)",
-                    whom: whom, since: campaign.begun, command: "remint rotate status --key \(ring.name)",
+                    affected: affected, since: campaign.begun, command: "remint rotate status --key \(ring.name)",
                     runbook: "RemintCampaignPaused"))
         }
         findings += keyProblems.map { .init("keys", .fails, $0, command: "remint check", runbook: "RemintNotReady") }
@@ -204,19 +207,21 @@ extension FleetStatus {
         let name = lane.lane.rawValue
         if let pause = lane.pause { return .lane(pause) }
         guard !lane.topics.contains(where: { $0.partitions == 0 }) else { return nil }
-        let (whom, effect): (String, Verdict.Effect) = lane.lane == .live ? ("all apps", .fails) : ("", .degraded)
+        let (affected, effect): (String, Verdict.Effect) = lane.lane == .live ? ("all apps", .fails) : ("", .degraded)
         if let group = lane.members {
             let all = lane.topics.reduce(0) { $0 + $1.partitions }
             let without = all - group.members.reduce(0) { $0 + $1.partitions.count }
             if group.members.isEmpty {
                 return .init(
-                    "lane/\(name)", effect, "no worker consumes the \(name) lane", whom: whom, since: lane.committed,
+                    "lane/\(name)", effect, "no worker consumes the \(name) lane", affected: affected,
+                    since: lane.committed,
                     command: "systemctl status remint", runbook: "RemintNoWorker")
             }
             if group.state == "Stable", without > 0 {
                 return .init(
                     "lane/\(name)", effect, "\(without) of \(all.of("partition")) of the \(name) lane have no worker",
-                    whom: lane.lane == .live ? "the users of these partitions" : "", command: "remint check --connect",
+                    affected: lane.lane == .live ? "the users of these partitions" : "",
+                    command: "remint check --connect",
                     runbook: "RemintNotReady")
             }
         }
@@ -224,6 +229,7 @@ extension FleetStatus {
         return .init(
             "lane/\(name)", effect,
             "the \(name) lane is stalled: \((lane.lag ?? 0).of("event waits", "events wait")), and no worker finishes any",
-            whom: whom, since: lane.committed, command: "remint check --connect", runbook: "RemintLiveEventsWait")
+            affected: affected, since: lane.committed, command: "remint check --connect",
+            runbook: "RemintLiveEventsWait")
     }
 }

@@ -163,9 +163,9 @@ function showVerdict() {
   $("findings").hidden = findings.length === 0;
   const section = runbook => worker.runbook
     ? { tag: "a", href: worker.runbook.replace(/\/?$/, "/OPERATION.md#") + runbook.toLowerCase(), rel: "noreferrer", text: runbook } : "OPERATION.md, " + runbook;
-  fill($("findings"), [...findings.map(({ subject, effect, what, whom, since: begun, until, command, runbook }) => {
+  fill($("findings"), [...findings.map(({ subject, effect, what, affected, since: begun, until, command, runbook }) => {
     const facts = [
-      whom && ["for ", name(whom)], begun && ["since ", moment(begun, at)],
+      affected && ["for ", name(affected)], begun && ["since ", moment(begun, at)],
       until && [subject.startsWith("app/") && effect === "fails" ? "next probe " : "ends ", moment(until, at)],
       command && [{ tag: "code", text: command }], runbook && [section(runbook)]
     ].filter(Boolean);

@@ -39,9 +39,9 @@ struct FleetTable {
     private mutating func add(_ verdict: Verdict) {
         guard !verdict.findings.isEmpty else { return say("works: nothing is known to be wrong") }
         for finding in verdict.findings {
-            let whom = finding.whom.isEmpty ? "" : " for \(finding.whom.printable(limit: 60))"
+            let affected = finding.affected.isEmpty ? "" : " for \(finding.affected.printable(limit: 60))"
             say(
-                "\(finding.effect.rawValue)\(whom): \(finding.what.printable(limit: 300))",
+                "\(finding.effect.rawValue)\(affected): \(finding.what.printable(limit: 300))",
                 isHeading: finding.effect == .fails)
             let parts = [
                 finding.since.map { "since \($0)" }, finding.until.map { "until \($0)" },

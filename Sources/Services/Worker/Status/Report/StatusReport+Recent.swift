@@ -49,7 +49,7 @@ extension StatusReport {
             var quarterHour = Tally()
             /// The dead letters of the last hour, by code.
             var deadLetters: [String: Int] = [:]
-            /// The events of the last minute that ended as `mint_failed`: no token could be made or published.
+            /// The events of the last minute with the code `mint_failed`: no token could be made or published.
             var mintFailed = 0
 
             /// Adds the growth of a count in the last minute, quarter of an hour and hour.

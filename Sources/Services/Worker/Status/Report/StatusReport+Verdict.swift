@@ -21,16 +21,16 @@ extension StatusReport {
     private func finding(_ dependency: WorkerStatus.Dependency, _ problem: String) -> Verdict.Finding {
         var finding = Verdict.Finding(
             "worker/\(dependency.rawValue)", .fails, "this worker is not ready: \(problem)",
-            whom: "the users of this worker's partitions", since: worker.problemsSince[dependency],
+            affected: "the users of this worker's partitions", since: worker.problemsSince[dependency],
             command: "remint check --connect", runbook: "RemintNotReady")
         switch dependency {
         case .brokers, .topics, .publishing: break
         case .minting:
-            finding.whom = "the users of these apps"
+            finding.affected = "the users of these apps"
             finding.command = "remint topics check"
             finding.runbook = "RemintMintsFail"
         case .keys:
-            finding.whom = "the apps of these keys"
+            finding.affected = "the apps of these keys"
             finding.command = "remint check"
         case .clock:
             finding.command = "chronyc tracking"

@@ -147,7 +147,7 @@ final class StatusReporter: Sendable {
         let others = troubled.count == 1 ? "" : "; and of \((troubled.count - 1).of("other app"))"
         let share = "\(app.mintFailed) of \(app.minute.ended.of("event")) of \(name) in the last minute"
         return
-            "\(share) end as mint_failed\(others): tokens cannot be signed, or the token topic takes none of their size; see remint topics check, and remint dead-letters list --code mint_failed"
+            "\(share) end as mint_failed\(others): tokens cannot be signed, or the token topic accepts none of their size; see remint topics check, and remint dead-letters list --code mint_failed"
     }
 
     /// The recent events of the configured apps.
