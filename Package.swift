@@ -208,7 +208,12 @@ let package = Package(
             "BrokerTokens",
             ["HTTPTransport", "Kafka", "JOSE", "Formats", "WorkerConfiguration", "Telemetry", logging]),
         // The parts of an HTTP server that the worker's and the gateway share.
-        module("Serving", ["Wiring", "JOSE", "YAMLReading", logging, hummingbirdCore, hummingbirdTLS, nio, tls]),
+        module(
+            "Serving",
+            [
+                "Access", "Wiring", "JOSE", "Formats", "YAMLReading", logging, hummingbird, hummingbirdCore,
+                hummingbirdTLS, httpTypes, httpParts, nio, tls,
+            ]),
         // From the configuration to clients and values. Signing is not among them, so that the gateway cannot reach it.
         module(
             "Wiring",

@@ -106,7 +106,7 @@ class Stage:
         text += "admin: { listen: 127.0.0.1:ADMIN }\n"
         text += ("pickup:\n  listen: 127.0.0.1:HTTP\n  metrics: 127.0.0.1:METRICS\n  cache: CACHE\n  user_rate: 100000\n"
                  "  caller_rate: 100000\n  address_rate: 1000000\n  total_rate: 1000000\n"
-                 "  address_connections: 50000\n"
+                 "  address_connections: 50000\n  address_streams: 50000\n"
                  f"  api_keys: {{ start: {{ hash: {digest}, rate: 100000 }} }}\n{lines}")
         (shop / "template.yaml").write_text(text)
         self.notes.write_text(json.dumps({"prefix": prefix, "key": made.stdout.strip(), "brokers": options.brokers,

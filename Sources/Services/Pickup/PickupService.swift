@@ -134,13 +134,15 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             sessions: terms.current.sources.map(\.keys),
             certificateEnd: certificate?.end,
             logger: logger, now: now)
+        let limit = ConnectionLimit(pickup, files)
         let responder = PickupResponder(
-            terms: terms, streams: streams(metrics), reports: ReportPlaces { metrics.refused($0) },
+            terms: terms,
+            places: CallPlaces(pickup, connections: limit.connections) { metrics.refused($0) },
             clients: ClientAddresses(
                 trusted: pickup.trustedProxies, header: pickup.proxyHeader, connections: ProxiedConnections()),
             asks: asks, follower: follower, health: health, metrics: metrics, now: now)
         let server = PickupServer(
-            pickup: pickup, limit: ConnectionLimit(pickup, files), responder: responder,
+            pickup: pickup, limit: limit, responder: responder,
             tls: certificate?.configuration, metrics: metrics, logger: logger, isReady: isReady)
         let upkeep = PickupUpkeep(
             store: store, asks: asks, terms: terms, health: health, metrics: metrics, coldRate: pickup.coldRate,
@@ -171,7 +173,10 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             let drain = PickupDrain(health: health, store: store, grace: pickup.drain, logger: logger)
             group.addTask { try await server.run(drain) }
             if let address = pickup.metrics {
-                let monitoring = Task.detached { try await metrics.serve(address.host, address.port, logger) }
+                let hosts = configuration.admin?.hosts ?? []
+                let monitoring = Task.detached {
+                    try await metrics.serve(address.host, address.port, hosts: hosts, logger)
+                }
                 group.addTask {
                     try await withTaskCancellationHandler {
                         try await monitoring.value
@@ -184,12 +189,6 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             group.cancelAll()
         }
         await producer.close(within: .seconds(5))
-    }
-
-    private func streams(_ metrics: PickupMetrics) -> StreamPlaces {
-        StreamPlaces(
-            places: OpenPlaces(most: pickup.streams), ofUser: pickup.userStreams, ofAddress: pickup.addressStreams,
-            refused: { metrics.refused($0) })
     }
 
     // MARK: Changes while it runs

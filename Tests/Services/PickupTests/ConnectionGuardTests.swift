@@ -1,8 +1,11 @@
 import Access
+import AdapterKit
+import Formats
 import HTTPTypes
 import NIOCore
 import NIOEmbedded
 import NIOHTTPTypes
+import Serving
 import Synchronization
 import Testing
 import WorkerConfiguration
@@ -99,9 +102,7 @@ import WorkerConfiguration
     }
 
     @Test func `a connection beyond those of its address is closed, and one that ends makes room`() throws {
-        let connections = OpenConnections(
-            places: OpenPlaces(most: 10), ofAddress: 1,
-            clients: ClientAddresses(trusted: [], header: .forwarded, connections: ProxiedConnections()))
+        let connections = OpenConnections(most: 10, ofAddress: 1)
         let (reasons, address) = (reasons, try SocketAddress(ipAddress: "192.0.2.1", port: 1))
         func connect() throws -> EmbeddedChannel {
             let channel = EmbeddedChannel()
@@ -111,7 +112,7 @@ import WorkerConfiguration
             return channel
         }
         let first = try connect()
-        #expect(try !connect().isActive && reasons.noted == [.tooMany])
+        #expect(try !connect().isActive && reasons.noted == [.tooManyOfAddress])
         try first.close().wait()
         #expect(try connect().isActive)
     }
@@ -124,7 +125,7 @@ import WorkerConfiguration
         func connect(_ number: Int) throws -> EmbeddedChannel {
             let channel = EmbeddedChannel()
             try channel.pipeline.syncOperations.addHandler(
-                ConnectionGuard(among: connections) { [reasons] in reasons.note($0) })
+                ConnectionGuard(among: connections, kind: PickupCall.kind) { [reasons] in reasons.note($0) })
             let address = try SocketAddress(ipAddress: "192.0.2.\(number % 250 + 1)", port: 1)
             channel.remoteAddress = address
             try channel.connect(to: address).wait()
@@ -142,15 +143,13 @@ import WorkerConfiguration
     }
 
     @Test func `idle strangers lose their places before anybody else, and calls that wait never do`() throws {
-        let connections = OpenConnections(
-            places: OpenPlaces(most: 4), ofAddress: 4,
-            clients: ClientAddresses(trusted: [], header: .forwarded, connections: ProxiedConnections()))
+        let connections = OpenConnections(most: 4, ofAddress: 4)
         let crowd = Crowd(connections: connections, reasons: reasons)
         let known = try crowd.connect(0)
         try ask("/v1/apps/a/token", known, status: .ok)
         let waiting = try crowd.connect(1)
         try ask("/v1/apps/a/token?wait=30", waiting)
-        let (refused, silent) = (try crowd.connect(2), try crowd.connect(3))
+        let (silent, refused) = (try crowd.connect(2), try crowd.connect(3))
         try ask("/v1/apps/a/token", refused, status: .unauthorized)
         // The silent one waits for its client for a longer time than the refused one.
         let fifth = try crowd.connect(4)
@@ -163,21 +162,23 @@ import WorkerConfiguration
         let seventh = try crowd.connect(6)
         #expect(seventh.isActive && !known.isActive && waiting.isActive)
         try ask("/v1/apps/a/token?wait=30", seventh)
-        // Now nobody gives way: a connection may check the gateway's health, and nothing else.
+        // Now nobody gives way, until a client closes its side: a connection may check the gateway's health, and nothing else.
         let probe = try crowd.connect(7)
         try ask("/health/ready", probe, status: .ok)
         #expect(probe.isActive)
         let other = try crowd.connect(8)
         try ask("/v1/apps/a/token", other)
-        #expect(!other.isActive && reasons.noted == [.tooMany])
+        #expect(!other.isActive && reasons.noted == [.gaveWay, .gaveWay, .gaveWay, .tooMany])
         #expect(waiting.isActive && fifth.isActive && sixth.isActive && seventh.isActive)
+        fifth.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        sixth.pipeline.fireUserInboundEventTriggered(ConnectionGuard.InputEnded())
+        for number in 9...10 { #expect(try crowd.connect(number).isActive) }
+        #expect(waiting.isActive && !fifth.isActive && !sixth.isActive && seventh.isActive)
     }
 
     @Test(arguments: ["http://a/v1/apps/a/token", "//v1/apps/a/token", "/v1//apps/a/token/"])
     func `a known caller's connection is known, however its call's path is written`(_ path: String) throws {
-        let connections = OpenConnections(
-            places: OpenPlaces(most: 2), ofAddress: 4,
-            clients: ClientAddresses(trusted: [], header: .forwarded, connections: ProxiedConnections()))
+        let connections = OpenConnections(most: 2, ofAddress: 4)
         let crowd = Crowd(connections: connections, reasons: reasons)
         let known = try crowd.connect(0)
         try ask(path, known, status: .ok)
@@ -187,9 +188,7 @@ import WorkerConfiguration
     }
 
     @Test func `health checks keep a place, however many silent connections come`() throws {
-        let connections = OpenConnections(
-            places: OpenPlaces(most: 1), ofAddress: 1000,
-            clients: ClientAddresses(trusted: [], header: .forwarded, connections: ProxiedConnections()))
+        let connections = OpenConnections(most: 1, ofAddress: 1000)
         let crowd = Crowd(connections: connections, reasons: reasons)
         let waiting = try crowd.connect(0)
         try ask("/v1/apps/a/token?wait=30", waiting)
@@ -198,5 +197,37 @@ import WorkerConfiguration
         let probe = try crowd.connect(201)
         try ask("/health/live", probe, status: .ok)
         #expect(probe.isActive && waiting.isActive)
+    }
+
+    @Test func `one account with any mix of long calls leaves connections to everybody else`() throws {
+        let crowd = Crowd(connections: OpenConnections(most: 100, ofAddress: 1000), reasons: reasons)
+        let places = CallPlaces(Configuration.Pickup(), connections: 100)
+        var held: [Place] = []
+        var connections: [EmbeddedChannel] = []
+        /// Begins a call that lasts, on a new connection; one without a place ends at once.
+        func begin(_ kind: CallPlaces.Kind, _ user: String, _ app: String, _ number: Int) throws -> Bool {
+            let channel = try crowd.connect(number)
+            connections.append(channel)
+            guard channel.isActive else { return false }
+            let asker = Asker(
+                vouched: [], subject: Subject(user: user), device: nil,
+                callers: [.user(issuer: "https://login.example", user: user)], sessionEnd: nil)
+            let place = try? places.take(kind, asker, app, from: IPAddress("192.0.2.1")) { _ in }
+            try ask("/v1/apps/\(app)/token", channel, status: place == nil ? .tooManyRequests : nil)
+            if let place { held.append(place) }
+            return place != nil
+        }
+        for number in 0..<400 {
+            switch number % 4 {
+            case 0: _ = try begin(.wait, "greedy", "app-\(number / 20)", 0)
+            case 1: _ = try begin(.stream, "greedy", "app-\(number / 20)", 0)
+            case 2:
+                if try begin(.wait, "greedy", "app-\(number / 20)", 0) { held.removeLast() }
+                connections.last?.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+            default: connections.append(try crowd.connect(0))
+            }
+        }
+        for user in 0..<20 { #expect(try begin(.wait, "honest-\(user)", "app-0", user)) }
+        #expect(connections.suffix(20).allSatisfy { $0.isActive } && !reasons.noted.contains(.tooMany))
     }
 }

@@ -123,6 +123,20 @@ import Wiring
         #expect(health.readiness.isReady && metric() == "1")
     }
 
+    @Test func `refused connections are logged once, and once when none was refused for ten seconds`() {
+        let start = clock.now
+        health.refusedConnection()
+        #expect(problem(.connections) == "connections are refused since \(start): all are in use")
+        #expect(lines == ["gateway.connections-refused"])
+        clock.pass(seconds: 9)
+        health.refusedConnection()
+        clock.pass(seconds: 9)
+        #expect(problem(.connections)?.contains("\(start)") == true && lines == ["gateway.connections-refused"])
+        clock.pass(seconds: 1)
+        #expect(problem(.connections) == nil && health.readiness.isReady)
+        #expect(lines == ["gateway.connections-refused", "gateway.connections-accepted"])
+    }
+
     @Test func `a topic of events that is deleted is noticed without an ask, and its return too`() {
         for topic in ["remint.invalidations", "shop.android"] {
             store.described(topic, problem: "UNKNOWN_TOPIC_OR_PART")

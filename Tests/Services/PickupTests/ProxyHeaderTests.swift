@@ -1,6 +1,7 @@
 import Formats
 import NIOCore
 import NIOEmbedded
+import Serving
 import Synchronization
 import Testing
 import WorkerConfiguration
@@ -53,9 +54,13 @@ import WorkerConfiguration
         let all = Mutex<[ConnectionGuard.Reason]>([])
     }
 
-    private func open(_ connections: OpenConnections, _ reasons: Reasons) throws -> EmbeddedChannel {
+    private func open(
+        _ connections: OpenConnections, _ clients: ClientAddresses, _ reasons: Reasons
+    ) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
-        let handler = ProxyHeaderHandler(connections) { reason in reasons.all.withLock { $0.append(reason) } }
+        let handler = ProxyHeaderHandler(connections, clients.connections) { reason in
+            reasons.all.withLock { $0.append(reason) }
+        }
         try channel.pipeline.syncOperations.addHandler(handler)
         try channel.connect(to: SocketAddress(ipAddress: "10.0.0.1", port: 1)).wait()
         return channel
@@ -63,24 +68,24 @@ import WorkerConfiguration
 
     @Test func `a connection is the named caller's, and what follows the header is its own`() throws {
         let clients = ClientAddresses(trusted: [], header: .forwarded, connections: ProxiedConnections())
-        let connections = OpenConnections(places: OpenPlaces(most: 10), ofAddress: 1, clients: clients)
+        let connections = OpenConnections(most: 10, ofAddress: 1)
         let reasons = Reasons()
-        let channel = try open(connections, reasons)
+        let channel = try open(connections, clients, reasons)
         for byte in Self.short { try channel.writeInbound(ByteBuffer(bytes: [byte])) }
         try channel.writeInbound(ByteBuffer(string: "GET"))
         #expect(try channel.readInbound(as: ByteBuffer.self) == ByteBuffer(string: "GET"))
         #expect(clients.connections[ObjectIdentifier(channel)]?.description == "203.0.113.9")
-        let second = try open(connections, reasons)
+        let second = try open(connections, clients, reasons)
         try second.writeInbound(ByteBuffer(bytes: Self.short))
-        #expect(!second.isActive && reasons.all.withLock { $0 } == [.tooMany])
+        #expect(!second.isActive && reasons.all.withLock { $0 } == [.tooManyOfAddress])
         try channel.close().wait()
         channel.embeddedEventLoop.run()
         #expect(clients.connections[ObjectIdentifier(channel)] == nil)
-        let third = try open(connections, reasons)
+        let third = try open(connections, clients, reasons)
         try third.writeInbound(ByteBuffer(bytes: Self.long + Array("GET".utf8)))
         #expect(try third.readInbound(as: ByteBuffer.self) == ByteBuffer(string: "GET"))
-        let fourth = try open(connections, reasons)
+        let fourth = try open(connections, clients, reasons)
         try fourth.writeInbound(ByteBuffer(string: "GET / HTTP/1.1\r\n\r\n"))
-        #expect(!fourth.isActive && reasons.all.withLock { $0 } == [.tooMany, .proxyHeader])
+        #expect(!fourth.isActive && reasons.all.withLock { $0 } == [.tooManyOfAddress, .proxyHeader])
     }
 }

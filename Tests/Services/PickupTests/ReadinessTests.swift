@@ -75,6 +75,10 @@ import Wiring
             "this clock is 6m40s behind the records of the token topic"
         ),
         (
+            "crowded", facts { $0.crowdedSince = now }, "connections",
+            "connections are refused since \(now): all are in use"
+        ),
+        (
             "keys never read", facts { $0.sessions = [keys, .init(failures: 3, age: nil, isUsable: false)] },
             "sessions",
             "the session issuer's keys were never read"

@@ -45,7 +45,10 @@ extension Configuration.Admin {
         """)
     static let hostsKey = DeclaredKey.texts(
         "hosts", example: "[remint.internal]", orElse: "a list of host names, such as [remint.internal]",
-        "Host names that a request may have in its header Host, in addition to IP addresses and localhost.")
+        """
+        Host names that a request may have in its header Host, in addition to addresses and localhost. They also apply \
+        to pickup.metrics.
+        """)
     static let tokenKey = DeclaredKey.text(
         "token_file", form: .path, example: "secrets/admin-token",
         """

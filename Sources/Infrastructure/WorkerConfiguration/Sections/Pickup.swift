@@ -284,11 +284,17 @@ extension Configuration.Pickup {
         .integer(
             "address_connections", \.addressConnections, in: 1...10_000_000,
             "Maximum number of open connections from one address."),
-        .integer("streams", \.streams, in: 1...10_000_000, "Maximum number of open streams in total."),
         .integer(
-            "user_streams", \.userStreams, in: 1...10_000, "Maximum number of open streams of one user of an app."),
+            "streams", \.streams, in: 1...10_000_000,
+            """
+            Maximum number of open streams in total. Streams and waiting calls together have at most three quarters of \
+            connections.
+            """),
+        .integer(
+            "user_streams", \.userStreams, in: 1...10_000,
+            "Maximum number of open streams of one user of an app, and of that user's calls that wait."),
         .integer(
             "address_streams", \.addressStreams, in: 1...10_000_000,
-            "Maximum number of open streams from one address."),
+            "Maximum number of open streams from one address, and of its calls that wait."),
     ]
 }

@@ -79,6 +79,7 @@ final class PickupStage {
               total_rate: 10000000
               address_connections: 10000000
               streams: 10000000
+              user_streams: 10000
               address_streams: 10000000
               session: { issuer: \(SampleLogin.issuer), jwks: sessions.json }
               apps: { bench: { issuer: \(SampleLogin.issuer) } }

@@ -18,6 +18,14 @@ struct Asker: Sendable {
     let sessionEnd: UnixTime?
     /// Returns whether the session's key was withdrawn since.
     var isWithdrawn: @Sendable () -> Bool = { false }
+
+    /// The user over all apps. Users of two issuers differ, although their ids may be the same.
+    var user: String {
+        for caller in callers {
+            if case .user(let issuer, let user) = caller { return "\(issuer)\n\(user)" }
+        }
+        return String(decoding: subject.key(app: ""), as: UTF8.self)
+    }
 }
 
 /// Determines the callers of requests.

@@ -22,7 +22,13 @@ final class GatewayHealth: Sendable {
         /// The starts of the outages that were logged, by topic.
         var eventOutages: [String: UnixTime] = [:]
         var lanePausedSince: UnixTime?
+        /// The first and the last refused connection of a crowd.
+        var crowd: (since: UnixTime, last: UnixTime)?
+        var crowdedSince: UnixTime?
     }
+
+    /// The time without a refused connection after which a crowd is over, in seconds.
+    private static let calm: Int64 = 10
 
     private let follower: TokenFollower
     private let workers: WorkerWatch
@@ -68,7 +74,7 @@ final class GatewayHealth: Sendable {
                 workersAbsentSince: workers.absentSince,
                 unansweredSince: store.unansweredSince,
                 areWorkersUnknown: workers.isGroupUnknown && !follower.hasSeenWorkers, lanePause: follower.lanePause,
-                clockDifference: follower.clockDifference,
+                clockDifference: follower.clockDifference, crowdedSince: crowdedSince,
                 sessions: sessions.map(\.condition), certificateEnd: end), at: now())
     }
 
@@ -105,11 +111,23 @@ final class GatewayHealth: Sendable {
     /// Records that the gateway is stopping.
     func stop() { state.withLock { $0.isStopping = true } }
 
+    /// Records that a connection was refused because all are in use.
+    func refusedConnection() {
+        let (since, now) = (crowdedSince, now())
+        state.withLock { $0.crowd = (since ?? now, now) }
+    }
+
+    private var crowdedSince: UnixTime? {
+        let now = now()
+        return state.withLock { $0.crowd }.flatMap { now < $0.last.advanced(bySeconds: Self.calm) ? $0.since : nil }
+    }
+
     // MARK: Logging
 
     /// Logs, once for each change, a problem that no other part logs, and its end.
     func report() {
         reportClock()
+        reportConnections()
         reportEvents()
         reportAnswers()
         let now = now()
@@ -214,6 +232,23 @@ final class GatewayHealth: Sendable {
                 "gateway.lane-pause-over", "the live lane is not paused any more",
                 metadata: [LogKey.outage: "\(Outage.text(length))"])
         default: break
+        }
+    }
+
+    private func reportConnections() {
+        let since = crowdedSince
+        let before = state.withLock { state in
+            defer { state.crowdedSince = since }
+            return state.crowdedSince
+        }
+        if since != nil, before == nil {
+            logger.error(
+                "gateway.connections-refused", "connections are refused, because all are in use and none gives way")
+        } else if let before, since == nil {
+            let length = Duration.microseconds(now().microseconds(since: before))
+            logger.notice(
+                "gateway.connections-accepted", "every new connection finds a place again",
+                metadata: [LogKey.outage: "\(Outage.text(length))"])
         }
     }
 

@@ -20,6 +20,8 @@ struct Readiness: Sendable, Equatable {
         case lane
         /// The clock agrees with those that date tokens' records.
         case clock
+        /// New connections find a place.
+        case connections
         /// Sessions can be checked.
         case sessions
         /// The certificate that devices see is valid.
@@ -48,6 +50,8 @@ struct Readiness: Sendable, Equatable {
         /// The lead of this clock over the clocks that date tokens' records, in microseconds; nil where they agree or
         /// it is unknown.
         var clockDifference: Int64?
+        /// The moment from which new connections find no place; nil while they do.
+        var crowdedSince: UnixTime?
         /// The session issuers' keys; empty where only backends call.
         var sessions: [FetchedKeys.Condition] = []
         /// The end of the certificate that devices see; nil for plain text.
@@ -77,6 +81,7 @@ struct Readiness: Sendable, Equatable {
             (.workers, Self.workers(facts)),
             (.lane, facts.lanePause.map { "an operator paused the live lane at \($0.since)" }),
             (.clock, facts.clockDifference.map(Self.clock)),
+            (.connections, facts.crowdedSince.map { "connections are refused since \($0): all are in use" }),
         ]
         if !facts.sessions.isEmpty { found.append((.sessions, facts.sessions.lazy.compactMap(Self.problem).first)) }
         if let end = facts.certificateEnd {

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTPTypes
+import Serving
 
 /// Notifies a stream that its client is gone. A client that closes its side counts as gone: until something is sent to
 /// it, the system cannot distinguish it from one that left.
@@ -26,7 +27,7 @@ final class ClientDeparture: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event as? ChannelEvent == .inputClosed || event is RequestGate.InputEnded { left() }
+        if event as? ChannelEvent == .inputClosed || event is ConnectionGuard.InputEnded { left() }
         context.fireUserInboundEventTriggered(event)
     }
 

@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
+import Serving
 
 /// A device's connection: HTTP/1 by handlers alone, with little memory of its own. The operating system keeps further
 /// bytes in both directions, and then makes the client wait.
@@ -60,7 +61,7 @@ struct DeviceConnection: ServerChildChannel {
         try pipeline.addHandler(
             HTTP1Rules(gate, isStopping: isStopping, date: { [date] in date.text }, refused: refused))
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
-        try pipeline.addHandler(ConnectionGuard(among: connections, dropped: dropped))
+        try pipeline.addHandler(ConnectionGuard(among: connections, kind: PickupCall.kind, dropped: dropped))
         try pipeline.addHandler(ClientDeparture())
         try pipeline.addHandler(CallHandler(among: served, date: date, respond))
     }

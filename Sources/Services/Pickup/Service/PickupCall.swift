@@ -1,5 +1,7 @@
 import Foundation
 import Hummingbird
+import HummingbirdCore
+import Serving
 
 /// The gateway's calls, by their paths.
 enum PickupCall: Equatable {
@@ -44,14 +46,12 @@ enum PickupCall: Equatable {
         }
     }
 
-    /// Whether the call asks for the gateway's health.
-    var isOfHealth: Bool { self == .live || self == .ready }
-
-    /// Whether the call has a caller with credentials.
-    var isOfCaller: Bool {
-        switch self {
-        case .reports, .token, .stream: true
-        case .live, .ready, .file: false
+    /// Returns the kind of a request, for the guard of its connection.
+    static func kind(of request: HTTPRequest) -> ConnectionGuard.Kind {
+        switch request.path.flatMap({ PickupCall(URI($0).path) }) {
+        case .reports, .token, .stream: .call
+        case .live, .ready: .health
+        case .file, nil: .other
         }
     }
 

@@ -1,9 +1,7 @@
 import Access
 import AdapterKit
 import Hummingbird
-import HummingbirdCore
 import Logging
-import NIOCore
 import OTLP
 import Serving
 import Telemetry
@@ -50,7 +48,7 @@ final class PickupMetrics: Sendable {
             "remint_pickup_refusals_total", "Callers that the gateway refused, by reason.", labels: ["reason"])
         drops = registry.counter(
             "remint_pickup_dropped_connections_total",
-            "Connections that the gateway closed, by reason: head_timeout, body_timeout, body_too_large, unread_answers, too_many_pipelined_requests, too_many, gave_way (it waited for its client, and a new connection needed its place), proxy_header.",
+            "Connections that the gateway closed, by reason: head_timeout, body_timeout, body_too_large, unread_answers, too_many_pipelined_requests, too_many (all were in use), too_many_of_address, gave_way (it waited for its client, and a new connection needed its place), proxy_header.",
             labels: ["reason"])
         calls = registry.histogram(
             "remint_pickup_recovery_seconds", "Time from a report to the token that answers the report, in one call.",
@@ -69,7 +67,7 @@ final class PickupMetrics: Sendable {
             labels: ["app"])
         ready = registry.gauge(
             "remint_pickup_ready",
-            "1 while the dependency is ready: brokers, tokens, events, workers, lane, clock, sessions, certificate, gateway.",
+            "1 while the dependency is ready: brokers, tokens, events, workers, lane, clock, connections, sessions, certificate, gateway.",
             labels: ["dependency"])
         sessionKeysAge = registry.gauge(
             "remint_pickup_session_keys_age_seconds",
@@ -153,22 +151,13 @@ final class PickupMetrics: Sendable {
 
 extension PickupMetrics {
     /// Serves `/metrics`, and nothing else, until a graceful shutdown.
-    func serve(_ host: String, _ port: Int, _ logger: Logger) async throws {
-        var quiet = logger
-        quiet.logLevel = .critical
-        let router = Router(options: .autoGenerateHeadEndpoints)
-        router.get("/metrics") { [registry] _, _ in
-            Response(
-                status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
-                body: ResponseBody(byteBuffer: ByteBuffer(string: registry.exposition())))
-        }
-        let application = Application(
-            router: router, server: .arrivals(),
-            configuration: .init(
-                address: .hostname(host, port: port),
-                availableConnectionsDelegate: MaximumAvailableConnections(OpenFiles.operators, logger: quiet)),
-            logger: quiet)
-        do { try await application.run() } catch {
+    ///
+    /// - Parameter hosts: further names that requests may ask for in `Host`.
+    func serve(_ host: String, _ port: Int, hosts: [String], _ logger: Logger) async throws {
+        let server = OperatorServer(host: host, port: port, hosts: hosts, logger: logger)
+        let router = server.router
+        router.get("/metrics") { [registry] _, _ in OperatorServer.metrics(registry.exposition()) }
+        do { try await server.run(router) } catch {
             throw PickupError.listening(at: host, port, named: "pickup.metrics", error)
         }
     }

@@ -5,6 +5,7 @@ import HTTPTypes
 import HummingbirdCore
 @_spi(Decryption) import JOSE
 import NIOCore
+import Synchronization
 
 /// Answers the calls.
 ///
@@ -15,8 +16,7 @@ struct PickupResponder: Sendable {
     private static let standardWait = Duration.seconds(10)
 
     let terms: CurrentTerms
-    let streams: StreamPlaces
-    let reports: ReportPlaces
+    let places: CallPlaces
     let clients: ClientAddresses
     let asks: TokenAsks
     let follower: TokenFollower
@@ -28,11 +28,14 @@ struct PickupResponder: Sendable {
     private var keys: [JWEDecryptionKey] { terms.current.keys }
     private var frame: PickupFrame { terms.current.frame }
 
+    /// A call that may wait.
+    private typealias Held = (wait: TokenAsks.Wait, asker: Asker, app: PickupApp, address: IPAddress?)
+
     /// The progress of a call.
     private enum Step: Sendable {
         case answered(Answer)
         /// The call waits; the function turns the outcome into an answer.
-        case waits(TokenAsks.Wait, @Sendable (TokenAsks.Outcome) throws(Problem) -> Answer)
+        case waits(Held, @Sendable (TokenAsks.Outcome) throws(Problem) -> Answer)
     }
 
     /// Answers `request`, whose body may still arrive.
@@ -51,8 +54,8 @@ struct PickupResponder: Sendable {
         do {
             switch try await begin(request, body, call, address, channel) {
             case .answered(let given): answer = given
-            case .waits(let wait, let answer):
-                return asks.finish(wait) { result in
+            case .waits(let held, let answer):
+                return finish(held, on: channel) { result in
                     let given: Answer
                     do throws(Problem) { given = try answer(try result.get()) } catch { given = error.answer }
                     reply(frame.finish(given, to: asked, call))
@@ -99,10 +102,26 @@ struct PickupResponder: Sendable {
 
     /// Returns an answer, or a wait for it.
     private func step(
-        _ outcome: TokenAsks.Outcome, _ answer: @escaping @Sendable (TokenAsks.Outcome) throws(Problem) -> Answer
+        _ outcome: TokenAsks.Outcome, _ asker: Asker, _ app: PickupApp, _ address: IPAddress?,
+        _ answer: @escaping @Sendable (TokenAsks.Outcome) throws(Problem) -> Answer
     ) throws(Problem) -> Step {
-        if case .waits(let wait) = outcome { return .waits(wait, answer) }
-        return .answered(try answer(outcome))
+        guard case .waits(let wait) = outcome else { return .answered(try answer(outcome)) }
+        return .waits((wait, asker, app, address), answer)
+    }
+
+    /// Waits in a place of the caller's, which is free as soon as the caller leaves, and calls `done` once.
+    private func finish(
+        _ held: Held, on channel: any Channel, _ done: @escaping @Sendable (Result<TokenAsks.Outcome, Problem>) -> Void
+    ) {
+        let result = FirstResult(done)
+        do throws(Problem) {
+            let place = try places.take(.wait, held.asker, held.app.name, from: held.address) { result.set(.failure($0)) }
+            ClientDeparture.tell(channel) { place.release() }
+            asks.finish(held.wait) { outcome in
+                place.release()
+                result.set(outcome)
+            }
+        } catch { result.set(.failure(error)) }
     }
 
     // MARK: Calls
@@ -118,14 +137,12 @@ struct PickupResponder: Sendable {
         let left = Self.left(of: .seconds(wait ?? 0), since: start)
         try Self.requirePlain(request)
         _ = try app.subject(vouchedBy: asker.vouched)
-        let place = try reports.take(asker, from: address, body)
-        defer { reports.release(place) }
+        let place = try places.take(.report, asker, app.name, from: address) { body.fail($0) }
+        defer { place.release() }
         let report: ByteBuffer
-        do { report = try await body.collect() } catch is NIOTooManyBytesError {
-            throw Self.tooLarge
-        } catch is ReportPlaces.GaveWay { throw ReportPlaces.tooMany }
+        do { report = try await body.collect() } catch is NIOTooManyBytesError { throw Self.tooLarge }
         let outcome = try await asks.answer(Array(buffer: report), of: asker, app, within: left)
-        return try step(outcome) { outcome throws(Problem) in
+        return try step(outcome, asker, app, address) { outcome throws(Problem) in
             if case .token = outcome { metrics.answeredReport(app.name, after: .now - start) }
             var answer = try handOver(outcome, asker.subject, app)
             if let wait, let name = HTTPField.Name("Preference-Applied") { answer.headers[name] = "wait=\(wait)" }
@@ -174,14 +191,16 @@ struct PickupResponder: Sendable {
             let outcome = try asks.newer(
                 than: max(after, floor - 1), key.key(app: app.name), of: app,
                 within: Self.left(of: parameters.wait ?? .zero, since: start))
-            return try step(outcome) { outcome throws(Problem) in try answer(outcome, key, app, unless: known) }
+            return try step(outcome, asker, app, address) { outcome throws(Problem) in
+                try answer(outcome, key, app, unless: known)
+            }
         }
         let wait = parameters.wait ?? Self.standardWait
         // With more than half of a lifetime each call would ask for a new token.
         let life = min(parameters.life, app.lifetime / 2)
         let left = Self.left(of: wait, since: start)
         return try step(
-            try await asks.token(for: asker, app, life: life, notBelow: floor, within: left)
+            try await asks.token(for: asker, app, life: life, notBelow: floor, within: left), asker, app, address
         ) { outcome throws(Problem) in
             if case .accepted = outcome, wait > .zero { throw Problem.unanswered }
             return try answer(outcome, subject, app, unless: known)
@@ -217,11 +236,25 @@ struct PickupResponder: Sendable {
         let parameters = try CallParameters(request)
         if health.isClosing { throw Problem.draining }
         if request.method == .head { return TokenStream.head }
-        return TokenStream(
+        return try TokenStream(
             asker: asker, app: app, asks: asks, keys: keys, metrics: metrics, now: now,
             isServed: { [terms] in opened.open(app.name, asIn: terms.current) },
-            lastEvent: parameters.lastEvent ?? 0, place: try streams.take(asker, app, from: address),
-            channel: channel
-        ).answer
+            lastEvent: parameters.lastEvent ?? 0, channel: channel
+        ).answer(in: places, from: address)
+    }
+}
+
+/// Passes on the first result of several.
+private final class FirstResult<Value: Sendable>: Sendable {
+    private let done: Mutex<(@Sendable (Value) -> Void)?>
+
+    init(_ done: @escaping @Sendable (Value) -> Void) { self.done = Mutex(done) }
+
+    func set(_ value: Value) {
+        let done = done.withLock { done in
+            defer { done = nil }
+            return done
+        }
+        done?(value)
     }
 }

@@ -1,4 +1,3 @@
-import Access
 import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
@@ -40,12 +39,15 @@ struct PickupServer: Sendable {
         }
         let (metrics, health, responder) = (metrics, responder.health, responder)
         let connections = OpenConnections(
-            places: OpenPlaces(most: limit.connections), ofAddress: pickup.addressConnections,
-            clients: responder.clients, gaveWay: { metrics.dropped(.gaveWay) })
+            most: limit.connections, ofAddress: pickup.addressConnections, isProxy: responder.clients.isTrusted)
         let served = ServedConnections()
         let connection = DeviceConnection(
             connections: connections, served: served, date: AnswerDate(now: responder.now),
-            isStopping: { health.isStopping }, dropped: { metrics.dropped($0) },
+            isStopping: { health.isStopping },
+            dropped: { reason in
+                metrics.dropped(reason)
+                if reason == .tooMany { health.refusedConnection() }
+            },
             refused: { metrics.answered("other", $0) },
             respond: { request, body, channel, reply in await responder.respond(to: request, body, on: channel, reply) }
         )
@@ -70,7 +72,9 @@ struct PickupServer: Sendable {
     ) throws -> any ServerChildChannel {
         func proxied(_ base: some ServerChildChannel) -> any ServerChildChannel {
             guard pickup.proxyProtocol else { return base }
-            return ProxiedChannel(base: base, connections: connections, dropped: connection.dropped)
+            return ProxiedChannel(
+                base: base, connections: connections, proxied: responder.clients.connections,
+                dropped: connection.dropped)
         }
         return try tls.map { proxied(try TLSChannel(connection, tlsConfiguration: $0)) } ?? proxied(connection)
     }

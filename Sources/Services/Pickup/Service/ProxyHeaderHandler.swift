@@ -2,12 +2,14 @@ import Formats
 import HummingbirdCore
 import Logging
 import NIOCore
+import Serving
 
 /// Reads the PROXY header at the beginning of a trusted proxy's connection, and then removes itself.
 final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
     private let connections: OpenConnections
+    private let proxied: ProxiedConnections
     private let dropped: @Sendable (ConnectionGuard.Reason) -> Void
     private var received: ByteBuffer?
     /// Whether the header was read, so that further bytes belong to the connection itself.
@@ -15,9 +17,14 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     /// - Parameters:
     ///   - connections: limits the open connections per address.
+    ///   - proxied: remembers the addresses that proxies name.
     ///   - dropped: called with the reason of each closed connection.
-    init(_ connections: OpenConnections, dropped: @escaping @Sendable (ConnectionGuard.Reason) -> Void) {
+    init(
+        _ connections: OpenConnections, _ proxied: ProxiedConnections,
+        dropped: @escaping @Sendable (ConnectionGuard.Reason) -> Void
+    ) {
         self.connections = connections
+        self.proxied = proxied
         self.dropped = dropped
     }
 
@@ -32,7 +39,10 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
             return drop(.proxyHeader, context)
         }
         guard case .header(let header, let length) = reading else { return }
-        if let source = header.source, !connections.note(source, on: context.channel) { return drop(.tooMany, context) }
+        if let source = header.source {
+            guard let place = connections.take(behindProxy: source) else { return drop(.tooManyOfAddress, context) }
+            proxied.note(source, place, on: context.channel)
+        }
         bytes.moveReaderIndex(forwardBy: length)
         received = nil
         isRead = true
@@ -52,12 +62,13 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
 struct ProxiedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let connections: OpenConnections
+    let proxied: ProxiedConnections
     let dropped: @Sendable (ConnectionGuard.Reason) -> Void
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         channel.eventLoop.makeCompletedFuture {
             guard connections.isTrusted(channel) else { return }
-            try channel.pipeline.syncOperations.addHandler(ProxyHeaderHandler(connections, dropped: dropped))
+            try channel.pipeline.syncOperations.addHandler(ProxyHeaderHandler(connections, proxied, dropped: dropped))
         }.flatMap { base.setup(channel: channel, logger: logger) }
     }
 

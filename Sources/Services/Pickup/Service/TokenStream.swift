@@ -1,5 +1,6 @@
 import Access
 import AdapterKit
+import Formats
 import HTTPTypes
 @_spi(Decryption) import JOSE
 import NIOCore
@@ -21,8 +22,6 @@ struct TokenStream: Sendable {
     let isServed: @Sendable () -> Bool
     /// The version that the device has.
     let lastEvent: Int64
-    /// The stream's place among all streams, held while its client is connected.
-    let place: OpenPlace
     /// The stream's connection.
     let channel: any Channel
 
@@ -57,14 +56,23 @@ struct TokenStream: Sendable {
         return answer
     }
 
-    var answer: Answer {
-        Answer(.ok, Self.headers) { writer in
-            let (number, tokens) = asks.store.listen(to: key, of: asker.subject)
-            let end: @Sendable () -> Void = { [place, key, store = asks.store] in
-                place.release()
-                store.hush(number, key)
-            }
-            ClientDeparture.tell(channel, end)
+    /// Returns the stream, in a place that is held while its client is connected.
+    ///
+    /// - Throws: `Problem` where too many are open.
+    func answer(in places: CallPlaces, from address: IPAddress?) throws(Problem) -> Answer {
+        let (number, tokens) = asks.store.listen(to: key, of: asker.subject)
+        let hush: @Sendable () -> Void = { [key, store = asks.store] in store.hush(number, key) }
+        let place: Place
+        do throws(Problem) { place = try places.take(.stream, asker, app.name, from: address) { _ in hush() } } catch {
+            hush()
+            throw error
+        }
+        let end: @Sendable () -> Void = {
+            place.release()
+            hush()
+        }
+        ClientDeparture.tell(channel, end)
+        return Answer(.ok, Self.headers) { writer in
             defer { end() }
             try await run(writer, tokens)
             try await write(Self.farewell, to: writer)

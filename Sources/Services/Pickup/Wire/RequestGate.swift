@@ -1,4 +1,5 @@
 import NIOCore
+import Serving
 
 /// Keeps the bytes of a connection before its decoder until their request's turn has come.
 ///
@@ -9,9 +10,6 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
-
-    /// The event that the client closed its side, although bytes that it sent before still wait for their turn.
-    struct InputEnded: Sendable {}
 
     /// The maximum number of bytes that may wait on a connection: the longest report, with its head and further bytes.
     static let limit = 80 << 10
@@ -63,7 +61,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event as? ChannelEvent == .inputClosed, turns.count > 0 {
             isCloseDue = true
-            context.fireUserInboundEventTriggered(InputEnded())
+            context.fireUserInboundEventTriggered(ConnectionGuard.InputEnded())
         } else {
             context.fireUserInboundEventTriggered(event)
         }

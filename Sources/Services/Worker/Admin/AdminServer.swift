@@ -16,13 +16,6 @@ import WorkerConfiguration
 /// It listens at `admin.listen`, accepts requests from no page but its own, and requires a token where
 /// `admin.token_file` names one. It shows no secret, and makes one change only: it lets a suspended app try again.
 struct AdminServer: Sendable {
-    /// The idle timeout of a connection.
-    private static let idle = TimeAmount.seconds(60)
-    /// The limit of a request's headers, in bytes. No monitor sends more.
-    private static let headerLimit = 16 << 10
-    /// The most header fields of a request: browsers and monitoring send some twenty.
-    private static let headerFieldLimit = 100
-
     let address: Configuration.Admin
     var token: SecretBytes?
     /// The certificate and key of the server; nil for plain text.
@@ -40,28 +33,19 @@ struct AdminServer: Sendable {
     ///
     /// - Throws: The error that prevents it from listening.
     func run() async throws {
-        // An error that keeps it from listening is thrown; its other log lines concern single connections.
-        var quiet = logger
-        quiet.logLevel = .critical
-        let limits = HTTP1Channel.Configuration.DecoderConfiguration(
-            maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit,
-            maxHeaderFieldCount: Self.headerFieldLimit)
-        let application = Application(
-            router: router,
-            server: .arrivals(.init(idleTimeout: Self.idle, httpDecoderConfiguration: limits), tls: tls),
-            configuration: .init(
-                address: .hostname(address.host, port: address.port),
-                // Connections above this number wait, so that idle ones do not use up the process's files.
-                availableConnectionsDelegate: MaximumAvailableConnections(OpenFiles.operators, logger: quiet)),
-            onServerRunning: { [onListening] channel in
-                logger.notice(
-                    "admin.listening", "the admin server listens",
-                    metadata: [LogKey.adminAddress: "\(Self.text(channel.localAddress))"])
-                onListening()
-            }, logger: quiet)
         async let _: Void = reporter.run()
         async let _: Void? = fleet?.run()
-        try await application.run()
+        try await server.run(router) { [logger, onListening] channel in
+            logger.notice(
+                "admin.listening", "the admin server listens",
+                metadata: [LogKey.adminAddress: "\(Self.text(channel.localAddress))"])
+            onListening()
+        }
+    }
+
+    private var server: OperatorServer {
+        OperatorServer(
+            host: address.host, port: address.port, hosts: address.hosts, token: token, tls: tls, logger: logger)
     }
 
     private static func text(_ address: SocketAddress?) -> String {
@@ -70,20 +54,17 @@ struct AdminServer: Sendable {
     }
 
     private var router: Router<BasicRequestContext> {
-        let router = Router(options: .autoGenerateHeadEndpoints)
-        router.add(middleware: AdminGuard(address, token: token, isEncrypted: tls != nil))
+        let router = server.router
         router.get("/") { _, _ in Self.page(.status) }
         router.get("/codes") { _, _ in Self.page(.codes) }
-        router.get("/status") { _, _ in Self.response(.ok, "application/json", reporter.json + [UInt8(ascii: "\n")]) }
+        router.get("/status") { _, _ in OperatorServer.response(.ok, "application/json", reporter.json + [UInt8(ascii: "\n")]) }
         router.get("/fleet") { _, _ in await fleetStatus() }
-        router.get("/metrics") { _, _ in
-            Self.response(.ok, "text/plain; version=0.0.4; charset=utf-8", Array(metrics.exposition().utf8))
-        }
+        router.get("/metrics") { _, _ in OperatorServer.metrics(metrics.exposition()) }
         router.get("/health/live") { _, _ in live }
         router.get("/health/ready") { _, _ in ready }
         router.get("/keys/{ring}/jwks.json") { _, context in keySet(context.parameters.get("ring") ?? "") }
         router.get("/apps") { _, _ in
-            Self.json(.ok) { $0.array("apps", status.apps) { app, json in app.write(to: &json) } }
+            OperatorServer.json(.ok) { $0.array("apps", status.apps) { app, json in app.write(to: &json) } }
         }
         router.post("/apps/resume") { request, _ in resume(request.uri.queryParameters["app"].map(String.init) ?? "") }
         return router
@@ -93,7 +74,7 @@ struct AdminServer: Sendable {
 
     private var live: Response {
         let (age, isAlive) = (status.sinceHeartbeat, status.isAlive)
-        return Self.json(isAlive ? .ok : .serviceUnavailable) { json in
+        return OperatorServer.json(isAlive ? .ok : .serviceUnavailable) { json in
             json.member("status", isAlive ? "alive" : "stuck")
             json.member("seconds_since_heartbeat", Int64(age.components.seconds))
         }
@@ -101,7 +82,7 @@ struct AdminServer: Sendable {
 
     private var ready: Response {
         let problems = status.problems
-        return Self.json(problems.isEmpty ? .ok : .serviceUnavailable) { json in
+        return OperatorServer.json(problems.isEmpty ? .ok : .serviceUnavailable) { json in
             json.member("status", problems.isEmpty ? "ready" : "not_ready")
             json.name("dependencies")
             json.beginObject()
@@ -120,20 +101,20 @@ struct AdminServer: Sendable {
 
     private func fleetStatus() async -> Response {
         switch await fleet?.answer() {
-        case .known(let json): Self.response(.ok, "application/json", json + [UInt8(ascii: "\n")])
-        case .unknown(let reason): Self.problem(.serviceUnavailable, reason)
-        case nil: Self.response(.noContent, "application/json", [])
+        case .known(let json): OperatorServer.response(.ok, "application/json", json + [UInt8(ascii: "\n")])
+        case .unknown(let reason): OperatorServer.problem(.serviceUnavailable, reason)
+        case nil: OperatorServer.response(.noContent, "application/json", [])
         }
     }
 
     private func resume(_ app: String) -> Response {
         guard status.apps.contains(where: { $0.name == app }) else {
-            return Self.json(.notFound) { $0.member("error", "no app of that name is configured") }
+            return OperatorServer.json(.notFound) { $0.member("error", "no app of that name is configured") }
         }
         guard status.resume(app) else {
-            return Self.json(.conflict) { $0.member("error", "the app is not suspended") }
+            return OperatorServer.json(.conflict) { $0.member("error", "the app is not suspended") }
         }
-        return Self.json(.accepted) { json in
+        return OperatorServer.json(.accepted) { json in
             json.member("app", app)
             json.member("state", "resuming")
         }
@@ -141,34 +122,14 @@ struct AdminServer: Sendable {
 
     private func keySet(_ ring: String) -> Response {
         guard let set = status.keySet(of: ring) else {
-            return Self.json(.notFound) { $0.member("error", "no key ring of that name is read by this worker") }
+            return OperatorServer.json(.notFound) { $0.member("error", "no key ring of that name is read by this worker") }
         }
-        return Self.response(.ok, "application/jwk-set+json", Array((set + "\n").utf8))
-    }
-
-    /// Returns the answer to an invalid request.
-    static func problem(_ code: HTTPResponse.Status, _ message: String) -> Response {
-        json(code) { $0.member("error", message) }
-    }
-
-    private static func json(_ code: HTTPResponse.Status, _ body: (inout JSONWriter) -> Void) -> Response {
-        var json = JSONWriter()
-        json.beginObject()
-        body(&json)
-        json.endObject()
-        return response(code, "application/json", json.bytes + [UInt8(ascii: "\n")])
-    }
-
-    private static func response(_ code: HTTPResponse.Status, _ type: String, _ body: [UInt8]) -> Response {
-        Response(
-            status: code,
-            headers: [.contentType: type, .cacheControl: "no-store", .xContentTypeOptions: "nosniff"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+        return OperatorServer.response(.ok, "application/jwk-set+json", Array((set + "\n").utf8))
     }
 
     /// Returns a page, which no other page may frame, and whose links send no referrer.
     private static func page(_ content: AdminPage) -> Response {
-        var page = response(.ok, "text/html; charset=utf-8", content.html)
+        var page = OperatorServer.response(.ok, "text/html; charset=utf-8", content.html)
         page.headers[.contentSecurityPolicy] = content.policy
         for (name, value) in [("Referrer-Policy", "no-referrer"), ("Cross-Origin-Opener-Policy", "same-origin")] {
             if let name = HTTPField.Name(name) { page.headers[name] = value }

@@ -3,6 +3,8 @@ import AsyncTestSupport
 import Foundation
 import JOSE
 import Keyring
+import NIOCore
+import NIOPosix
 import Telemetry
 import Testing
 import WorkerTestSupport
@@ -147,6 +149,24 @@ import WorkerTestSupport
             let answer = try await bench.client.ask(path)
             #expect([200, 404].contains(answer.status), "\(path)")
             if answer.status == 200 { #expect(["/", "/metrics/"].contains(path)) }
+        }
+    }
+
+    @Test func `probes and monitoring are answered, however many requests are half sent`() async throws {
+        try await serving { bench in
+            let port = try #require(bench.client.address.split(separator: ":").last.flatMap { Int($0) })
+            let connecting = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            for _ in 0..<300 {
+                // A connection above the limit may be closed before it is written to.
+                guard let channel = try? await connecting.connect(host: "127.0.0.1", port: port).get() else { continue }
+                try? await channel.writeAndFlush(ByteBuffer(string: "GET /metrics HTTP/1.1\r\nHost: lo")).get()
+            }
+            for path in ["/health/live", "/metrics"] {
+                for _ in 0..<15 {
+                    let client = AdminClient(address: bench.client.address)
+                    #expect(try await client.ask(path).status == 200, "\(path)")
+                }
+            }
         }
     }
 

@@ -1,8 +1,7 @@
 import Access
-import HTTPTypes
-import HummingbirdCore
-import NIOCore
-import NIOHTTPTypes
+package import HTTPTypes
+package import NIOCore
+package import NIOHTTPTypes
 
 /// Closes connections that waste resources: a request's head or body does not arrive in time, the client sends more
 /// than a report can have or does not read its answers, or too many connections are open. While it waits for its client,
@@ -10,12 +9,26 @@ import NIOHTTPTypes
 ///
 /// A timer of idleness only sees that bytes arrive. A client that sends one now and then would hold a connection for
 /// ever.
-final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPRequestPart
-    typealias OutboundIn = HTTPResponsePart
+package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
+    package typealias InboundIn = HTTPRequestPart
+    package typealias OutboundIn = HTTPResponsePart
+
+    /// The event that the client closed its side, although bytes that it sent before still wait for their turn.
+    package struct InputEnded: Sendable {
+        package init() {}
+    }
+
+    /// The kind of a request.
+    package enum Kind: Sendable {
+        /// A check of the process's health.
+        case health
+        /// A call of a caller with credentials.
+        case call
+        case other
+    }
 
     /// The time limits of a connection, and the limit of a body.
-    struct Limits: Sendable {
+    package struct Limits: Sendable {
         /// The time from the connection, or from the last answer, to a request's whole head.
         var head = TimeAmount.seconds(90)
         /// The time from the connection to the first request's whole head.
@@ -26,13 +39,20 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         var unread = TimeAmount.seconds(30)
         /// The longest body that is read, in bytes; a part of it may be discarded.
         var bytes = 1 << 20
+
+        package init() {}
     }
 
     private let limits: Limits
     private let connections: OpenConnections?
-    private var taken: OpenConnections.Taken?
+    private let kind: @Sendable (HTTPRequest) -> Kind
+    private var place: Place?
+    /// Whether the connection is one above the limit.
+    private var isForHealth = false
     /// Whether a known caller was served on the connection.
     private var isKnown = false
+    /// Whether the client closed its side: until something is sent to it, it cannot be distinguished from one that left.
+    private var hasLeft = false
     /// Whether the request that was read last may be a known caller's.
     private var isCall = false
     private let dropped: @Sendable (Reason) -> Void
@@ -43,56 +63,69 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var (isReading, isAnswering) = (false, false)
 
     /// The reason why a connection was closed.
-    enum Reason: String {
+    package enum Reason: String, Sendable {
         case headTimeout = "head_timeout"
         case bodyTimeout = "body_timeout"
         case bodyTooLarge = "body_too_large"
         case unread = "unread_answers"
         case tooManyRequests = "too_many_pipelined_requests"
         case tooMany = "too_many"
+        case tooManyOfAddress = "too_many_of_address"
         case gaveWay = "gave_way"
         case proxyHeader = "proxy_header"
     }
 
     /// - Parameters:
     ///   - connections: limits the open connections; nil for no limit.
+    ///   - kind: returns the kind of a request.
     ///   - dropped: called with the reason of each closed connection.
-    init(
+    package init(
         _ limits: Limits = Limits(), among connections: OpenConnections? = nil,
+        kind: @escaping @Sendable (HTTPRequest) -> Kind = { _ in .other },
         dropped: @escaping @Sendable (Reason) -> Void
     ) {
         self.limits = limits
         self.connections = connections
+        self.kind = kind
         self.dropped = dropped
     }
 
-    func handlerAdded(context: ChannelHandlerContext) { expect(.headTimeout, within: limits.firstHead, context) }
+    package func handlerAdded(context: ChannelHandlerContext) { expect(.headTimeout, within: limits.firstHead, context) }
 
-    func handlerRemoved(context: ChannelHandlerContext) { cancelDeadlines() }
+    package func handlerRemoved(context: ChannelHandlerContext) { cancelDeadlines() }
 
     private func cancelDeadlines() {
         deadline?.cancel()
         readingDeadline?.cancel()
     }
 
-    func channelActive(context: ChannelHandlerContext) {
+    package func channelActive(context: ChannelHandlerContext) {
         if let connections {
-            taken = connections.take(context.channel)
-            if taken == nil { return drop(.tooMany, context) }
+            switch connections.take(context.channel) {
+            case .taken(let place, let isForHealth): (self.place, self.isForHealth) = (place, isForHealth)
+            case .refused(let reason): return drop(reason, context)
+            }
             isKnown = connections.isTrusted(context.channel)
             waitForClient(context)
         }
         context.fireChannelActive()
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         cancelDeadlines()
-        taken?.idle.remove(context.channel)
-        taken = nil
+        place = nil
         context.fireChannelInactive()
     }
 
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event as? ChannelEvent == .inputClosed || event is InputEnded {
+            hasLeft = true
+            waitForClient(context)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    package func channelWritabilityChanged(context: ChannelHandlerContext) {
         readingDeadline?.cancel()
         if !context.channel.isWritable {
             readingDeadline = context.eventLoop.assumeIsolated().scheduleTask(in: limits.unread) {
@@ -102,12 +135,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            let call = head.path.flatMap { PickupCall(URI($0).path) }
-            if taken?.isForHealth == true, call?.isOfHealth != true { return drop(.tooMany, context) }
-            isCall = head.method != .options && call?.isOfCaller == true
+            let kind = kind(head)
+            if isForHealth, kind != .health { return drop(.tooMany, context) }
+            isCall = head.method != .options && kind == .call
             (bytes, isReading, isAnswering) = (0, true, true)
             expect(.bodyTimeout, within: limits.body, context)
         case .body(let buffer):
@@ -116,13 +149,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             isReading = false
             deadline?.cancel()
-            taken?.idle.remove(context.channel)
+            if !hasLeft { place?.keep() }
             expectHead(context)
         }
         context.fireChannelRead(data)
     }
 
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(let head):
             // A call that was served has passed every check of its caller.
@@ -145,7 +178,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Notes that the connection gives way to another one until a whole request has arrived.
     private func waitForClient(_ context: ChannelHandlerContext) {
-        if let taken { taken.idle.wait(context.channel, taken.place, isKnown: isKnown) }
+        place?.giveWay(isKnown: isKnown && !hasLeft) { [channel = context.channel, dropped] in
+            dropped(.gaveWay)
+            channel.close(promise: nil)
+        }
     }
 
     private func expect(_ missing: Reason, within time: TimeAmount, _ context: ChannelHandlerContext) {
