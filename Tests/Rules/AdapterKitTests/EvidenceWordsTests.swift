@@ -2,7 +2,7 @@ import AdapterKit
 import Testing
 
 @Suite struct EvidenceWordsTests {
-    /// What LiveKit, Beams, PostgREST, jose and jsonwebtoken write.
+    /// Words of LiveKit, Beams, PostgREST, jose and jsonwebtoken.
     @Test(arguments: [
         "go-jose/go-jose/jwt: validation failed, token is expired (exp)",
         "validation failed, token not valid yet (nbf)", "Invalid JWT claims: Token used before issued",

@@ -48,7 +48,8 @@ enum BloomreachCode: Equatable {
         switch self {
         case .rejected, .status(401): .key
         case .expired: .expired
-        case .notProvided, .aboutToExpire, .invalid, .insufficient, .empty, .expiring, .status, .otherMode, .other: .none
+        case .notProvided, .aboutToExpire, .invalid, .insufficient, .empty, .expiring, .status, .otherMode, .other:
+            .none
         }
     }
 

@@ -30,7 +30,9 @@ struct BloomreachReport {
         }
         do throws(Rejection) {
             guard let subject = try customer(spellings) else {
-                let others = spellings.contains { $0.members.contains { $0.name != CustomerIDs.softID && !$0.value.isNull } }
+                let others = spellings.contains {
+                    $0.members.contains { $0.name != CustomerIDs.softID && !$0.value.isNull }
+                }
                 return failure(of: nil, code, .notForUs(others ? Self.unlistedIDs : "anonymous customer: no id"))
             }
             return failure(of: subject, code, code.remedy)

@@ -24,7 +24,7 @@
         return Self.clockWords.contains(where: words.contains) ? .none : self
     }
 
-    /// What the libraries that check tokens write of `exp`, `nbf` and `iat`, in lower case.
+    /// Words of the libraries that check `exp`, `nbf` and `iat`, in lower case.
     private static let clockWords = [
         "expir", "not valid yet", "not yet valid", "not active", "not before", "nbf", "before issued", "in the future",
         "at future", "too early", "clock", "skew",

@@ -148,7 +148,9 @@ struct ReportDecoder: Sendable {
         // A request that the vendor admitted is no sign of a loop.
         if isPassed, remedy == .mintOnce { remedy = .mint }
         var evidence = code.evidence
-        if evidence == .key { for path in shape.message { evidence = evidence.given(text: path.field(in: report).text) } }
+        if evidence == .key {
+            for path in shape.message { evidence = evidence.given(text: path.field(in: report).text) }
+        }
         return .failure(
             AuthenticationFailure(
                 subject: Subject(user: user, challenge: challenge), reason: code.name, evidence: evidence,

@@ -87,7 +87,8 @@ public final class Settlement: Sendable {
         origin: RecordPosition, eventID: String?, app: String?, outcome: Outcome, output: OutputRecord?,
         detail: String? = nil, stage: Stage? = nil, notBefore: UnixTime? = nil, algorithm: Algorithm? = nil,
         reason: String? = nil,
-        signer: TokenSigner? = nil, reportedAt: UnixTime? = nil, isClockSkew: Bool = false, hasUnreadableTime: Bool = false
+        signer: TokenSigner? = nil, reportedAt: UnixTime? = nil, isClockSkew: Bool = false,
+        hasUnreadableTime: Bool = false
     ) {
         self.stage = stage
         self.notBefore = notBefore
