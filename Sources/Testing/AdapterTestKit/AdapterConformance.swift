@@ -144,7 +144,7 @@ public struct AdapterConformance: Sendable {
         if found != fixture.expectation { violations.append("expected \(fixture.expectation), read as \(found)") }
         violations += evidence(in: reading)
         if reading != read(root, adapter) { violations.append("read differently the second time") }
-        violations += clockWords(in: root, reading, adapter)
+        violations += ClockWords(adapter, at: now).violations(in: root, reading)
         let printed = String(describing: reading)
         for secret in secrets(in: root) where printed.contains(secret) {
             violations.append("the reading shows a token of the report")
@@ -190,48 +190,6 @@ public struct AdapterConformance: Sendable {
             if reading != read(root, adapter) { return "garbage is read differently the second time" }
             return evidence(in: reading).first.map { "garbage: \($0)" }
         }
-    }
-
-    /// Names each text of a report beside which a code blames the key, although the text is about a clock or an expiry.
-    private func clockWords(in root: JSONValue, _ reading: Reading, _ adapter: any Adapter) -> [String] {
-        guard case .failure(let failure) = reading, failure.evidence == .key else { return [] }
-        return ["token is expired (exp)", "token not valid yet (nbf)", "Token used before issued"].flatMap { words in
-            Self.texts.compactMap { name in
-                guard let changed = Self.replacing(name, with: words, in: root),
-                    case .failure(let other) = read(changed, adapter), other.reason == failure.reason,
-                    other.evidence == .key
-                else { return nil }
-                return "\(failure.reason) blames the key beside \"\(name)\": \"\(words)\""
-            }
-        }
-    }
-
-    /// The members in which SDKs report a vendor's words.
-    private static let texts = [
-        "message", "msg", "mm_message", "errorMsg", "errorMessage", "technicalMessage", "reason", "errorReason",
-        "error_reason", "description", "errorDescription", "text",
-    ]
-
-    /// Returns `root` with `text` as the member `name`, on any level; nil where no level has the member as a string.
-    private static func replacing(_ name: String, with text: String, in root: JSONValue) -> JSONValue? {
-        var json = JSONWriter()
-        var isReplaced = false
-        func copy(_ value: JSONValue) {
-            guard value.isObject else { return json.raw(value.json) }
-            json.beginObject()
-            for member in value.members {
-                json.name(member.name)
-                if member.name == name, member.value.isString {
-                    json.string(text)
-                    isReplaced = true
-                } else {
-                    copy(member.value)
-                }
-            }
-            json.endObject()
-        }
-        copy(root)
-        return isReplaced ? try? JSONDocument(parsing: json.bytes).root : nil
     }
 
     private func read(_ root: JSONValue, _ adapter: any Adapter) -> Reading {
