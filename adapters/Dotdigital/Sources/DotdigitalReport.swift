@@ -43,7 +43,9 @@ struct DotdigitalReport {
         .failure(
             AuthenticationFailure(
                 subject: subject, reason: reason.rawValue,
-                evidence: reason.evidence.given(text: report.field("reason").text), remedy: remedy,
+                evidence: reason.evidence.given(text: report.field("message").text)
+                    .given(text: report.field("reason").text),
+                remedy: remedy,
                 deadline: subject == nil ? nil : deadline))
     }
 

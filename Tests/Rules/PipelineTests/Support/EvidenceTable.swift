@@ -34,8 +34,7 @@ enum EvidenceTable {
         daily | none | nbf-token, not-allowed, OTHER, TOKEN_REQUESTED
         dynamics-omnichannel | none | TOKEN_REQUESTED, WIDGET_ERROR
         featurebase | none | TOKEN_REQUESTED, UNKNOWN
-        firebase-custom-token | key | auth/invalid-custom-token
-        firebase-custom-token | none | auth/custom-token-mismatch, auth/user-disabled, OTHER, TOKEN_REQUESTED
+        firebase-custom-token | none | auth/invalid-custom-token, auth/custom-token-mismatch, auth/user-disabled, OTHER, TOKEN_REQUESTED
         freshchat | expired | TOKEN_EXPIRED
         freshchat | none | TOKEN_NOT_SET, TOKEN_INVALID, TOKEN_NOT_PROCESSED, TOKEN_VALID, not_authenticated, OTHER
         freshchat | none | TOKEN_REQUESTED
@@ -49,21 +48,21 @@ enum EvidenceTable {
         infobip-live-chat | key | ski
         infobip-live-chat | none | JWT_PROVIDER_ERROR, alg, iat, exp, WIDGET_AUTHENTICATION, OTHER, PROVIDE_JWT
         intercom | key | BAD_REQUEST
-        intercom | none | IDENTITY_VERIFICATION, OTHER, TOKEN_REQUESTED
+        intercom | none | UNAUTHORIZED, IDENTITY_VERIFICATION, OTHER, TOKEN_REQUESTED
         iterable | key | AUTH_TOKEN_SIGNATURE_INVALID, AUTH_TOKEN_FORMAT_INVALID, AUTH_TOKEN_PAYLOAD_INVALID
         iterable | expired | AUTH_TOKEN_EXPIRED
         iterable | revoked | AUTH_TOKEN_INVALIDATED
         iterable | none | AUTH_TOKEN_MISSING, AUTH_TOKEN_NULL, AUTH_TOKEN_GENERATION_ERROR, AUTH_TOKEN_GENERIC_ERROR
         iterable | none | AUTH_TOKEN_EXPIRATION_INVALID, AUTH_TOKEN_USER_KEY_INVALID, UNKNOWN, TOKEN_REQUESTED
         jaas | none | TOKEN_REQUESTED, UNKNOWN
-        jitsi | key | connection.passwordRequired
-        jitsi | none | OTHER, TOKEN_REQUESTED
+        jitsi | expired | connection.token_expired
+        jitsi | none | connection.passwordRequired, OTHER, TOKEN_REQUESTED
         knock | key | invalid_user_token, missing_jwt_signing_key
         knock | none | missing_user_token, incorrect_token_type, OTHER, USER_TOKEN_EXPIRING
         kustomer | none | TOKEN_REQUESTED, LOGIN_FAILED
         livekit | key | invalid API key, invalid authorization token
         livekit | expired | token expired
-        livekit | none | permissions denied, OTHER, TOKEN_REQUESTED
+        livekit | none | token not valid yet, permissions denied, OTHER, TOKEN_REQUESTED
         magicbell | key | Unauthorized
         magicbell | none | OTHER, TOKEN_REQUESTED
         mapkit-js | none | TOKEN_REQUESTED, INITIALIZATION_FAILED
@@ -75,6 +74,7 @@ enum EvidenceTable {
         powersync | expired | PSYNC_S2103
         powersync | none | PSYNC_S2104, PSYNC_S2105, PSYNC_S2106, PSYNC_S22, OTHER, FETCH_CREDENTIALS
         pusher-beams | key | Forbidden
+        pusher-beams | none | Token used before issued
         pusher-beams | none | Unauthorized, Bad Request, Not Found, Unprocessable Entity, OTHER, FETCH_TOKEN
         salesforce-miaw | key | Malformed
         salesforce-miaw | expired | Expired
@@ -90,7 +90,9 @@ enum EvidenceTable {
         supabase | expired | token expired
         supabase | none | token from the future, JWT not in audience, PGRST303, InvalidJWTToken, no token, PGRST300
         supabase | none | OTHER, ACCESS_TOKEN
-        tableau | none | TOKEN_REQUESTED, LOAD_FAILED
+        tableau | key | CONNECTED_APP_SECRET_NOT_FOUND, BAD_JWT
+        tableau | none | SYSTEM_USER_NOT_FOUND, LOGIN_FAILED, FEATURE_NOT_ENABLED, CONNECTED_APP_NOT_FOUND
+        tableau | none | CONNECTED_APP_DISABLED, JWT_PARSE_ERROR, TOKEN_REQUESTED, LOAD_FAILED
         talkjs | none | TOKEN_REQUESTED, UNKNOWN
         tinymce | key | invalid token
         tinymce | none | insufficient permissions, UNKNOWN, TOKEN_REQUESTED
@@ -100,14 +102,18 @@ enum EvidenceTable {
         twilio | key | ACCESS_TOKEN_ISSUER_INVALID, SIGNATURE_VALIDATION_FAILED
         twilio | expired | ACCESS_TOKEN_EXPIRED
         twilio | none | ACCESS_TOKEN_NOT_YET_VALID, ACCESS_TOKEN_GRANTS_INVALID, AUTHORIZATION_TOKEN_MISSING
+        twilio | none | ACCESS_TOKEN_REJECTED
         twilio | none | CONNECTION_ERROR, EXPIRATION_TIME_EXCEEDS_MAXIMUM, NO_VALID_ACCOUNT, OTHER, TOKEN_WILL_EXPIRE
-        vonage-client | none | TOKEN_REQUESTED, SESSION_ERROR
+        vonage-client | key | invalid-token
+        vonage-client | expired | expired-token
+        vonage-client | none | missing-token, authorization_error, OTHER, TOKEN_REQUESTED, SESSION_ERROR
         watson-web-chat | expired | identityTokenExpired
         watson-web-chat | none | UNKNOWN, TOKEN_REQUESTED
-        zendesk | key | invalid_auth, ON_INVALID_AUTH
+        zendesk | none | invalid_auth, LoginFailedError, ON_INVALID_AUTH
         zendesk | expired | expired
         zendesk | none | OTHER
-        zoom-video | none | TOKEN_REQUESTED, JOIN_FAILED
+        zoom-video | none | SESSION_FETCH_INFO_ERROR, SESSION_ROLE_TYPE_ERROR, SESSION_INCORRECT_PASSCODE
+        zoom-video | none | SESSION_USER_REMOVED, SESSION_ENDED, OTHER, TOKEN_REQUESTED, JOIN_FAILED
         """
 }
 

@@ -51,7 +51,7 @@ struct InnocentKeyTests {
         #expect(bench.deadLetters.count == 16 && bench.processor.suspensions.isEmpty)
         for end in bench.deadLetters {
             #expect(end.detail?.contains("the key is not the cause") == true)
-            #expect(end.detail?.contains("public part") == false)
+            #expect(end.detail?.contains("shared secret") == false)
         }
     }
 
@@ -125,7 +125,7 @@ struct InnocentKeyTests {
             let token = try #require(bench.held[user]).token
             let end = try await bench.tell(Self.iterable(reason, user, token), of: user)
             #expect(end.outcome == .deadLettered(.rejectedByVendor))
-            #expect(end.detail?.contains("public part") == isKey, "\(end.detail ?? "")")
+            #expect(end.detail?.contains("shared secret") == isKey, "\(end.detail ?? "")")
         }
     }
 
