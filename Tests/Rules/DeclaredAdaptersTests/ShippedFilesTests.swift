@@ -35,6 +35,23 @@ import YAMLReading
         for shape in description.report.shapes { #expect(!shape.message.isEmpty) }
     }
 
+    /// Checks the files that read an HTTP status as a code. Freshchat's status is a word.
+    @Test(arguments: Places.shipped) func `a 401 and a 403 are about the token`(_ name: String) throws {
+        let description = try Places.vendor(Places.text(ofShipped: name)).description
+        let paths = description.report.shapes.flatMap(\.code)
+        guard paths.contains(where: { $0.text.lowercased().contains("status") }), name != "freshchat" else { return }
+        for status: Int64 in [401, 403] {
+            let matched = description.codes.codes.first { code in
+                code.matches.contains {
+                    if case .numbers(let range) = $0.value { range.contains(status) } else { false }
+                }
+            }
+            if case .notForUs? = (matched ?? description.codes.unknown)?.remedy {
+                Issue.record("\(name): \(status) is skipped")
+            }
+        }
+    }
+
     /// Tests tokens that vendors publish, or others made by the same rules: a file cannot lose them unseen.
     @Test(arguments: [
         ("sinch", 1), ("stream", 1), ("centrifugo", 3), ("iterable", 1), ("twilio", 1), ("pusher-beams", 1),

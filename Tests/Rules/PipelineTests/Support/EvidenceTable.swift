@@ -64,7 +64,7 @@ enum EvidenceTable {
         livekit | expired | token expired
         livekit | none | token not valid yet, permissions denied, OTHER, TOKEN_REQUESTED
         magicbell | key | Unauthorized
-        magicbell | none | OTHER, TOKEN_REQUESTED
+        magicbell | none | Forbidden, OTHER, TOKEN_REQUESTED
         mapkit-js | none | TOKEN_REQUESTED, INITIALIZATION_FAILED
         metabase | none | TOKEN_REQUESTED, AUTHENTICATION_FAILED
         moengage | key | DECRYPTION_FAILED, HEADER_TYPE_INCOMPATIBLE, PAYLOAD_CONTENT_MISSING, INVALID_SIGNATURE
@@ -83,6 +83,7 @@ enum EvidenceTable {
         stream | key | AuthErrorTokenSignatureInvalid, AuthenticationError, InvalidToken
         stream | expired | AuthErrorTokenExpired
         stream | none | AuthErrorTokenNotValidYet, AuthErrorTokenUsedBeforeIssuedAt, AccessKeyError
+        stream | none | UNAUTHORIZED
         stream | none | UndefinedToken, AuthenticationFailedError, AppSuspendedError, OTHER, LOAD_TOKEN
         stringee | expired | TOKEN_EXPIRED
         stringee | none | TOKEN_WILL_EXPIRE, REQUEST_NEW_TOKEN, CONNECTION_ERROR, TOKEN_REQUESTED
