@@ -28,7 +28,7 @@ extension DeviceScenarios {
             try await shop.produce(late.map { rawReport("braze-ios", #"{"code":22,"userId":"\#($0)"}"#) })
             try await admin.wait("remint_outcomes_total", [#"code="app_suspended""#], atLeast: Double(late.count))
 
-            // The vendor's side is fixed: a new key is uploaded there and active here. As many users as suspend the app test it.
+            // The vendor's side is fixed: a new key is uploaded there and active here. Several users test it.
             try await activateNewKey(in: shop.folder.appending(path: "keys/braze-ios"))
             let probes = try await shop.consumeOutputs { !Self.users(of: "new", in: $0).isEmpty }
             #expect(Self.users(of: "new", in: probes).isSubset(of: late))

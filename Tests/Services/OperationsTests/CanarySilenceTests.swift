@@ -93,6 +93,20 @@ import Testing
         #expect(shop.cluster.events == 30)
     }
 
+    @Test(arguments: [false, true]) func `a suspension of all users that narrowed during a watch counts`(_ isOver: Bool)
+    {
+        let everyone = Suspension(app: "push", since: UnixTime(seconds: 1), users: 20)
+        let narrowed = Suspension(app: "push", reach: .refusingUsers, since: UnixTime(seconds: 2), users: 20)
+        var (holds, ended) = (ControlHolds(), ControlHolds())
+        let states: [Suspension?] = [everyone, narrowed] + (isOver ? [nil] : [])
+        for suspension in states {
+            let word = ControlWord.app(ControlRecord(group: "remint", app: "push", suspension: suspension))
+            ended.keep(what: word, endsIn: holds)
+            holds.take(word)
+        }
+        #expect(holds.adding(ended).apps == ["push": everyone])
+    }
+
     @Test func `a paused lane is named as what keeps a canary from being answered`() async throws {
         let shop = try Self.shop(30)
         defer { shop.remove() }

@@ -195,7 +195,7 @@ struct SuspendableApp: Sendable {
         let narrowed = Suspension(
             app: name, reach: .refusingUsers, since: UnixTime(seconds: now.seconds), by: rules.worker,
             why:
-                "the vendor accepts the tokens of \(accepted.count) of \(accepted.count + refused) users who tested the key; only the events of the users who refused wait",
+                "the vendor accepts the tokens of \(accepted.count) of \((accepted.count + refused).of("user")) who tested the key; only the events of the users who refused wait",
             users: max(held.users, rules.usersToSuspend), keyVersion: held.keyVersion)
         suspension = narrowed
         probes = Probes(rules, at: now)

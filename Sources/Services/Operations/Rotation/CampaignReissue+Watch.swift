@@ -184,8 +184,8 @@ extension CampaignReissue {
     }
 
     /// Returns an app of the ring, or of `canary`, that is suspended for tokens of `version`, and the reason; nil where
-    /// none is. Where only users who refused wait, there are too few of them to conclude anything about the others: those in the canary
-    /// are counted by their refusals.
+    /// none is. Where only users who refused wait, that concludes nothing about the others: those in the canary are
+    /// counted by their refusals.
     private func suspension(
         for version: String, _ canary: RotationCanary
     ) async throws -> (app: String, reason: String)? {

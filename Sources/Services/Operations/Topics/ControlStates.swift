@@ -22,19 +22,22 @@ package struct ControlHolds: Sendable {
         }
     }
 
-    /// Adds the suspension or pause that `word` ends, if one is in force in `holds`.
+    /// Adds the suspension or pause that `word` ends or replaces, if one is in force in `holds`. One of all users counts
+    /// more than a later one of some.
     mutating func keep(what word: ControlWord, endsIn holds: ControlHolds) {
         switch word {
-        case .app(let record): apps[record.app] = holds.apps[record.app] ?? apps[record.app]
+        case .app(let record):
+            if apps[record.app]?.reach != .everyone, let hold = holds.apps[record.app] { apps[record.app] = hold }
         case .lane(let record): lanes[record.lane] = holds.lanes[record.lane] ?? lanes[record.lane]
         case .refusals: break
         }
     }
 
-    /// Returns these and `others`.
+    /// Returns these and `others`; of two of an app the one of all users.
     func adding(_ others: ControlHolds) -> ControlHolds {
         ControlHolds(
-            apps: apps.merging(others.apps) { own, _ in own }, lanes: lanes.merging(others.lanes) { own, _ in own })
+            apps: apps.merging(others.apps) { own, other in own.reach == .everyone ? own : other },
+            lanes: lanes.merging(others.lanes) { own, _ in own })
     }
 
     /// Returns the same without suspensions and pauses that are over at `now`.

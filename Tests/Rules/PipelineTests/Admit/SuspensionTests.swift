@@ -19,23 +19,6 @@ struct SuspensionTests {
         .init(at: seconds, user: users[number - 1], names: "T\(number)", key: key, ends: ends)
     }
 
-    /// Two users hold tokens, three of four others refuse theirs, and thirty new ones come before the first two come again.
-    private static var established: [AdmissionStory.Event] {
-        var events: [AdmissionStory.Event] = ["ian", "joe"].map { .init(at: -100, user: $0, ends: "mint") }
-        events += tokens
-        for (number, end) in ["refused", "refused", "suspends"].enumerated() {
-            let time = Double(10 + number)
-            events.append(.init(at: time, user: users[number], names: "T\(number + 3)", ends: end))
-        }
-        events += (0..<30).map { .init(at: 20 + Double($0) / 10, user: "new-\($0)", ends: "suspended") }
-        // The three who were first seen longest ago, and one place for the next.
-        events += [0, 1, 2, 20].map { .init(at: 73, user: "new-\($0)", ends: "mint") }
-        return events + [
-            .init(at: 73, user: "new-3", ends: "suspended"), .init(at: 74, user: "ian", ends: "mint"),
-            .init(at: 75, user: "joe", ends: "mint"), .init(at: 77, user: "ian", ends: "suspended"),
-        ]
-    }
-
     static let stories: [AdmissionStory] = [
         AdmissionStory(
             "three users", rules: rules,
@@ -97,43 +80,6 @@ struct SuspensionTests {
                 .init(at: 72.9, user: "gus", key: "v2", ends: "suspended"),
                 .init(at: 73.1, user: "gus", key: "v2", ends: "mint"),
             ]),
-        AdmissionStory(
-            "a round of probes that several users refuse makes the next wait longer", rules: rules,
-            tokens + [
-                refusal(1, at: 10), refusal(2, at: 11), refusal(3, at: 12, ends: "suspends"),
-                .init(at: 71.9, user: "eve", ends: "suspended"), .init(at: 72.1, user: "eve", ends: "mint"),
-                .init(at: 72.1, user: "fay", ends: "mint"), .init(at: 72.1, user: "gus", ends: "mint"),
-                .init(at: 72.1, user: "hal", ends: "suspended"),
-                .init(at: 80, user: "eve", names: "T5", ends: "suspended"),
-                .init(at: 81, user: "fay", names: "T6", ends: "suspended"),
-                .init(at: 82, user: "gus", names: "T7", ends: "suspended"),
-                .init(at: 200.9, user: "hal", ends: "suspended"), .init(at: 201.1, user: "hal", ends: "mint"),
-            ]),
-        AdmissionStory(
-            "where one of several probes is not refused, only the users who refused wait", rules: rules,
-            tokens + [
-                refusal(1, at: 10), refusal(2, at: 11), refusal(3, at: 12, ends: "suspends"),
-                .init(at: 72.1, user: "eve", ends: "mint"), .init(at: 72.1, user: "fay", ends: "mint"),
-                .init(at: 72.1, user: "gus", ends: "mint"),
-                .init(at: 80, user: "eve", names: "T5", ends: "suspended"),
-                .init(at: 81, user: "fay", names: "T6", ends: "suspended"),
-                .init(at: 132, user: "hal", ends: "suspended"), .init(at: 132.2, user: "hal", ends: "mint"),
-                refusal(1, at: 133, ends: "suspended"),
-                // Another user who refuses waits with them, and suspends nobody else.
-                .init(at: 140, user: "hal", names: "T8", ends: "suspended"),
-                .init(at: 150, user: "ida", ends: "mint"),
-            ]),
-        AdmissionStory(
-            "where most of several probes are not refused, the app resumes", rules: rules,
-            tokens + [
-                refusal(1, at: 10), refusal(2, at: 11), refusal(3, at: 12, ends: "suspends"),
-                .init(at: 72.1, user: "eve", ends: "mint"), .init(at: 72.1, user: "fay", ends: "mint"),
-                .init(at: 72.1, user: "gus", ends: "mint"),
-                .init(at: 80, user: "eve", names: "T5", ends: "suspended"),
-                .init(at: 132.2, user: "eve", names: "T5", ends: "mint"), refusal(1, at: 133, ends: "mint"),
-            ]),
-        AdmissionStory(
-            "every user who held a token and did not refuse it is a probe, whoever came before", rules: rules, established),
         AdmissionStory(
             "devices that are not named are no evidence", rules: rules,
             users.map { .init(at: 0, user: $0, remedy: .mintOnce, ends: "mint") }

@@ -173,7 +173,8 @@ struct AdmissionWalk {
         if isResumed { era += 1 }
         // Of a suspended app only probes are answered.
         isProbing = hadSuspension != nil && !isResumed
-        let isHeldWhole = isProbing && hadSuspension?.reach == .everyone && processor.suspensions.first?.reach == .everyone
+        let states = [hadSuspension, processor.suspensions.first]
+        let isHeldWhole = isProbing && states.allSatisfy { $0?.reach == .everyone }
         guard settlements.map(\.origin) == reports.map(\.record.origin) else { throw WalkFailure("ends got mixed up") }
         for (report, settlement) in zip(reports, settlements) where settlement.outcome == .minted {
             try remember(settlement, report, number, isProbe: isHeldWhole)
@@ -199,7 +200,8 @@ struct AdmissionWalk {
             }
         }
         tokens[report.user, default: []].append(
-            Minted(text: text, key: signing.version, era: era, batch: number, isRefused: report.refuses, isProbe: isProbe,
+            Minted(
+                text: text, key: signing.version, era: era, batch: number, isRefused: report.refuses, isProbe: isProbe,
                 at: clock.now))
         let same = tokens[report.user, default: []].filter { $0.key == signing.version && $0.era == era }
         // A user who always names what it has got is granted one token for each key and suspension, and probes.
