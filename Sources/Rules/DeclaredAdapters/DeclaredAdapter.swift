@@ -78,6 +78,23 @@ package final class DeclaredAdapter: Adapter {
             Subject(user: user), grants: Enrichment(granted), missing: requiredVouched.filter { members[$0] == nil })
     }
 
+    /// Returns whether the file's `vouched` allows the value, in the form that the claim wants.
+    package func admits(_ value: JSONValue, as name: String) -> Bool {
+        guard let grant = grants.first(where: { $0.key == name }),
+            let member = description.vouched.first(where: { $0.name == grant.member })
+        else { return false }
+        switch grant.form {
+        case .itself: return (try? member.check(value)) != nil
+        case .jsonText:
+            let inside = value.string.flatMap { try? JSONDocument(parsing: Array($0.utf8)).root }
+            return inside.map { (try? member.check($0)) != nil } ?? false
+        case .joined(let separator):
+            guard let text = value.string, text.utf8.count <= member.limit else { return false }
+            let texts = member.kind == .texts && !separator.isEmpty ? text.split(separator: separator) : [text[...]]
+            return member.strings == .any || texts.allSatisfy { member.strings.contain($0.utf8) }
+        }
+    }
+
     package func subject(reissuing user: JSONValue) throws(Rejection) -> Subject {
         guard !description.report.isChallenged else {
             throw Rejection(

@@ -40,9 +40,11 @@ extension RingUse {
 }
 
 extension SigningPolicy {
-    /// Makes the limits of `keys.*.policy`.
-    init(_ policy: Configuration.SigningPolicy) {
-        self.init(algorithms: policy.algorithms, longestLife: policy.longestLife, issuer: policy.issuer)
+    /// Makes the limits of `keys.*.policy` on the tokens of `apps`.
+    init(_ policy: Configuration.SigningPolicy, for apps: [Configuration.App]) {
+        self.init(
+            apps.map { TokenTemplate($0.adapter, lifetime: $0.lifetime) }, algorithms: policy.algorithms,
+            longestLife: policy.longestLife, issuer: policy.issuer)
     }
 }
 
@@ -53,7 +55,8 @@ extension Preflight {
         let policies = Dictionary(configuration.keys.map { ($0.name, $0.policy) }) { first, _ in first }
         return configuration.watchedRings.compactMap { folder in
             guard let ring = rings[folder.name], let policy = policies[folder.name] else { return nil }
-            return ServedRing(ring, in: folder, policy: SigningPolicy(policy))
+            let apps = configuration.apps.filter { $0.key == folder.name }
+            return ServedRing(ring, in: folder, policy: SigningPolicy(policy, for: apps))
         }
     }
 }

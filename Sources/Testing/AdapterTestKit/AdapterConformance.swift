@@ -266,6 +266,8 @@ public struct AdapterConformance: Sendable {
         }
         let good = try maker.token(for: subject, from: now.seconds)
         if verdict(good) != .accepted { violations.append("its own token is refused: \(verdict(good))") }
+        violations += try TemplatePromises(adapter: adapter, recipe: recipe, keyID: keyID, now: now).violations(
+            of: good)
         if adapter.tokensNameUser, verdict(good, subject.appending("x")).isAccepted {
             violations.append("another user's token is accepted")
         }

@@ -76,12 +76,12 @@ import WorkerTestSupport
     @Test func `a token against the policy is refused by name, and the rest is signed`() async throws {
         var bench = try SignerBench([.hs256])
         bench.policies["HS256"] = SigningPolicy(
-            algorithms: [.hs256], longestLife: .seconds(7200), issuer: "shop")
+            SigningPolicy.any.templates, algorithms: [.hs256], longestLife: .seconds(7200), issuer: "shop")
         let key = try #require(bench.keys["HS256"])
         try await bench.withServer {
             let payloads = [
                 #"{"exp":1800003600,"iss":"shop"}"#, #"{"exp":1800007201,"iss":"shop"}"#, #"{"exp":1800003600}"#,
-                #"{"iss":"shop"}"#,
+                #"{"iss":"shop"}"#, #"{"exp":1800003600,"iss":"shop","server":true}"#,
             ]
             let inputs = payloads.map { SignerBench.input(#"{"alg":"HS256"}"#, $0).bytes }
             var peer = try await SignerPeer.open(bench.socket)
@@ -90,12 +90,13 @@ import WorkerTestSupport
                 Issue.record("no answer")
                 return
             }
-            guard answers.count == 4, case .signature(let signature) = answers[0] else {
+            guard answers.count == 5, case .signature(let signature) = answers[0] else {
                 Issue.record("\(answers)")
                 return
             }
             #expect(key.verificationKey.isValid(signature, of: inputs[0]))
-            #expect(answers.dropFirst() == [.refused(.expiry), .refused(.issuer), .refused(.noExpiry)])
+            #expect(
+                answers.dropFirst() == [.refused(.expiry), .refused(.issuer), .refused(.noExpiry), .refused(.template)])
             try await ClientBench.with(bench.socket, ["HS256": [.hs256]]) { client in
                 await client.signer.waitForKeys(within: patience)
                 guard case .failure(let rejection) = try await client.signOne("HS256") else {

@@ -54,17 +54,17 @@ import WorkerTestSupport
             id: 0x0102, .background, [.init(ring: "r", version: "v", algorithm: "RS256", input: [0x61, 0x2E, 0x62])])
         #expect(
             Array(try request.encoded().readableBytesView) == [
-                0, 0, 0, 35, 3, 2, 0, 0, 0, 0, 0, 0, 1, 2, 1, 0, 0, 0, 1, 0, 1, 0x72, 0, 1, 0x76, 0, 5, 0x52, 0x53,
+                0, 0, 0, 35, 4, 2, 0, 0, 0, 0, 0, 0, 1, 2, 1, 0, 0, 0, 1, 0, 1, 0x72, 0, 1, 0x76, 0, 5, 0x52, 0x53,
                 0x32, 0x35, 0x36, 0, 0, 0, 3, 0x61, 0x2E, 0x62,
             ])
         let answer = SignerFrame.signatures(id: 1, [.signature([9]), .keyUnavailable, .failed, .refused(.expiry)])
         #expect(
             Array(try answer.encoded().readableBytesView) == [
-                0, 0, 0, 24, 3, 130, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 0, 1, 9, 1, 2, 3, 6,
+                0, 0, 0, 24, 4, 130, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 0, 1, 9, 1, 2, 3, 6,
             ])
         #expect(
             Array(try SignerFrame.closing(.idle).encoded().readableBytesView) == [
-                0, 0, 0, 11, 3, 131, 0, 0, 0, 0, 0, 0, 0, 0, 4,
+                0, 0, 0, 11, 4, 131, 0, 0, 0, 0, 0, 0, 0, 0, 4,
             ])
     }
 
@@ -86,25 +86,25 @@ import WorkerTestSupport
         arguments: [
             ("a huge length", [0xFF, 0xFF, 0xFF, 0xFF]), ("one more than the limit", [1, 0, 0, 1]),
             ("an empty frame", [0, 0, 0, 0]), ("another version", [0, 0, 0, 10, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1]),
-            ("an unknown kind", [0, 0, 0, 10, 3, 3, 0, 0, 0, 0, 0, 0, 0, 1]),
-            ("more than a frame", [0, 0, 0, 11, 3, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0]),
-            ("a strange urgency", [0, 0, 0, 15, 3, 2, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0]),
-            ("items that are not there", [0, 0, 0, 15, 3, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 16, 0]),
-            ("too many items", [0, 0, 0, 15, 3, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0xFF, 0xFF, 0xFF, 0xFF]),
-            ("a strange status", [0, 0, 0, 15, 3, 130, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 4]),
-            ("a strange violation", [0, 0, 0, 16, 3, 130, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 3, 8]),
-            ("a strange reason to close", [0, 0, 0, 11, 3, 131, 0, 0, 0, 0, 0, 0, 0, 0, 5]),
+            ("an unknown kind", [0, 0, 0, 10, 4, 3, 0, 0, 0, 0, 0, 0, 0, 1]),
+            ("more than a frame", [0, 0, 0, 11, 4, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0]),
+            ("a strange urgency", [0, 0, 0, 15, 4, 2, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0]),
+            ("items that are not there", [0, 0, 0, 15, 4, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 16, 0]),
+            ("too many items", [0, 0, 0, 15, 4, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0xFF, 0xFF, 0xFF, 0xFF]),
+            ("a strange status", [0, 0, 0, 15, 4, 130, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 4]),
+            ("a strange violation", [0, 0, 0, 16, 4, 130, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 3, 9]),
+            ("a strange reason to close", [0, 0, 0, 11, 4, 131, 0, 0, 0, 0, 0, 0, 0, 0, 5]),
             (
                 "a huge signature",
-                [0, 0, 0, 19, 3, 130, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0xFF, 0xFF, 0xFF, 0xFF]
+                [0, 0, 0, 19, 4, 130, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0xFF, 0xFF, 0xFF, 0xFF]
             ),
             (
                 "a strange state of a version",
-                [0, 0, 0, 25, 3, 129, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0x72, 0, 0, 0, 1, 0, 1, 0x76, 4]
+                [0, 0, 0, 25, 4, 129, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0x72, 0, 0, 0, 1, 0, 1, 0x76, 4]
             ),
             (
                 "a name that is no UTF-8",
-                [0, 0, 0, 21, 3, 129, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0xFF, 0, 0, 0, 0]
+                [0, 0, 0, 21, 4, 129, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0xFF, 0, 0, 0, 0]
             ),
         ] as [(String, [UInt8])])
     func `bytes that are no frame are refused`(what: String, bytes: [UInt8]) throws {

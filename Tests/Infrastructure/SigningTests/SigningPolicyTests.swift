@@ -6,7 +6,7 @@ import Testing
 /// A header, a payload, and a policy's verdict on them.
 struct SigningCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    var header = #"{"alg":"ES256","typ":"JWT"}"#
+    var header = #"{"alg":"ES256"}"#
     var payload = #"{"exp":1800003600,"iss":"shop"}"#
     var algorithms: Set<Algorithm>?
     var longestLife: Duration?
@@ -15,13 +15,14 @@ struct SigningCase: Sendable, CustomTestStringConvertible {
 
     var policy: SigningPolicy {
         SigningPolicy(
-            algorithms: algorithms, longestLife: longestLife ?? SigningPolicy.any.longestLife, issuer: issuer)
+            SigningPolicy.any.templates, algorithms: algorithms,
+            longestLife: longestLife ?? SigningPolicy.any.longestLife, issuer: issuer)
     }
 
     static let all = [
         SigningCase(testDescription: "a token", violation: nil),
         SigningCase(testDescription: "one that has expired", payload: #"{"exp":1}"#, violation: nil),
-        SigningCase(testDescription: "an exp with a fraction", payload: #"{"exp":1800003600.5}"#, violation: nil),
+        SigningCase(testDescription: "an exp with a fraction", payload: #"{"exp":1800003600.5}"#, violation: .template),
         SigningCase(testDescription: "400 days", payload: #"{"exp":1834560000}"#, violation: nil),
         SigningCase(testDescription: "a second more", payload: #"{"exp":1834560001}"#, violation: .expiry),
         SigningCase(testDescription: "for ever", payload: #"{"exp":1e300}"#, violation: .expiry),
@@ -40,6 +41,19 @@ struct SigningCase: Sendable, CustomTestStringConvertible {
         SigningCase(testDescription: "another alg", header: #"{"alg":"ES384"}"#, violation: .headerAlgorithm),
         SigningCase(testDescription: "an algorithm of the policy", algorithms: [.es256, .rs256], violation: nil),
         SigningCase(testDescription: "none of the policy", algorithms: [.rs256], violation: .algorithm),
+        SigningCase(
+            testDescription: "a critical header", header: #"{"alg":"ES256","crit":["b64"],"b64":false}"#,
+            violation: .template),
+        SigningCase(
+            testDescription: "another kind of token", header: #"{"alg":"ES256","typ":"dpop+jwt"}"#,
+            violation: .template),
+        SigningCase(
+            testDescription: "a claim more", payload: #"{"exp":1800003600,"iss":"shop","server":true}"#,
+            violation: .template),
+        SigningCase(testDescription: "a blank", payload: #"{"exp": 1800003600}"#, violation: .template),
+        SigningCase(testDescription: "an end before all times", payload: #"{"exp":-1e300}"#, violation: .template),
+        SigningCase(
+            testDescription: "the least of all ends", payload: #"{"exp":-9223372036854775808}"#, violation: .template),
         SigningCase(testDescription: "an hour of an hour", longestLife: .seconds(3600), violation: nil),
         SigningCase(testDescription: "too long a life", longestLife: .seconds(3599), violation: .expiry),
         SigningCase(testDescription: "the issuer", issuer: "shop", violation: nil),
@@ -50,18 +64,55 @@ struct SigningCase: Sendable, CustomTestStringConvertible {
 
 extension SigningPolicy {
     /// The terms of a ring that the configuration does not mention.
-    static let any = SigningPolicy(algorithms: nil, longestLife: .seconds(400 * 86_400), issuer: nil)
+    static let any = SigningPolicy(
+        Algorithm.allCases.map { TokenTemplate(PlainAdapter($0), lifetime: 400 * 86_400) }, algorithms: nil,
+        longestLife: .seconds(400 * 86_400), issuer: nil)
+}
+
+/// An app whose tokens have an end and, where the edge knows them, an issuer and a text.
+struct PlainAdapter: Adapter {
+    struct Settings: AdapterSettings {
+        static let keys: [SettingKey] = []
+        init(from decoder: any Decoder) throws {}
+    }
+
+    static let name = "plain"
+    static let vendor = "Plain"
+    let algorithm: Algorithm
+    let lifetime = LifetimeBounds(standard: 3600, allowed: 1...(400 * 86_400))
+    let tokensNameUser = false
+
+    init(_ algorithm: Algorithm) { self.algorithm = algorithm }
+
+    init(settings: Settings) throws(SettingsError) { self.init(.hs256) }
+
+    func read(_ report: Report) -> Reading { .rejected(Rejection(.malformedReport, "nothing is understood")) }
+
+    func recipe(for subject: Subject) -> Recipe {
+        let claims = [
+            Claim("exp", .expiresAt), Claim("iss", .enrichment("iss")), Claim("text", .enrichment("text")),
+        ]
+        return Recipe(algorithm: algorithm, header: [], claims: claims, lifetime: lifetime)
+    }
+
+    func subject(named claims: JSONValue) -> Subject? { nil }
+
+    func verify(
+        _ token: [UInt8], against keys: [VerificationKey], expecting subject: Subject, at time: UnixTime
+    ) -> VendorVerdict { .accepted }
 }
 
 @Suite struct SigningPolicyTests {
     @Test(arguments: SigningCase.all) func `a policy admits only tokens within its terms`(_ token: SigningCase) {
         let input = SignerBench.input(token.header, token.payload).bytes
-        #expect(token.policy.violation(of: input, signedWith: .es256, at: SignerBench.now) == token.violation)
+        #expect(
+            token.policy.violation(of: input, signedWith: .es256, keyID: nil, at: SignerBench.now) == token.violation)
     }
 
     @Test(arguments: ["", "e30", ".", "e30.", ".e30", "e30.e30.e30", "e30.e 0", "e30=.e30", "é.é"])
     func `a string that is no signing input violates the policy`(_ text: String) {
-        let violation = SigningPolicy.any.violation(of: Array(text.utf8), signedWith: .es256, at: SignerBench.now)
+        let violation = SigningPolicy.any.violation(
+            of: Array(text.utf8), signedWith: .es256, keyID: nil, at: SignerBench.now)
         #expect(violation == .notSigningInput)
     }
 

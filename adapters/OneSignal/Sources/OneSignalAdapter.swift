@@ -90,6 +90,15 @@ public struct OneSignalAdapter: StubbedAdapter {
         return VouchedUser(Subject(user: user), grants: Enrichment([GrantedSubscriptions.name: claim]))
     }
 
+    /// Pairs of a type and an address, as the app's backend and the look-up give them.
+    public func admits(_ value: JSONValue, as name: String) -> Bool {
+        value.isArray
+            && value.elements.allSatisfy { pair in
+                pair.members.count == 2 && ["Email", "SMS"].contains(pair["type"]?.string)
+                    && pair["token"]?.isString == true
+            }
+    }
+
     /// `identity.external_id`, the id given to `login`.
     public func subject(named claims: JSONValue) -> Subject? {
         claims["identity"]?["external_id"]?.string.map { Subject(user: $0) }

@@ -1,5 +1,5 @@
 /// The rule of a ring's policy that a request to a signer breaks. The numbers are part of the protocol.
-enum PolicyViolation: UInt8, Error, Sendable, CaseIterable, CustomStringConvertible {
+package enum PolicyViolation: UInt8, Error, Sendable, CaseIterable, CustomStringConvertible {
     /// The input is not two parts in base64url with a dot between them (RFC 7515, section 5.1), or its first part is no
     /// JSON object.
     case notSigningInput = 1
@@ -15,8 +15,10 @@ enum PolicyViolation: UInt8, Error, Sendable, CaseIterable, CustomStringConverti
     case expiry = 6
     /// `iss` is not the one the policy wants.
     case issuer = 7
+    /// No app of the signer's configuration has such tokens.
+    case template = 8
 
-    var description: String {
+    package var description: String {
         switch self {
         case .notSigningInput: "it is no JWS"
         case .headerAlgorithm: "its header names another algorithm than the key is for"
@@ -25,6 +27,8 @@ enum PolicyViolation: UInt8, Error, Sendable, CaseIterable, CustomStringConverti
         case .noExpiry: "it never ends; a token needs an exp"
         case .expiry: "it lives longer than policy.longest_life allows"
         case .issuer: "its iss is not policy.issuer"
+        case .template:
+            "no app of the signer's configuration has such tokens; give the signer the worker's apps, and restart it"
         }
     }
 }

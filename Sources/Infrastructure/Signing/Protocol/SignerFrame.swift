@@ -107,7 +107,7 @@ struct PublishedRing: Sendable, Equatable {
 /// The limits that both sides keep.
 enum SignerProtocol {
     /// The only version there is.
-    static let version: UInt8 = 3
+    static let version: UInt8 = 4
     /// The most bytes that follow a frame's length.
     static let maximumFrameBytes = 16 << 20
     /// The most items of one request.

@@ -1,7 +1,9 @@
 public import AdapterKit
 
-/// The limits on a signer's signatures with a ring: it signs tokens of these terms and nothing else.
-public struct SigningPolicy: Sendable, Equatable {
+/// The limits on a signer's signatures with a ring: it signs the tokens of the ring's apps on these terms and nothing else.
+public struct SigningPolicy: Sendable {
+    /// The tokens of the apps that use the ring.
+    package var templates: [TokenTemplate]
     /// The algorithms that may sign; nil for any that the ring's keys are for. A key signs with its own in any case.
     public var algorithms: Set<Algorithm>?
     /// The longest time from now to `exp`.
@@ -10,7 +12,10 @@ public struct SigningPolicy: Sendable, Equatable {
     public var issuer: String?
 
     /// Makes a policy. There is no default: whoever has a ring served states its limits.
-    public init(algorithms: Set<Algorithm>?, longestLife: Duration, issuer: String?) {
+    package init(
+        _ templates: [TokenTemplate], algorithms: Set<Algorithm>?, longestLife: Duration, issuer: String?
+    ) {
+        self.templates = templates
         self.algorithms = algorithms
         self.longestLife = longestLife
         self.issuer = issuer
@@ -24,7 +29,10 @@ extension SigningPolicy {
     /// - Parameters:
     ///   - input: the JWS signing input.
     ///   - algorithm: the key's algorithm.
-    func violation(of input: [UInt8], signedWith algorithm: Algorithm, at now: UnixTime) -> PolicyViolation? {
+    ///   - keyID: the key's `kid`.
+    package func violation(
+        of input: [UInt8], signedWith algorithm: Algorithm, keyID: String?, at now: UnixTime
+    ) -> PolicyViolation? {
         guard let dot = input.firstIndex(of: UInt8(ascii: ".")), let header = Self.part(input[..<dot]),
             let payload = try? Base64.url.decode(input[(dot + 1)...]), !payload.isEmpty
         else { return .notSigningInput }
@@ -35,7 +43,7 @@ extension SigningPolicy {
         let end = Double(now.microseconds) / 1_000_000 + Double(longestLife.components.seconds)
         guard expiry <= end else { return .expiry }
         if let issuer, claims["iss"]?.string != issuer { return .issuer }
-        return nil
+        return templates.contains { $0.admits(input, claims, keyID: keyID, at: now) } ? nil : .template
     }
 
     private static func part(_ text: ArraySlice<UInt8>) -> JSONValue? {

@@ -123,7 +123,9 @@ struct SignerConversation: Sendable {
                 answers[index] = .keyUnavailable
                 continue
             }
-            if let violation = policy.violation(of: item.input, signedWith: reference.algorithm, at: now) {
+            if let violation = policy.violation(
+                of: item.input, signedWith: reference.algorithm, keyID: reference.keyID, at: now)
+            {
                 answers[index] = .refused(violation)
                 continue
             }

@@ -49,6 +49,11 @@ struct SignerCommand: AsyncParsableCommand {
         let logger = Logger.remint(configuration.log)
         logger.notice("signer.started", "the signer starts", metadata: Build.details(configuration.signerLimits))
         protection.report(to: logger)
+        for ring in preflight.servedRings where ring.policy.templates.isEmpty {
+            logger.warning(
+                "signer.ring-without-app", "no app uses a key ring, so the signer signs nothing with it",
+                metadata: [LogKey.keyRing: "\(ring.folder.name)"])
+        }
         let server: SignerServer
         do {
             server = try SignerServer(

@@ -79,6 +79,9 @@ public protocol Adapter: Sendable {
     /// Returns everything that the signer needs except the key: exactly the vendor's members, nothing extra.
     func recipe(for subject: Subject) -> Recipe
 
+    /// Whether a token may have `value` where the recipe asks a look-up or the edge for `name`. A signer asks, who knows neither.
+    func admits(_ value: JSONValue, as name: String) -> Bool
+
     /// Whether the vendor's tokens name their user. Where a site or an app is the subject, a token is everybody's.
     var tokensNameUser: Bool { get }
 
@@ -123,6 +126,9 @@ extension Adapter {
     public func vouchedUser(_ members: JSONValue) throws(Rejection) -> VouchedUser {
         VouchedUser(Subject(user: try VouchedUser.id("user", in: members)))
     }
+
+    /// The default: any value.
+    public func admits(_ value: JSONValue, as name: String) -> Bool { true }
 
     /// The default: a token is for one user and names that user.
     public var tokensNameUser: Bool { true }

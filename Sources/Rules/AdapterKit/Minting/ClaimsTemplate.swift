@@ -278,7 +278,7 @@ struct ClaimsTemplate: Sendable {
     }
 
     /// Returns `text` as it is between the quotation marks of a JSON string.
-    private static func inside(_ text: String) -> String {
+    static func inside(_ text: String) -> String {
         var json = JSONWriter()
         json.string(text)
         return String(decoding: json.bytes.dropFirst().dropLast(), as: UTF8.self)

@@ -32,8 +32,9 @@ import WorkerTestSupport
         let served = preflight.servedRings
         #expect(served.map(\.ring.name) == ["here"])
         #expect(served.first?.folder.path == "\(folder.path)/here")
-        #expect(
-            served.first?.policy
-                == SigningPolicy(algorithms: [.hs256], longestLife: .seconds(7200), issuer: "acme"))
+        let policy = try #require(served.first?.policy)
+        #expect(policy.algorithms == [.hs256] && policy.longestLife == .seconds(7200) && policy.issuer == "acme")
+        // The app of this ring, and of no other one.
+        #expect(policy.templates.count == 1)
     }
 }
