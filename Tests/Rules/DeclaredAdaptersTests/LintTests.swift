@@ -52,6 +52,34 @@ import YAMLReading
         }
     }
 
+    @Test(arguments: [
+        #"'{"user:{{user}}":["subscribe"]}'"#, #""room:{{user}},lobby""#, #""read:{{user}} write:lobby""#,
+        #""id={{user}}&role=member""#, #""a|{{user}}""#, #"{ $json: { scope: "read:{{user}} write" } }"#,
+        #"{ "{{user}},lobby": true }"#,
+    ])
+    func `a user inside a string that has parts is refused`(_ value: String) throws {
+        let found = try mistakes(
+            "user_id: \"{{user}}\"\n  lifetime", "user_id: \"{{user}}\"\n    grants: \(value)\n  lifetime")
+        #expect(found.first?.message.hasPrefix("{{user}} is beside ") == true)
+        #expect(found.first?.place.line == (try place(of: "user_id: \"{{user}}\"\n  lifetime")).line + 1)
+    }
+
+    @Test(arguments: [
+        #""user:{{user}}""#, #""//chat.example/users/{{user}}?role=member""#, #"["user:{{user}}", "lobby"]"#,
+        #"{ $json: { "user:{{user}}": [subscribe] } }"#,
+    ])
+    func `a user inside a string without parts, a URL, a list or $json is no mistake`(_ value: String) throws {
+        #expect(
+            try mistakes(
+                "user_id: \"{{user}}\"\n  lifetime", "user_id: \"{{user}}\"\n    grants: \(value)\n  lifetime"
+            ).isEmpty)
+    }
+
+    @Test func `a header member's name has no placeholder`() throws {
+        let found = try mistakes("header: { typ: JWT }", "header: { typ: JWT, \"{{user}}\": a }", in: "knock")
+        #expect(found.first?.message.hasPrefix("a header member's name is the same for all tokens") == true)
+    }
+
     @Test func `a name of a claim out of a report is refused`() throws {
         let found = try mistakes(
             "user_id: \"{{user}}\"\n  lifetime", "user_id: \"{{user}}\"\n    \"room:{{report.room}}\": true\n  lifetime"

@@ -155,7 +155,7 @@ struct ClaimsCompiler {
 
     // MARK: Texts
 
-    private func text(_ rules: [TextRule]) -> [TextPart] {
+    func text(_ rules: [TextRule]) -> [TextPart] {
         var before = ""
         return Self.merged(
             rules.map { rule in

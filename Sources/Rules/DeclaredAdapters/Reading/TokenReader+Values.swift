@@ -86,8 +86,25 @@ extension TokenReader {
             json.string(constant)
             return .constant(json.bytes)
         }
+        guard !refusesStructure(around: parts, node) else { return nil }
         return .text(parts)
     }
+
+    /// Returns whether an id in the string of `parts` could become more than one value of it, after reporting that.
+    func refusesStructure(around parts: [TextRule], _ node: Node) -> Bool {
+        // Behind two slashes the user is one percent-encoded part of a URL, whatever the rest is.
+        let texts = ClaimsCompiler([:]).text(parts)
+        let constants = texts.compactMap { if case .constant(let text) = $0 { text } else { nil } }.joined()
+        guard texts.contains(.user), let mark = constants.utf8.first(where: Self.structure.contains) else { return false }
+        diagnostics.error(
+            node,
+            "{{user}} is beside \(String(decoding: [mark], as: UTF8.self).debugDescription), so an id with such a character would be more than one value; write the value as a list or an object, and { $json: … } around it where the vendor wants a string"
+        )
+        return true
+    }
+
+    /// The characters by which texts have parts: JSON, lists, scopes, queries.
+    private static let structure = Set("\"'`,;|&=(){}[]<>\\ \t\r\n".utf8)
 
     private func isRequired(_ member: String) -> Bool {
         member == givenMember || placeholders.vouched.contains { $0.name == member && $0.isRequired }

@@ -100,6 +100,10 @@ struct TokenReader {
                 diagnostics.error(key, "alg is always the header's first member; leave it out")
                 return nil
             }
+            guard !name.contains("{{") else {
+                diagnostics.error(key, "a header member's name is the same for all tokens; write it without {{…}}")
+                return nil
+            }
             if value.mapping != nil { return chosenMember(name, value) }
             return text(of: value, "token.header.\(name)").map { HeaderRule(name: name, value: .text($0)) }
         }
@@ -192,6 +196,7 @@ struct TokenReader {
             diagnostics.error(key, "a claim without a name")
             return nil
         }
+        guard !refusesStructure(around: parts, key) else { return nil }
         guard let value = value(node, section.path(name), mayBeAbsent: true) else { return nil }
         return .claim(name: parts, value: value, place: diagnostics.place(of: key))
     }
