@@ -116,7 +116,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             configuration, brokers: brokers, store: store, past: past, unreadable: unreadable, logger: logger, now: now)
         let maker = TermsMaker(
             started: pickup, nonces: try PickupFiles.nonces(pickup), metrics: metrics, logger: logger, now: now,
-            isClockInDoubt: { follower.isClockInDoubt })
+            isClockInDoubt: { follower.clock.isInDoubt })
         let terms = CurrentTerms(try maker.terms(configuration))
         let sender = EventSender(producer: producer, store: store, now: now)
         let asks = TokenAsks(

@@ -144,7 +144,8 @@ struct VersionClock {
     mutating func begin(_ batch: Batch, at now: UnixTime) {
         self.batch = batch.number
         isBlocked = !ReadBackBound.admits(version: following(at: now), at: now)
-        guard isBlocked, batch.records.contains(where: { $0.lane != .retries && $0.isDated(about: now) }) else { return }
+        guard isBlocked else { return }
+        guard batch.records.contains(where: { $0.lane != .retries && $0.isDated(about: now) }) else { return }
         floor = ReadBackBound.admits(version: floor, at: now) ? floor : 0
         (last, published, isBlocked) = (floor, floor, false)
     }

@@ -21,8 +21,6 @@ final class TokenFollower: Sendable {
         /// The number of partitions of a topic when it was first seen: later ones are read from their first record.
         var counts: [String: Int] = [:]
         var records = 0
-        var clock = ClockComparison()
-        var steps: ClockSteps
     }
 
     private static let timeout = Duration.seconds(2)
@@ -34,10 +32,11 @@ final class TokenFollower: Sendable {
     private let store: TokenStore
     private let past: TopicPast
     private let unreadable: UnreadableRecords
-    private let state: Mutex<State>
+    private let state = Mutex(State())
     private let isRenewalDue = Atomic(false)
     private let outage: FollowingOutage
-    private let start = ContinuousClock.now
+    /// This clock beside those that date tokens' records.
+    let clock: FollowedClock
 
     init(
         _ configuration: Configuration, brokers: String, store: TokenStore, past: TopicPast,
@@ -51,21 +50,13 @@ final class TokenFollower: Sendable {
         self.logger = logger
         self.now = now
         outage = FollowingOutage(logger)
-        state = Mutex(State(steps: ClockSteps(at: now(), elapsed: .zero)))
+        clock = FollowedClock(now: now)
     }
 
     /// The partitions that are followed live, and the time since which no broker answers.
     var tail: TailState { store.tail }
     /// Whether the token topic was followed at least once. Before that, a newly minted token would not arrive.
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
-    /// The lead of this clock over the clocks that date tokens' records, in microseconds; nil where they agree or it is
-    /// unknown.
-    var clockDifference: Int64? { state.withLock { $0.clock }.difference(at: now()) }
-    /// Whether this clock may be wrong: it differs from those clocks, or was set since it last agreed with them.
-    var isClockInDoubt: Bool {
-        let (time, elapsed) = (now(), ContinuousClock.now - start)
-        return state.withLock { $0.clock.difference(at: time) != nil || $0.steps.isSet(time, elapsed: elapsed) }
-    }
     /// The pause of the live lane; nil while its events are taken.
     var lanePause: LanePause? { store.lanePause }
     /// Whether a worker published a token, or handled an ask, since the start.
@@ -286,10 +277,7 @@ final class TokenFollower: Sendable {
             state.records += 1
             // A record of a partition that is behind is as old as the outage.
             guard let published = record.timestamp, !state.behind.contains(partition) else { return }
-            let time = now()
-            if state.clock.record(UnixTime(milliseconds: published), at: time) {
-                state.steps.agreed(time, elapsed: .now - start)
-            }
+            clock.record(UnixTime(milliseconds: published))
         }
         do throws(RecordFault) {
             let read = try FollowedRecord(record.body, at: record.position, configuration, now: now()) {

@@ -74,7 +74,7 @@ final class GatewayHealth: Sendable {
                 workersAbsentSince: workers.absentSince,
                 unansweredSince: store.unansweredSince,
                 areWorkersUnknown: workers.isGroupUnknown && !follower.hasSeenWorkers, lanePause: follower.lanePause,
-                clockDifference: follower.clockDifference, crowdedSince: crowdedSince,
+                clockDifference: follower.clock.difference, crowdedSince: crowdedSince,
                 sessions: sessions.map(\.condition), certificateEnd: end), at: now())
     }
 
@@ -253,7 +253,7 @@ final class GatewayHealth: Sendable {
     }
 
     private func reportClock() {
-        let isWrong = follower.clockDifference != nil
+        let isWrong = follower.clock.difference != nil
         let wasWrong = state.withLock { state in
             defer { state.isClockWrong = isWrong }
             return state.isClockWrong

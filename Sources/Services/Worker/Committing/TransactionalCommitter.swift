@@ -21,7 +21,7 @@ struct TransactionalCommitter: Committer {
     private let pause = Duration.milliseconds(50)
     /// The timeout of one call that ends a transaction: longer than a coordinator leaves a transaction open by default.
     /// The worker repeats the call, but can close a producer that was given up between two calls.
-    var callLimit = Duration.seconds(20)
+    private static let callLimit = Duration.seconds(20)
     /// The most failures of a transaction in a row because of the transaction before it.
     private static let aftermaths = 5
 
@@ -91,12 +91,12 @@ struct TransactionalCommitter: Committer {
         }
         for (offsets, group) in groups {
             let error = await repeating { () throws(KafkaError) in
-                try await producer.sendOffsets(offsets, of: group, within: min(.seconds(10), callLimit))
+                try await producer.sendOffsets(offsets, of: group, within: .seconds(10))
             }
             if let error { return await abort(after: error, deliveries) }
         }
         let error = await repeating { () throws(KafkaError) in
-            try await producer.commitTransaction(within: callLimit)
+            try await producer.commitTransaction(within: Self.callLimit)
         }
         if let error { return .ended(CommitResult(ended: error)) }
         return .ended(.committed(unit))
@@ -144,19 +144,17 @@ struct TransactionalCommitter: Committer {
 
     /// - Returns: The reason why the transaction could not be aborted; nil if it was.
     private func abort() async -> KafkaError? {
-        await repeating { () throws(KafkaError) in try await producer.abortTransaction(within: callLimit) }
+        await repeating { () throws(KafkaError) in try await producer.abortTransaction(within: Self.callLimit) }
     }
 
-    /// Repeats `call` while its error allows the same call again, for a limited time: a library that got stuck, as after a
-    /// topic was deleted and created again, answers so for ever, and new clients do not.
+    /// Repeats `call` while its error allows the same call again.
     private func repeating(_ call: () async throws(KafkaError) -> Void) async -> KafkaError? {
-        let end = ContinuousClock.now + callLimit * 2
         while true {
             do throws(KafkaError) {
                 try await call()
                 return nil
             } catch {
-                guard TransactionVerdict(error) == .retry, .now < end, !Task.isCancelled else { return error }
+                guard TransactionVerdict(error) == .retry, !Task.isCancelled else { return error }
                 try? await Task.sleep(for: pause)
             }
         }

@@ -111,7 +111,7 @@ extension SessionObserver {
 
     /// Notes that new clients follow, because the files of the certificates changed.
     func renewing() {
-        status.set(.worker, "its Kafka clients are replaced: the files of their certificates changed")
+        status.set(.worker, "its Kafka clients are replaced: the files of their certificates changed", isFault: false)
     }
 
     /// Notes that the last commit of clients that are about to be replaced failed.

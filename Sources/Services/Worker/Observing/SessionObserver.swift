@@ -65,14 +65,15 @@ final class SessionObserver: Sendable {
     }
 
     /// Notes that the worker is stopping.
-    func stopping() { status.set(.worker, "it is stopping") }
+    func stopping() { status.set(.worker, "it is stopping", isFault: false) }
 
     /// Notes that the worker enters or leaves quiet mode.
     ///
     /// - Parameter isBegun: Whether the session has had its first live partitions.
     func changed(isQuiet: Bool, isBegun: Bool) {
         let reason = isBegun ? nil : WorkerStatus.starting
-        status.set(.worker, isQuiet ? "it is quiet: it takes nothing new; SIGUSR1 ends that" : reason)
+        let problem = isQuiet ? "it is quiet: it takes nothing new; SIGUSR1 ends that" : reason
+        status.set(.worker, problem, isFault: false)
         if isQuiet {
             logger.notice("worker.quiet", "quiet: nothing new is taken")
         } else {
@@ -182,7 +183,7 @@ final class SessionObserver: Sendable {
 
     /// Notes the comparison of this machine's clock with others.
     func compared(_ result: ClockWatch.Result) {
-        status.set(.clock, result.problem)
+        status.set(.clock, result.problem, isFault: false)
         status.set(isClockCompared: result.isCompared)
         metrics.set(clockOffsets: result.offsets)
         for notice in result.notices {

@@ -134,6 +134,7 @@ struct Session {
         processor = loop.processor
         committed = loop.committed
         lanePauses = loop.lanePauses
+        processor.rollBack()
         let keepsPlaces = !end.isStop && !Task.isShuttingDownGracefully
         let isLeft: Bool
         if let leaving {

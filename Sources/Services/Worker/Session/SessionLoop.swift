@@ -98,7 +98,7 @@ struct SessionLoop {
     mutating func run() async -> SessionEnd {
         takeHistory()
         while !Task.isCancelled {
-            observer.beat("it takes records")
+            observer.beat("it consumes records")
             takeOrders()
             await takeReload()
             takeAnswers()

@@ -63,13 +63,7 @@ public final class WorkerStatus: Sendable {
     private struct State {
         var name = ""
         var brokers: String?
-        var problems: [Dependency: String] = [.worker: WorkerStatus.starting] {
-            didSet {
-                let begun = problemsSince
-                problemsSince = problems.reduce(into: [:]) { $0[$1.key] = begun[$1.key] ?? .now }
-            }
-        }
-        var problemsSince: [Dependency: ContinuousClock.Instant] = [.worker: .now]
+        var problems = SteadyProblems<Dependency>()
         var sources: [(dependency: Dependency, problem: @Sendable () -> String?)] = []
         var isClockCompared = false
         var keyProblems: [String: String] = [:]
@@ -99,7 +93,9 @@ public final class WorkerStatus: Sendable {
     /// - Parameter elapsed: the time since any moment, by a clock that nobody sets.
     init(elapsed: @escaping @Sendable () -> Duration) {
         self.elapsed = elapsed
-        state = Mutex(State(heartbeat: elapsed()))
+        var first = State(heartbeat: elapsed())
+        first.problems.set(.worker, Self.starting, isFault: false, at: first.heartbeat)
+        state = Mutex(first)
         degradations.watch(.apps) { [weak self] in self?.waitingApps }
         degradations.watch(.lanes) { [weak self] in self?.waitingLanes }
     }
@@ -119,8 +115,9 @@ public final class WorkerStatus: Sendable {
     /// The missing dependencies, each with the reason; empty if the worker is ready.
     public var problems: [Dependency: String] {
         let (problems, sources) = state.withLock { state in
-            var problems = state.problems
-            let silence = elapsed() - state.heartbeat
+            let now = elapsed()
+            var problems = state.problems.all(at: now)
+            let silence = now - state.heartbeat
             if silence >= Self.silentAfter {
                 problems[.progress] =
                     "the worker's loop stands still for \(silence.components.seconds)s: \(state.step)"
@@ -138,7 +135,10 @@ public final class WorkerStatus: Sendable {
     }
 
     /// The begin of each problem.
-    var problemsSince: [Dependency: ContinuousClock.Instant] { state.withLock { $0.problemsSince } }
+    var problemsSince: [Dependency: ContinuousClock.Instant] {
+        let (now, instant) = (elapsed(), ContinuousClock.now)
+        return state.withLock { $0.problems.begins(at: now) }.mapValues { instant - (now - $0) }
+    }
 
     /// Whether nothing keeps the worker from working.
     public var isReady: Bool { problems.isEmpty }
@@ -159,7 +159,7 @@ public final class WorkerStatus: Sendable {
     public var isAlive: Bool {
         state.withLock { state in
             let now = elapsed()
-            let isExplained = state.problems.keys.contains { $0 != .progress }
+            let isExplained = state.problems.all(at: now).keys.contains { $0 != .progress }
             return now - state.heartbeat < Self.stuckAfter && (isExplained || !state.progress.isStuck(at: now))
         }
     }
@@ -168,7 +168,11 @@ public final class WorkerStatus: Sendable {
     public var sinceHeartbeat: Duration { state.withLock { elapsed() - $0.heartbeat } }
 
     /// Sets the problem of `dependency`; nil where there is none.
-    func set(_ dependency: Dependency, _ problem: String?) { state.withLock { $0.problems[dependency] = problem } }
+    ///
+    /// - Parameter isFault: false for the decision of an operator, which ends at once.
+    func set(_ dependency: Dependency, _ problem: String?, isFault: Bool = true) {
+        state.withLock { $0.problems.set(dependency, problem, isFault: isFault, at: elapsed()) }
+    }
 
     /// Whether another clock that decides readiness was compared of late. Without one, nothing is known against this clock.
     var isClockCompared: Bool { state.withLock { $0.isClockCompared } }
@@ -180,7 +184,8 @@ public final class WorkerStatus: Sendable {
         state.withLock { state in
             state.keyProblems[source] = problem
             let problems = state.keyProblems.sorted { $0.key < $1.key }.map(\.value)
-            state.problems[.keys] = problems.isEmpty ? nil : problems.joined(separator: "; ")
+            state.problems.set(
+                .keys, problems.isEmpty ? nil : problems.joined(separator: "; "), isFault: false, at: elapsed())
         }
     }
 
@@ -212,9 +217,9 @@ public final class WorkerStatus: Sendable {
     func look(at waiting: SessionProgress.Waiting, _ step: String) -> (before: String?, problem: String?) {
         state.withLock { state in
             let length = state.progress.look(at: waiting, now: elapsed())
-            let before = state.problems[.progress]
+            let before = state.problems.present(.progress)
             let problem = length.map { "events wait, and none is settled for \($0.components.seconds)s: \(step)" }
-            state.problems[.progress] = problem
+            state.problems.set(.progress, problem, at: elapsed())
             return (before, problem)
         }
     }

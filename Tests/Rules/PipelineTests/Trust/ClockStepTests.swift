@@ -60,7 +60,9 @@ private struct ClockWalk {
     }
 
     private static let users = ["ann", "bob", "cid"]
-    private static let steps: [Int64] = [0, 50, -50, 3000, -3000, 7200, -7200, 172_800, -172_800, 34_560_000, -34_560_000]
+    private static let steps: [Int64] = [
+        0, 50, -50, 3000, -3000, 7200, -7200, 172_800, -172_800, 34_560_000, -34_560_000,
+    ]
 
     private var random: SeededGenerator
     private var now = TestBench.now

@@ -52,7 +52,7 @@ import Testing
     @Test func `a status has the time since the loop's last heartbeat`() async {
         let status = WorkerStatus()
         let start = ContinuousClock.now
-        status.beat("it takes records")
+        status.beat("it consumes records")
         #expect(status.sinceHeartbeat <= .now - start)
         #expect(status.sinceHeartbeat >= .zero)
     }
@@ -69,7 +69,7 @@ import Testing
         let status = WorkerStatus(elapsed: { elapsed.now })
         status.set(.worker, nil)
         func look(_ waiting: SessionProgress.Waiting) -> Bool {
-            status.beat("it takes records")
+            status.beat("it consumes records")
             _ = status.look(at: waiting, "no record arrives")
             return status.isReady
         }
@@ -88,7 +88,7 @@ import Testing
         let elapsed = Elapsed()
         let status = WorkerStatus(elapsed: { elapsed.now })
         func looks(_ waiting: SessionProgress.Waiting) -> Bool {
-            status.beat("it takes records")
+            status.beat("it consumes records")
             _ = status.look(at: waiting, "")
             return status.isAlive
         }
@@ -111,7 +111,7 @@ import Testing
         #expect(status.isAlive)
         elapsed.pass(30)
         #expect(!status.isAlive)
-        status.beat("it takes records")
+        status.beat("it consumes records")
         #expect(status.isReady && status.isAlive)
     }
 

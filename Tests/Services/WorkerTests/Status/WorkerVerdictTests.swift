@@ -41,15 +41,6 @@ import WorkerTestSupport
         #expect(verdict.findings[3] == .lane(pause))
     }
 
-    @Test func `a problem that changes its words keeps its begin`() throws {
-        let status = WorkerStatus()
-        let begin = try #require(status.problemsSince[.worker])
-        status.set(.worker, "it is stopping")
-        #expect(status.problemsSince == [.worker: begin])
-        status.set(.worker, nil)
-        #expect(status.problemsSince.isEmpty)
-    }
-
     @Test func `dead letters of strangers do not degrade the worker, and those of an app do`() {
         let (status, metrics) = (WorkerStatus(), WorkerMetrics())
         status.set([.init(name: "a", adapter: "braze", keyRing: "r", keyVersion: nil, suspension: nil)])
