@@ -179,6 +179,12 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
             requiresAbort: requiresAbort)
     }
 
+    /// Returns this error with `cause`, which came first, in its message.
+    public func following(_ cause: KafkaError) -> KafkaError {
+        KafkaError(
+            code, "\(cause); then \(message)", isRetriable: isRetriable, isFatal: isFatal, requiresAbort: requiresAbort)
+    }
+
     init(
         _ code: Code, _ message: String, isRetriable: Bool = false, isFatal: Bool = false, requiresAbort: Bool = false
     ) {

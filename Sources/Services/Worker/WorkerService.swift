@@ -250,12 +250,15 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             signing: context.signer, worker: session.instance, cores: signingLanes, spans: telemetry?.spans, now: now)
         var committed = CommittedOffsets()
         var lanePauses = LanePauses()
+        var blockage: Blockage?
         var backoff = Backoff()
         var isFirst = true
         while true {
             let start = ContinuousClock.now
             let end: SessionEnd
-            do { end = try await session.run(&processor, &committed, &lanePauses) } catch let error as KafkaError {
+            do {
+                end = try await session.run(&processor, &committed, &lanePauses, &blockage)
+            } catch let error as KafkaError {
                 // Brokers that a worker has reached before are waited for.
                 guard !isFirst else { throw error }
                 if error.code.isConnection { context.reachability.lost(error) }

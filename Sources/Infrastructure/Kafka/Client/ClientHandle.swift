@@ -14,6 +14,7 @@ final class ClientHandle: @unchecked Sendable {
     private let blockingCalls: DispatchQueue
     private let closed = Atomic(false)
     private let said = Mutex<KafkaError?>(nil)
+    private let refusals = Mutex<Set<String>>([])
     /// The source of its OAUTHBEARER tokens; nil if it needs none.
     private let tokens: (provider: BearerTokenProvider, client: BearerClient)?
 
@@ -82,7 +83,9 @@ final class ClientHandle: @unchecked Sendable {
     func handle(common event: OpaquePointer) -> KafkaError? {
         switch unsafe rd_kafka_event_type(event) {
         case RD_KAFKA_EVENT_LOG:
-            unsafe LibraryLog.write(event, to: logger)
+            if let topic = unsafe LibraryLog.write(event, to: logger) {
+                refusals.withLock { _ = $0.insert(topic) }
+            }
             return nil
         case RD_KAFKA_EVENT_ERROR:
             let error = unsafe self.error(of: event)
@@ -95,6 +98,15 @@ final class ClientHandle: @unchecked Sendable {
             unsafe rd_kafka_oauthbearer_set_token_failure(pointer, reason)
             return nil
         default: return nil
+        }
+    }
+
+    /// Returns the topics that no transaction may write, as far as was found since the last call. Only the library's log
+    /// names them.
+    func takeRefusals() -> Set<String> {
+        refusals.withLock { refusals in
+            defer { refusals = [] }
+            return refusals
         }
     }
 

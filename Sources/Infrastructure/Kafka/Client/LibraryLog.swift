@@ -4,11 +4,15 @@ import Logging
 /// librdkafka's log lines, in swift-log.
 enum LibraryLog {
     /// Writes a log event. The caller destroys it.
-    static func write(_ event: OpaquePointer, to logger: Logger) {
+    ///
+    /// - Returns: the topic that the coordinator refused to make part of a transaction, if the line is about one.
+    static func write(_ event: OpaquePointer, to logger: Logger) -> String? {
         var facility: UnsafePointer<CChar>?
         var text: UnsafePointer<CChar>?
         var severity: Int32 = 0
-        guard unsafe rd_kafka_event_log(event, &facility, &text, &severity) == 0, let text = unsafe text else { return }
+        guard unsafe rd_kafka_event_log(event, &facility, &text, &severity) == 0, let text = unsafe text else {
+            return nil
+        }
         let line = unsafe String(cString: text)
         let part = unsafe facility.map { unsafe String(cString: $0) } ?? ""
         let level = level(ofPart: part) ?? level(ofSyslog: severity)
@@ -19,6 +23,18 @@ enum LibraryLog {
                 "kafka.facility": "\(part)",
                 "kafka.text": "\(line)",
             ])
+        return part == "ADDPARTS" ? refusedTopic(in: line) : nil
+    }
+
+    /// Returns the topic in the line of librdkafka 2.0.2 about a partition that cannot become part of a
+    /// transaction. The partitions beside it were not attempted, which is no reason.
+    static func refusedTopic(in line: String) -> String? {
+        let parts = line.split(separator: "\"", maxSplits: 2, omittingEmptySubsequences: false)
+        let others = unsafe String(cString: rd_kafka_err2str(RD_KAFKA_RESP_ERR_OPERATION_NOT_ATTEMPTED))
+        guard parts.count == 3, parts[0].hasSuffix("Failed to add partition "), !parts[2].hasSuffix(others) else {
+            return nil
+        }
+        return String(parts[1])
     }
 
     /// Returns whether a line is about properties of the other kind of client: consumers and producers share one

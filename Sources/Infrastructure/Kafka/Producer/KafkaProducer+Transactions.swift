@@ -57,6 +57,10 @@ extension KafkaProducer {
         }
     }
 
+    /// Returns the topics that no transaction may write, as far as was found since the last call: the errors of records and
+    /// calls do not name them.
+    public func takeRefusals() -> Set<String> { client.takeRefusals() }
+
     private func transactional(
         _ operation: String, _ call: @escaping @Sendable (OpaquePointer) -> OpaquePointer?
     ) async throws(KafkaError) {

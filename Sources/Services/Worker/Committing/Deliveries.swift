@@ -52,8 +52,10 @@ struct Deliveries {
 
     /// Returns the topics that refuse records, and the error. An error without a topic may concern any record's topic:
     /// a record that timed out may have waited for the topic of another record. `cause` is the library's error for the
-    /// whole transaction.
-    func refused(because cause: KafkaError) -> Blockage? {
+    /// whole transaction, and `topics` has those that it may not write, if the library names them.
+    func refused(because cause: KafkaError, _ topics: Set<String>) -> Blockage? {
+        let named = records.map(\.record).filter { topics.contains($0.topic) }
+        if hasOnlyConsequences, !named.isEmpty { return Blockage(cause, named) }
         let refused = failures { $0.code.isAboutTopic && $0.code != .messageTooLarge }
         guard let first = refused.first, let error = errors[first] else {
             let isMeant = hasOnlyConsequences && cause.code.isAboutTopic && cause.code != .messageTooLarge

@@ -17,13 +17,9 @@ struct TransactionalCommitter: Committer {
     let consumers: PerLane<KafkaConsumer>
     let configuration: Configuration
     let now: @Sendable () -> UnixTime
-    /// Between two tries of the same call.
-    private let pause = Duration.milliseconds(50)
-    /// The timeout of one call that ends a transaction: longer than a coordinator leaves a transaction open by default.
-    /// The worker repeats the call, but can close a producer that was given up between two calls.
-    private static let callLimit = Duration.seconds(20)
-    /// The most failures of a transaction in a row because of the transaction before it.
-    private static let aftermaths = 5
+    /// The timeout of one call.
+    var callLimit = Transactions.callLimit
+    private var transactions: Transactions { Transactions(producer: producer, callLimit: callLimit) }
 
     func commit(_ unit: CommitUnit, _ additions: Additions) async -> CommitResult {
         var unit = unit
@@ -34,7 +30,7 @@ struct TransactionalCommitter: Committer {
             case .ended(let result): return result
             case .aftermath(let error):
                 aftermaths += 1
-                if aftermaths > Self.aftermaths { return .aborted(error) }
+                if aftermaths > Transactions.aftermaths { return .aborted(error) }
             case .tooLarge(let places, let error):
                 aftermaths = 0
                 guard let culprit = large.culprit(among: places) else { continue }
@@ -87,16 +83,16 @@ struct TransactionalCommitter: Committer {
         if let error = deliveries.error { return await abort(after: error, deliveries) }
         let groups: [(offsets: [PartitionOffset], group: ConsumerGroupMetadata)]
         do throws(KafkaError) { groups = try await identities(unit) } catch {
-            return .ended(await abort().map { CommitResult(ended: $0) } ?? .aborted(error))
+            return .ended(await transactions.abort().map { CommitResult(ended: $0) } ?? .aborted(error))
         }
         for (offsets, group) in groups {
-            let error = await repeating { () throws(KafkaError) in
-                try await producer.sendOffsets(offsets, of: group, within: .seconds(10))
+            let error = await transactions.repeating { () throws(KafkaError) in
+                try await producer.sendOffsets(offsets, of: group, within: min(.seconds(10), callLimit))
             }
             if let error { return await abort(after: error, deliveries) }
         }
-        let error = await repeating { () throws(KafkaError) in
-            try await producer.commitTransaction(within: Self.callLimit)
+        let error = await transactions.repeating { () throws(KafkaError) in
+            try await producer.commitTransaction(within: callLimit)
         }
         if let error { return .ended(CommitResult(ended: error)) }
         return .ended(.committed(unit))
@@ -122,42 +118,21 @@ struct TransactionalCommitter: Committer {
     /// Ends a transaction in which something went wrong.
     private func abort(after error: KafkaError, _ deliveries: Deliveries) async -> Attempt {
         var cause = error
-        if deliveries.hasOnlyConsequences { cause = await reason() ?? error }
+        if deliveries.hasOnlyConsequences { cause = await transactions.reason() ?? error }
         // A record that failed makes the library want an abort; the record's own error does not show that.
         let isDelivery = deliveries.error != nil && !cause.isFatal && !cause.isFenced
         guard isDelivery || TransactionVerdict(cause) == .abort else { return .ended(CommitResult(ended: cause)) }
-        if let error = await abort() { return .ended(CommitResult(ended: error)) }
+        let blockage = deliveries.refused(because: cause, producer.takeRefusals())
+        if let error = await transactions.abort() {
+            // The transaction never began at the coordinator, which refused its first request, and cannot be aborted there.
+            // The next check of the topic finds that the producer is of no further use.
+            if let blockage, !error.isFenced { return .ended(.blocked(blockage)) }
+            return .ended(CommitResult(ended: error.following(cause)))
+        }
         if cause.code == .outOfOrderSequence { return .aftermath(cause) }
         let tooLarge = deliveries.tooLarge
         if !tooLarge.isEmpty { return .tooLarge(tooLarge, cause) }
-        return .ended(deliveries.refused(because: cause).map(CommitResult.blocked) ?? .aborted(cause))
-    }
-
-    /// Returns the reason why the library requires an abort of the open transaction. The library reports it when
-    /// another transaction is begun, which changes nothing. The records' own errors only report that they were dropped.
-    private func reason() async -> KafkaError? {
-        do throws(KafkaError) { try await producer.beginTransaction() } catch {
-            return error.code == .invalidState ? nil : error
-        }
-        return nil
-    }
-
-    /// - Returns: The reason why the transaction could not be aborted; nil if it was.
-    private func abort() async -> KafkaError? {
-        await repeating { () throws(KafkaError) in try await producer.abortTransaction(within: Self.callLimit) }
-    }
-
-    /// Repeats `call` while its error allows the same call again.
-    private func repeating(_ call: () async throws(KafkaError) -> Void) async -> KafkaError? {
-        while true {
-            do throws(KafkaError) {
-                try await call()
-                return nil
-            } catch {
-                guard TransactionVerdict(error) == .retry, !Task.isCancelled else { return error }
-                try? await Task.sleep(for: pause)
-            }
-        }
+        return .ended(blockage.map(CommitResult.blocked) ?? .aborted(cause))
     }
 
     private func blocked(_ unit: CommitUnit, _ place: Int, _ error: KafkaError) -> CommitResult {
@@ -165,22 +140,5 @@ struct TransactionalCommitter: Committer {
         return .blocked(Blockage(error, [ProducerRecord(output, configuration)]))
     }
 
-    /// Writes the refused records, and aborts: whatever the result is, no reader sees them.
-    func isCleared(_ blockage: Blockage) async -> BlockageCheck {
-        // The library remembers for a while what it heard of a topic; asking makes it forget.
-        for record in blockage.records { _ = try? await producer.metadata(of: record.topic, within: .seconds(5)) }
-        var last: KafkaError?
-        for _ in 0...Self.aftermaths {
-            do throws(KafkaError) { try await producer.beginTransaction() } catch { return BlockageCheck(ended: error) }
-            let errors = await producer.deliver(blockage.records).compactMap { $0 }
-            var error = errors.first { !Deliveries.consequences.contains($0.code) } ?? errors.first
-            if let dropped = error, Deliveries.consequences.contains(dropped.code) { error = await reason() ?? dropped }
-            if let error, error.isFatal || error.isFenced { return BlockageCheck(ended: error) }
-            if let error = await abort() { return BlockageCheck(ended: error) }
-            guard let error else { return .cleared }
-            guard error.code == .outOfOrderSequence else { return .blocked(error) }
-            last = error
-        }
-        return last.map(BlockageCheck.blocked) ?? .cleared
-    }
+    func isCleared(_ blockage: Blockage) async -> BlockageCheck { await transactions.isCleared(blockage) }
 }

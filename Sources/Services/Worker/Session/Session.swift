@@ -27,9 +27,11 @@ struct Session {
     ///   - processor: The batch processor, whose memory of published tokens outlives the session.
     ///   - committed: The committed offsets, which outlive the session too.
     ///   - lanePauses: The pauses of lanes, which outlive the session too.
+    ///   - blockage: The topics that could not be written, until they can.
     /// - Throws: `KafkaError` where the brokers cannot be reached at all, or refuse the clients.
     func run(
-        _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets, _ lanePauses: inout LanePauses
+        _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets, _ lanePauses: inout LanePauses,
+        _ blockage: inout Blockage?
     ) async throws -> SessionEnd {
         let properties = KafkaProperties(configuration, bootstrapServers: bootstrapServers)
         // Clients that are made now read the files as they are now.
@@ -42,7 +44,7 @@ struct Session {
         let end: SessionEnd
         do {
             end = try await run(
-                &processor, &committed, &lanePauses, &closing, producer: producer, properties: properties)
+                &processor, &committed, &lanePauses, &blockage, &closing, producer: producer, properties: properties)
         } catch {
             await producer.close(within: ClosingTime.least)
             throw error
@@ -58,7 +60,7 @@ struct Session {
 
     private func run(
         _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets, _ lanePauses: inout LanePauses,
-        _ closing: inout ClosingTime, producer: KafkaProducer, properties: KafkaProperties
+        _ blockage: inout Blockage?, _ closing: inout ClosingTime, producer: KafkaProducer, properties: KafkaProperties
     ) async throws -> SessionEnd {
         guard try await waitForTopics(producer), try await waitForAbandonedTiers(producer, properties) else {
             return .stopped
@@ -67,7 +69,7 @@ struct Session {
             .partitionCount
         let floor = VersionFloor(context, bootstrapServers: bootstrapServers)
         producer.prepare(configuration.outputTopics)
-        if isExactlyOnce, let end = await register(producer) { return end }
+        if let end = await waitForClearance(of: &blockage, Transactions(producer: producer)) { return end }
         let wakeup = Wakeup()
         let control = ControlTopic(
             configuration, bootstrapServers: bootstrapServers, now: context.now, unreadable: context.unreadable,
@@ -134,7 +136,7 @@ struct Session {
         processor = loop.processor
         committed = loop.committed
         lanePauses = loop.lanePauses
-        processor.rollBack()
+        blockage = loop.blockage
         let keepsPlaces = !end.isStop && !Task.isShuttingDownGracefully
         let isLeft: Bool
         if let leaving {
@@ -244,27 +246,6 @@ struct Session {
             observer.controlUnread(configuration.topics.control, reason, isNew: !isTold)
             isTold = true
             return nil
-        }
-    }
-
-    /// Registers the transactional id, which ends a predecessor's open transaction.
-    private func register(_ producer: KafkaProducer) async -> SessionEnd? {
-        while true {
-            do throws(KafkaError) {
-                try await producer.initTransactions(within: .seconds(30))
-                return nil
-            } catch {
-                switch TransactionVerdict(error) {
-                case .fenced: return .fenced(error)
-                case .abort, .unusable: return .unusable(error)
-                case .retry:
-                    // With an expired certificate it would not finish.
-                    if context.requests.takeRenewal() { return .renewed }
-                    observer.registrationFailed(error)
-                    guard await pause(.milliseconds(250)) else { return .stopped }
-                    observer.brokersFound()
-                }
-            }
         }
     }
 

@@ -1,10 +1,11 @@
 import AsyncTestSupport
 import Kafka
 import Logging
-import Pipeline
 import Testing
+import WorkerConfiguration
 import WorkerTestSupport
 
+@testable import Pipeline
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(5))) struct OutageTests {
@@ -23,6 +24,20 @@ import WorkerTestSupport
                 try await bench.broker.inject(.brokerUp(1))
                 #expect(Ended(await result) == .committed)
                 #expect(Ended(await committer.commit(unit)) == .committed)
+            }
+        }
+    }
+
+    /// Such as a library that got stuck: it answers each call for ever that the call may be repeated.
+    @Test func `a transaction that never ends is given up, for new clients to settle it`() async throws {
+        try await CommitBench.with(kafka: ["session.timeout.ms: 60000", "transaction.timeout.ms: 20000"]) { bench in
+            try await bench.withProducer { producer in
+                var committer = bench.committer(producer)
+                committer.callLimit = .milliseconds(200)
+                let partition = TopicPartition(topic: bench.configuration.topics.invalidations, partition: 0)
+                let unit = CommitUnit(batches: [], offsets: PerLane { $0 == .live ? [partition: 1] : [:] })
+                try await bench.broker.inject(.brokerDown(1))
+                #expect(Ended(await committer.commit(unit)) == .unusable("_TIMED_OUT"))
             }
         }
     }

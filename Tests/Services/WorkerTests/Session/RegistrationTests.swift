@@ -49,7 +49,8 @@ import WorkerTestSupport
                     apps: [], signing: context.signer, maximumEventBytes: 1024, now: { Events.now })
                 var committed = CommittedOffsets()
                 var lanePauses = LanePauses()
-                switch try await session.run(&processor, &committed, &lanePauses) {
+                var blockage: Blockage?
+                switch try await session.run(&processor, &committed, &lanePauses, &blockage) {
                 case .stopped, .renewed, .reopened, .broken: return nil
                 case .unusable(let error): return .unusable("\(error.code)")
                 case .fenced: return .fenced
