@@ -253,6 +253,8 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         var blockage: Blockage?
         var backoff = Backoff()
         var isFirst = true
+        var twins = TwinSearch()
+        let first = ContinuousClock.now
         while true {
             let start = ContinuousClock.now
             let end: SessionEnd
@@ -273,16 +275,11 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             case .reopened:
                 if .now - start > .seconds(60) { backoff.reset() }
                 guard await backoff.wait(while: { !Task.isShuttingDownGracefully }) else { return }
-            case .fenced(let error) where error.code == .fencedInstance:
-                // Brokers that restart during a join report that of a member's own former self, too: the next process
-                // gets its places.
-                throw WorkerError(
-                    "fenced: another live worker of the group \(configuration.kafka.group) has this one's name, \(session.instance); give each its own kafka.instance. Where there is none, a broker restarted: let this one be restarted: \(error)"
-                )
             case .fenced(let error):
-                throw WorkerError(
-                    "fenced: a transaction outlived its timeout, or another worker has the transactional id \(session.instance); let this one be restarted, and give each its own kafka.instance: \(error)"
-                )
+                context.observer.clientsFailed(error)
+                guard try await outlive(&twins, session, ContinuousClock.now - first),
+                    await backoff.wait(while: { !Task.isShuttingDownGracefully })
+                else { return }
             case .broken(let fault):
                 throw WorkerError(
                     "an error in the program: \(fault); no event is lost: restart the worker, and report this line")

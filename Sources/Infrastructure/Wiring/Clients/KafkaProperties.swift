@@ -114,6 +114,11 @@ public struct KafkaProperties: Sendable {
     /// The time after which a group hands on the partitions of a member that shows no sign of life.
     private static let sessionTimeout = 10_000
 
+    /// The time after which the groups hand on the partitions of a worker that shows no sign of life.
+    package var sessionLength: Duration {
+        .milliseconds(consumer["session.timeout.ms"].flatMap { Int($0) } ?? Self.sessionTimeout)
+    }
+
     /// Returns the transaction timeout, well below the session's: a transaction that hangs must be aborted before the
     /// group assigns its partitions to another worker. Brokers look for such transactions every ten seconds by their default, and
     /// readers of committed records wait until then: less than 15 seconds in all.

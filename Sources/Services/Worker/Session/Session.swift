@@ -251,7 +251,7 @@ struct Session {
 
     /// - Returns: false when the worker is to stop. A graceful shutdown cancels nothing, so it is looked for between short
     ///   sleeps.
-    private func pause(_ length: Duration) async -> Bool {
+    func pause(_ length: Duration) async -> Bool {
         let end = ContinuousClock.now + length
         while .now < end {
             if Task.isShuttingDownGracefully || Task.isCancelled { return false }
