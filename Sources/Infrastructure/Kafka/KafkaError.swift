@@ -95,6 +95,16 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let authentication = Code(RD_KAFKA_RESP_ERR__AUTHENTICATION)
         /// As `authentication`, reported by the broker.
         public static let saslAuthenticationFailed = Code(RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED)
+        /// The brokers allow no session timeout like the consumer's.
+        public static let invalidSessionTimeout = Code(RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT)
+        /// The group's members distribute partitions in another way.
+        public static let inconsistentProtocol = Code(RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL)
+        /// The brokers accept no group of that name.
+        public static let invalidGroupID = Code(RD_KAFKA_RESP_ERR_INVALID_GROUP_ID)
+        /// The group has as many members as the brokers allow.
+        public static let groupIsFull = Code(RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED)
+        /// The brokers allow no transaction timeout as long as the producer's.
+        public static let invalidTransactionTimeout = Code(RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT)
         /// Using the transactional id is not allowed.
         public static let transactionalIDAuthorizationFailed = Code(
             RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED)

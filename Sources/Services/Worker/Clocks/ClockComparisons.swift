@@ -44,6 +44,8 @@ struct ClockComparisons: Sendable {
 
     /// The time for which a refusal counts without another one, in microseconds.
     private static let refusalMemory: Int64 = 600_000_000
+    /// The time in which the brokers' or the vendors' clocks may show that this clock is the wrong one, in microseconds.
+    private static let eventsPause: Int64 = 2_000_000
     /// The time between two lines about the producers' clocks. Records of other producers end a difference, and the next
     /// ones of the wrong producer begin it again.
     private static let eventsInterval = Duration.seconds(600)
@@ -53,6 +55,9 @@ struct ClockComparisons: Sendable {
     /// Whether the clock is more than a day behind the versions of this worker's tokens.
     var isBehindVersions = false
     private var start: Duration?
+    /// The longest lead of a live event over this clock that was not logged, and the time of the first one. One is enough:
+    /// the records of right producers may be between those of a wrong one.
+    private var eventsAhead: (by: Int64, since: UnixTime)?
     private var nextEventsLine = Duration.zero
 
     /// Records a moment that the clock of `source` dated just now.
@@ -63,6 +68,9 @@ struct ClockComparisons: Sendable {
     /// Records a moment that the clock of `source` dated, any time ago.
     mutating func record(delayed moment: UnixTime, of source: Source, at now: UnixTime) {
         sources[source, default: ClockComparison()].record(delayed: moment, at: now)
+        let ahead = moment.microseconds(since: now)
+        guard source == .events, ahead > ClockComparison.bound else { return }
+        eventsAhead = (max(ahead, eventsAhead?.by ?? 0), eventsAhead?.since ?? now)
     }
 
     /// Records that the brokers refused a record because of its time.
@@ -85,7 +93,10 @@ struct ClockComparisons: Sendable {
 
     /// Returns the difference from the clock of `source`; nil where the clocks agree.
     private func text(of source: Source, at now: UnixTime) -> String? {
-        guard let difference = sources[source]?.difference(at: now) else { return nil }
+        sources[source]?.difference(at: now).map { Self.text($0, of: source) }
+    }
+
+    private static func text(_ difference: Int64, of source: Source) -> String {
         let length = Outage.text(.microseconds(Int64(clamping: difference.magnitude)))
         return "this clock is \(length) \(difference > 0 ? "ahead of" : "behind") \(source.name)"
     }
@@ -121,8 +132,12 @@ struct ClockComparisons: Sendable {
     }
 
     private mutating func eventsLine(at now: UnixTime, _ elapsed: Duration) -> Notice? {
-        guard start == nil, elapsed >= nextEventsLine, let text = text(of: .events, at: now) else { return nil }
+        guard let ahead = eventsAhead else { return nil }
+        let age = now.microseconds(since: ahead.since).magnitude
+        guard start != nil || age >= UInt64(Self.eventsPause) else { return nil }
+        eventsAhead = nil
+        guard start == nil, elapsed >= nextEventsLine else { return nil }
         nextEventsLine = elapsed + Self.eventsInterval
-        return .eventsAreAhead(text)
+        return .eventsAreAhead(Self.text(-ahead.by, of: .events))
     }
 }

@@ -17,6 +17,13 @@ extension KafkaError.Code {
         case .groupAuthorizationFailed: "allow this account READ on groups that begin with \(group)"
         case .transactionalIDAuthorizationFailed:
             "allow this account WRITE on transactional ids that begin with \(group)-"
+        case .invalidSessionTimeout:
+            "set kafka.properties.session.timeout.ms within the brokers' group.min.session.timeout.ms and group.max.session.timeout.ms"
+        case .inconsistentProtocol:
+            "give all members of the group the same partition.assignment.strategy, and end those that are no workers"
+        case .groupIsFull: "raise the brokers' group.max.size"
+        case .invalidTransactionTimeout:
+            "set kafka.properties.transaction.timeout.ms to at most the brokers' transaction.max.timeout.ms, or raise that"
         case .clusterAuthorizationFailed: "allow this account IDEMPOTENT_WRITE on the cluster"
         default: "the brokers' logs have the cause"
         }

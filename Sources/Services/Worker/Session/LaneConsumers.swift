@@ -58,7 +58,7 @@ struct LaneConsumers: Sendable {
         var count = 0
         /// The records, in the form that the pipeline consumes.
         var records: [InputRecord] = []
-        /// The time of the last record.
+        /// The latest time of the records.
         var time: RecordTime?
         /// Everything else.
         var others: [KafkaConsumer.Event] = []
@@ -85,10 +85,13 @@ struct LaneConsumers: Sendable {
         return taken
     }
 
-    /// Returns the time of the last record among `events`, behind which there may be others, such as the end of a partition.
+    /// Returns the latest time of the records among `events`: those of one wrong clock may be among many of right ones.
     static func time(of events: [KafkaConsumer.Event]) -> RecordTime? {
-        for case .record(let record) in events.reversed() { return RecordTime(record) }
-        return nil
+        var latest: ConsumedRecord?
+        for case .record(let record) in events where record.timestamp ?? .min > latest?.timestamp ?? .min {
+            latest = record
+        }
+        return latest.flatMap { RecordTime($0) }
     }
 
     /// Begins the trace of `record`; nil if it is not traced.

@@ -52,7 +52,9 @@ extension SessionLoop {
         }
         observer.took(taken.records.count, lane)
         // Retries are dated by workers, perhaps by this one.
-        if lane == .live, let time = taken.time { clockSample.record = time }
+        if lane == .live, let time = taken.time, time.milliseconds > clockSample.record?.milliseconds ?? .min {
+            clockSample.record = time
+        }
         marks.took(taken.records)
         machine.received(taken.records, on: lane, at: context.now())
     }

@@ -84,6 +84,17 @@ import Testing
         #expect(results.flatMap(\.notices).count == 3)
     }
 
+    @Test(arguments: [3000, 400 * 86_400] as [Int64])
+    func `a single event that is dated ahead is logged, also among those of other producers`(_ ahead: Int64) {
+        let results = compare(60, lead: 0) { truth, _ in
+            let isAhead = truth.seconds - Self.now.seconds == 7
+            return .init(
+                record: RecordTime(
+                    milliseconds: truth.advanced(bySeconds: isAhead ? ahead : -1).milliseconds, isAppendTime: false))
+        }
+        #expect(results.map(\.notices.count) == (0..<60).map { $0 == 9 ? 1 : 0 })
+    }
+
     @Test func `a clock that brokers show to be behind has one line, and none about the events`() {
         let results = compare(900, lead: -10_800) { truth, instant in
             .init(

@@ -17,7 +17,7 @@ import WorkerTestSupport
         let end = KafkaConsumer.Event.endOfPartition(TopicPartition(topic: "t", partition: 0), at: 2)
         let time = RecordTime(milliseconds: 20, isAppendTime: false)
         #expect(LaneConsumers.time(of: [record(0, at: 10), record(1, at: 20), end, end]) == time)
-        #expect(LaneConsumers.time(of: [end, record(1, at: 20)]) == time)
+        #expect(LaneConsumers.time(of: [end, record(1, at: 20), record(2, at: 15)]) == time)
         #expect(LaneConsumers.time(of: [record(1, at: nil)]) == nil)
         #expect(LaneConsumers.time(of: [end]) == nil && LaneConsumers.time(of: []) == nil)
     }
