@@ -22,6 +22,8 @@ final class ControlTopic: Sendable {
         var read: [ControlWord] = []
         /// The records to write, the latest for each key.
         var unwritten: [[UInt8]: ControlWord] = [:]
+        /// The states that the fleet is in.
+        var held = HeldWords()
         /// The first records of the topic's partitions when it was opened, and that moment.
         var firsts: (marks: [TopicPartition: LogMark], at: UnixTime)?
         /// Whether the topic was created again, so that it is to be read from its start.
@@ -79,7 +81,10 @@ final class ControlTopic: Sendable {
     }
 
     private func tell(_ word: ControlWord) {
-        state.withLock { $0.unwritten[word.key] = word }
+        state.withLock { state in
+            state.unwritten[word.key] = word
+            state.held.note(word)
+        }
         written.signal()
     }
 
@@ -197,8 +202,8 @@ final class ControlTopic: Sendable {
         }
     }
 
-    /// Reads the topic that was created again from its start. A state that the new topic does not mention stays in
-    /// force.
+    /// Reads the topic that was created again from its start. A state that the new topic does not mention stays in force,
+    /// and is written to it: workers that start later know it from there alone.
     ///
     /// - Returns: the reader to continue with: the old one where the new topic could not be read.
     private func readAgain(_ reader: KafkaConsumer) async -> KafkaConsumer {
@@ -209,6 +214,12 @@ final class ControlTopic: Sendable {
                 let (opening, words) = try await readToEnd(next) { _ in Task.isCancelled ? .stopped : nil }
                 if case .open = opening {
                     await reader.close(within: .seconds(1))
+                    state.withLock { state in
+                        for word in state.held.missing(in: words, at: now()) {
+                            state.unwritten[word.key] = state.unwritten[word.key] ?? word
+                        }
+                    }
+                    written.signal()
                     took(Self.latest(of: words))
                     return next
                 }
@@ -232,7 +243,10 @@ final class ControlTopic: Sendable {
 
     private func took(_ words: [ControlWord]) {
         guard !words.isEmpty else { return }
-        state.withLock { $0.read += words }
+        state.withLock { state in
+            state.read += words
+            for word in words { state.held.note(word) }
+        }
         isRead()
     }
 
