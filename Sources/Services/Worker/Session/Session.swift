@@ -62,6 +62,9 @@ struct Session {
         _ processor: inout BatchProcessor, _ committed: inout CommittedOffsets, _ lanePauses: inout LanePauses,
         _ blockage: inout Blockage?, _ closing: inout ClosingTime, producer: KafkaProducer, properties: KafkaProperties
     ) async throws -> SessionEnd {
+        // First of all, for readers of committed records wait until the transaction of a predecessor is over.
+        _ = try await context.reachability.metadata(of: configuration.topics.tokens, from: producer)
+        if isExactlyOnce, let end = await register(producer) { return end }
         guard try await waitForTopics(producer), try await waitForAbandonedTiers(producer, properties) else {
             return .stopped
         }

@@ -17,6 +17,16 @@ import WorkerTestSupport
         try await Brokers.with { broker in try await check(request, broker) }
     }
 
+    /// Readers wait for the open transaction of a worker that was killed, whatever its successor waits for.
+    @Test func `a session registers before it waits for topics`() async throws {
+        try await Brokers.with { broker in
+            let configuration = try readConfiguration(workerConfiguration(brokers: broker.bootstrapServers))
+            try await broker.createTopic(configuration.topics.tokens, partitions: 1)
+            try await broker.inject(.topic(configuration.topics.deadLetters, .topicAuthorizationFailed))
+            #expect(try await end(of: .initProducerID, .producerFenced, broker, configuration) == .fenced)
+        }
+    }
+
     private func check(_ request: EmbeddedBroker.Request, _ broker: EmbeddedBroker) async throws {
         let configuration = try readConfiguration(workerConfiguration(brokers: broker.bootstrapServers))
         for topic in configuration.allTopics { try await broker.createTopic(topic, partitions: 1) }
