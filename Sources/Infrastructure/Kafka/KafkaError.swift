@@ -122,6 +122,11 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
             }
         }
 
+        /// Whether the error means that the group's coordinator refuses a member for its properties, until an operator acts.
+        public var isJoinRefused: Bool {
+            [.invalidSessionTimeout, .inconsistentProtocol, .invalidGroupID, .groupIsFull].contains(self)
+        }
+
         /// Whether the error passes once a coordinator is chosen and has begun, as on a cluster that has just started.
         public var isAboutNewCoordinator: Bool { [.notAvailable, .notCoordinator, .loading].contains(self) }
 

@@ -81,6 +81,9 @@ extension KafkaConsumer {
     /// The time in which the library forgets its place, which needs no broker.
     private static let placeLimit = Duration.seconds(2)
 
+    /// Whether the group's coordinator has accepted this consumer.
+    public var isMember: Bool { unsafe queue == nil ? false : Self.isMember(client.pointer) }
+
     private static func isMember(_ pointer: OpaquePointer) -> Bool {
         guard let member = unsafe rd_kafka_memberid(pointer) else { return false }
         defer { unsafe rd_kafka_mem_free(pointer, member) }

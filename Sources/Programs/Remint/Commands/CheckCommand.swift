@@ -28,7 +28,7 @@ struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
             Without --connect, the command opens no connection. With --connect, the command tests the brokers, the
             topics, the groups and a transactional id. It also tests the vendors' endpoints, the signers and the issuers
             of the gateway's sessions. It prints one line for each test. The command creates no topic, writes no record
-            and joins no group.
+            and joins no group that workers are in.
             """,
             examples: """
                 remint check --config remint.yaml

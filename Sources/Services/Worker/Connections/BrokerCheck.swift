@@ -73,9 +73,11 @@ struct BrokerCheck {
     }
 
     /// Reads the group's committed offsets, which only the group may do. A coordinator that has just begun is asked again.
+    /// For the live lane, a group that no worker is in is joined with a worker's properties.
     func use(group: String, of topic: String) async throws(ConnectionProblem) -> String {
         _ = try answeredTopics()
         let limit = limit
+        if group == self.group { try await join("\(group)-check", of: topic) }
         return try await withReader(group: group) { reader throws(KafkaError) in
             let end = ContinuousClock.now + limit
             while true {
@@ -86,6 +88,28 @@ struct BrokerCheck {
                 } catch {
                     guard error.code.isAboutNewCoordinator, .now < end else { throw error }
                     try? await Task.sleep(for: .milliseconds(200))
+                }
+            }
+        }
+    }
+
+    /// Joins `group` until its coordinator accepts the member or refuses it.
+    private func join(_ group: String, of topic: String) async throws(ConnectionProblem) {
+        let consumer: KafkaConsumer
+        do throws(KafkaError) {
+            consumer = try KafkaConsumer(
+                properties.consumer(of: .live).merging(["group.id": group]), topics: [topic],
+                logger: ConnectionCheck.silence)
+        } catch { throw problem(error, nil) }
+        let end = ContinuousClock.now + limit
+        try await consumer.whileOpen { consumer throws(ConnectionProblem) in
+            while await !consumer.isMember {
+                guard .now < end, !Task.isCancelled else {
+                    throw problem(.overdue("joining the group \(group)"), await consumer.lastError)
+                }
+                for case .error(let error) in await consumer.events(limit: 100, within: .milliseconds(100))
+                where error.isFatal || error.code.isJoinRefused || error.code == .groupAuthorizationFailed {
+                    throw problem(error, nil)
                 }
             }
         }

@@ -5,7 +5,8 @@ import VendorLookup
 import Wiring
 public import WorkerConfiguration
 
-/// Asks a configuration's questions, with clients like a worker's own. It joins no group, writes no record and creates no topic.
+/// Asks a configuration's questions, with clients like a worker's own. It joins no group
+/// that workers are in, writes no record and creates no topic.
 public struct ConnectionCheck: Sendable {
     private let configuration: Configuration
     private let limit: Duration

@@ -86,7 +86,7 @@ extension SessionObserver {
 
     /// Notes that the consumer of `lane` reports an error.
     func consumerFailed(_ error: KafkaError, _ lane: Lane) {
-        if error.code.isAboutReading { setUnread(error, lane) }
+        if error.code.isAboutReading || error.code.isJoinRefused { setUnread(error, lane) }
         let details: Logger.Metadata = [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"]
         // Lost connections are the library's lines, and an outage has a line of its own.
         if error.code.isConnection {

@@ -107,7 +107,11 @@ final class SessionObserver: Sendable {
         unread.withLock { unread in
             unread[lane] = error
             let reasons = Lane.allCases.compactMap { lane in
-                unread[lane].map { "the \(lane.rawValue) lane's topics cannot be read: \($0)" }
+                unread[lane].map { error in
+                    error.code.isJoinRefused
+                        ? "the group refuses the worker on the \(lane.rawValue) lane: \(error)"
+                        : "the \(lane.rawValue) lane's topics cannot be read: \(error)"
+                }
             }
             status.set(.topics, reasons.isEmpty ? nil : reasons.joined(separator: "; "))
         }
@@ -115,7 +119,8 @@ final class SessionObserver: Sendable {
 
     /// Notes that `lane` has joined its group, so that a refusal of the group is over.
     func joined(_ lane: Lane) {
-        if unread.withLock({ $0[lane]?.code == .groupAuthorizationFailed }) { setUnread(nil, lane) }
+        let code = unread.withLock { $0[lane]?.code }
+        if code == .groupAuthorizationFailed || code?.isJoinRefused ?? false { setUnread(nil, lane) }
     }
 
     /// Forgets the reasons why lanes could not be read.

@@ -51,6 +51,15 @@ import WorkerTestSupport
         #expect(answers.allSatisfy { $0.isOK }, "\(answers)")
     }
 
+    @Test func `a group that refuses the worker's members is reported`() async throws {
+        let answers = try await answers { broker in
+            try await broker.inject(.errors(.joinGroup, [.groupAuthorizationFailed]))
+        }
+        let failure = try failure(answers)
+        #expect(failure.question == .group("remint", of: "remint.invalidations"))
+        #expect(failure.detail.contains("GROUP_AUTHORIZATION_FAILED"))
+    }
+
     @Test func `a missing topic is reported and not created by the check`() async throws {
         let failure = try failure(try await answers(missing: ["remint.dead-letters"], asking: 2))
         #expect(failure.question == .topic("remint.dead-letters", isRead: false))

@@ -79,6 +79,18 @@ import Testing
         #expect(events == ["topic.unwritable", "topics.writable"])
     }
 
+    @Test(arguments: [KafkaError.Code.invalidSessionTimeout, .inconsistentProtocol, .groupAuthorizationFailed])
+    func `a group that refuses the worker is a reason until it joins`(_ code: KafkaError.Code) {
+        let observer = observer
+        status.set(.worker, nil)
+        observer.consumerFailed(KafkaError(code, "JoinGroup failed"), .live)
+        #expect(status.problems.keys.sorted() == [.topics] && status.problems[.topics]?.contains("\(code)") == true)
+        observer.joined(.bulk)
+        #expect(!status.isReady)
+        observer.joined(.live)
+        #expect(status.isReady)
+    }
+
     @Test func `an abort makes the worker unready only once the same abort repeats`() {
         let observer = observer
         observer.aborted(error, isRepeated: false)
