@@ -38,6 +38,17 @@ public struct ConsumerGroup: Sendable, Equatable {
 }
 
 extension KafkaProducer {
+    /// Returns the consumer groups `names`, as `KafkaConsumer.consumerGroups` does.
+    ///
+    /// - Throws: `KafkaError`, also where some brokers do not answer and the others do not know the group.
+    public func consumerGroups(
+        _ names: [String], within limit: Duration
+    ) async throws(KafkaError) -> [String: ConsumerGroup] {
+        try await client.consumerGroups(names, within: limit)
+    }
+}
+
+extension KafkaConsumer {
     /// Returns the consumer groups `names`, by name, as their coordinators describe them. A group that does not exist,
     /// or that this account may not see (DESCRIBE on the group), is left out. The embedded broker describes none.
     ///
@@ -48,10 +59,18 @@ extension KafkaProducer {
     public func consumerGroups(
         _ names: [String], within limit: Duration
     ) async throws(KafkaError) -> [String: ConsumerGroup] {
+        try await client.consumerGroups(names, within: limit)
+    }
+}
+
+extension ClientHandle {
+    fileprivate func consumerGroups(
+        _ names: [String], within limit: Duration
+    ) async throws(KafkaError) -> [String: ConsumerGroup] {
         let milliseconds = limit.kafkaMilliseconds
         var found: [String: ConsumerGroup] = [:]
         for name in names {
-            found[name] = try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
+            found[name] = try unsafe await blockingThrowing { (client) throws(KafkaError) in
                 var list: UnsafePointer<rd_kafka_group_list>?
                 let code = unsafe rd_kafka_list_groups(client, name, &list, milliseconds)
                 defer { if let list = unsafe list { unsafe rd_kafka_group_list_destroy(list) } }

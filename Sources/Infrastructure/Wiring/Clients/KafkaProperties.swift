@@ -87,6 +87,9 @@ public struct KafkaProperties: Sendable {
         return "\(String(letters.prefix(200)))-\(lane.rawValue)-\(digits)"
     }
 
+    /// The id by which this worker's clients are shown.
+    var clientID: String { consumer["client.id"] ?? "" }
+
     /// Returns the consumer group of `lane`.
     package func group(of lane: Lane) -> String { lane == .live ? group : "\(group)-\(lane.rawValue)" }
 

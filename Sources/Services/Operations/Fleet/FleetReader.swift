@@ -102,7 +102,15 @@ package actor FleetReader {
         let letters = await deadLetters(partitions, &problems, &missing)
         missing += [configuration.topics.tokens, configuration.topics.control].filter { partitions[$0] == nil }
         switch await described {
-        case .success(let groups): for place in lanes.indices { lanes[place].members = groups[lanes[place].group] }
+        case .success(let groups):
+            for place in lanes.indices {
+                guard let group = groups[lanes[place].group] else { continue }
+                let strangers = properties.strangers(among: group.members, of: lanes[place].lane)
+                problems += strangers.map { $0.strangerText(in: group.name) }
+                lanes[place].members = ConsumerGroup(
+                    name: group.name, state: group.state,
+                    members: group.members.filter { member in !strangers.contains { $0.id == member.id } })
+            }
         case .failure(let error): problems.append("the workers are unknown: \(error)")
         }
         let reports = rings.read()

@@ -19,6 +19,17 @@ extension SessionObserver {
         logger.info("partitions.assigned", "partitions were assigned", metadata: details)
     }
 
+    /// Notes the members of the groups that are no workers, each in words.
+    func found(strangers: [String]) {
+        let reason = strangers.isEmpty ? nil : strangers.joined(separator: "; ")
+        let before = status.degradations.reasons()[.groups]
+        status.degradations.set(.groups, reason)
+        guard let reason, reason != before else { return }
+        logger.error(
+            "group.stranger", "a consumer that is no worker is in a group of the workers; events of its partitions get no answer",
+            metadata: [LogKey.detail: "\(reason)"])
+    }
+
     /// Notes that a group did not wait for the answer to a rebalance.
     func answeredLate(_ error: KafkaError) {
         logger.warning(

@@ -103,7 +103,7 @@ struct Session {
         let commitWindow = CommitWindow()
         var loop = SessionLoop(
             lanes: lanes, committer: committer(producer, lanes, commitWindow), context: context, instance: instance,
-            control: control, commitWindow: commitWindow,
+            control: control, commitWindow: commitWindow, properties: properties,
             logs: PartitionLogs(properties, group: configuration.kafka.group, logger: context.clientLogger),
             versions: { await floor.read(partitions: tokenPartitions) }, processor: processor,
             committed: committed, lanePauses: lanePauses)

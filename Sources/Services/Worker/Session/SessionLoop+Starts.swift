@@ -117,7 +117,7 @@ extension SessionLoop {
             partitions[lane] = Array(await lanes.consumers[lane].assignedPartitions)
         }
         isLookingAtLogs = true
-        background.addTask { [logs, logViews, lanes, partitions, context] in
+        background.addTask { [logs, logViews, lanes, partitions, context, properties] in
             let time = context.now()
             var starts: [TopicPartition: Int64] = [:]
             for lane in Lane.allCases {
@@ -128,7 +128,22 @@ extension SessionLoop {
             // A partition that cannot be checked now is checked next time, or when it is assigned.
             let firsts = (try? await logs.firsts(of: starts)) ?? [:]
             logViews.put(LogViews(firsts: firsts, at: time, assignments: round))
+            await Self.lookForStrangers(lanes, properties, context.observer)
         }
+    }
+
+    /// Looks for members of the lanes' groups that are no workers, unless the brokers do not show the groups.
+    private static func lookForStrangers(
+        _ lanes: LaneConsumers, _ properties: KafkaProperties, _ observer: SessionObserver
+    ) async {
+        var found: [String] = []
+        for lane in Lane.allCases {
+            let name = properties.group(of: lane)
+            let groups = try? await lanes.consumers[lane].consumerGroups([name], within: PartitionLogs.timeout)
+            guard let group = groups?[name] else { return }
+            found += properties.strangers(among: group.members, of: lane).map { $0.strangerText(in: name) }
+        }
+        observer.found(strangers: found)
     }
 
     private mutating func compare(_ views: LogViews) {

@@ -18,6 +18,7 @@ struct SessionLoop {
     let control: ControlTopic
     /// The permission of commits to wait for a topic that cannot be written.
     let commitWindow: CommitWindow
+    let properties: KafkaProperties
     /// The logs of the partitions, as the brokers have them.
     let logs: PartitionLogs
     /// The highest version on the token topic, which others may have written.
@@ -68,11 +69,13 @@ struct SessionLoop {
 
     init(
         lanes: LaneConsumers, committer: any Committer, context: SessionContext, instance: String,
-        control: ControlTopic, commitWindow: CommitWindow, logs: PartitionLogs,
+        control: ControlTopic, commitWindow: CommitWindow, properties: KafkaProperties,
+        logs: PartitionLogs,
         versions: @escaping @Sendable () async -> Int64?, processor: BatchProcessor, committed: CommittedOffsets,
         lanePauses: LanePauses
     ) {
         self.instance = instance
+        self.properties = properties
         self.logs = logs
         self.versions = versions
         self.lanes = lanes

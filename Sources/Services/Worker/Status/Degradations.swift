@@ -18,6 +18,8 @@ final class Degradations: Sendable {
         case control
         /// Events get tokens.
         case events
+        /// Only workers are in the lanes' groups.
+        case groups
         /// No key that signs is near its end, and no campaign is paused.
         case keys
         /// No lane is paused.

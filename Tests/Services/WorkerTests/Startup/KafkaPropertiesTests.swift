@@ -37,6 +37,23 @@ import WorkerTestSupport
         #expect(properties.producer["client.id"] == "mine")
     }
 
+    @Test func `a member of a lane's group is a worker by its client's id or its static name`() throws {
+        let configuration = try configuration("  bootstrap_servers: 127.0.0.1:1")
+        let properties = KafkaProperties(configuration, bootstrapServers: "127.0.0.1:1")
+        let uuid = "6f1f2d3c-aaaa-bbbb-cccc-0123456789ab"
+        let name = try #require(properties.member(of: .live, topics: ["t"], place: "w-1")["group.instance.id"])
+        func member(_ id: String, _ clientID: String) -> ConsumerGroup.Member {
+            ConsumerGroup.Member(id: id, clientID: clientID, host: "/10.0.0.5", partitions: [])
+        }
+        let strangers = [
+            member("rdkafka-\(uuid)", "rdkafka"), member("console-consumer-\(uuid)", "console-consumer"),
+            member("w-1-bulk-0123abcd-\(uuid)", "mine"), member("", ""),
+        ]
+        let workers = [member("\(name)-\(uuid)", "mine"), member("remint-\(uuid)", "remint")]
+        #expect(properties.strangers(among: workers + strangers, of: .live) == strangers)
+        #expect(strangers[0].strangerText(in: "g").contains("rdkafka-\(uuid) at /10.0.0.5, with 0 partitions"))
+    }
+
     @Test func `a property librdkafka refuses is reported at its place, without its value`() throws {
         let configuration = try configuration(
             """
