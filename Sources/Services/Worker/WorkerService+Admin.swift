@@ -15,7 +15,6 @@ extension WorkerService {
         let reporter = StatusReporter(
             configuration, status: status, metrics: metrics, keys: { running.current.keys }, build: build, now: now)
         status.degradations.watch(.events) { [weak reporter] in reporter?.deadLetterExcess }
-        status.watch(.minting) { [weak reporter] in reporter?.mintTrouble }
         var server = AdminServer(
             address: address, status: status, metrics: metrics.registry, reporter: reporter, logger: logger)
         server.fleet = FleetView(

@@ -64,7 +64,6 @@ public final class WorkerStatus: Sendable {
         var name = ""
         var brokers: String?
         var problems = SteadyProblems<Dependency>()
-        var sources: [(dependency: Dependency, problem: @Sendable () -> String?)] = []
         var isClockCompared = false
         var keyProblems: [String: String] = [:]
         var apps: [AppStatus] = []
@@ -114,24 +113,14 @@ public final class WorkerStatus: Sendable {
 
     /// The missing dependencies, each with the reason; empty if the worker is ready.
     public var problems: [Dependency: String] {
-        let (problems, sources) = state.withLock { state in
+        state.withLock { state in
             let now = elapsed()
             var problems = state.problems.all(at: now)
             let silence = now - state.heartbeat
-            if silence >= Self.silentAfter {
-                problems[.progress] =
-                    "the worker's loop stands still for \(silence.components.seconds)s: \(state.step)"
-            }
-            return (problems, state.sources)
+            guard silence >= Self.silentAfter else { return problems }
+            problems[.progress] = "the worker's loop stands still for \(silence.components.seconds)s: \(state.step)"
+            return problems
         }
-        return sources.reduce(into: problems) { problems, source in
-            if problems[source.dependency] == nil { problems[source.dependency] = source.problem() }
-        }
-    }
-
-    /// Asks for the problem of `dependency` each time the problems are read.
-    func watch(_ dependency: Dependency, _ problem: @escaping @Sendable () -> String?) {
-        state.withLock { $0.sources.append((dependency, problem)) }
     }
 
     /// The begin of each problem.

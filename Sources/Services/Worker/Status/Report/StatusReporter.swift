@@ -62,7 +62,7 @@ final class StatusReporter: Sendable {
         }
     }
 
-    /// Records the counts at `instant`.
+    /// Records the counts at `instant`, and whether every app gets tokens.
     func note(at instant: ContinuousClock.Instant) {
         let counted = metrics.outcomeCounts
         let sample = StatusHistory.Sample(
@@ -71,7 +71,10 @@ final class StatusReporter: Sendable {
             deadLettered: counted.reduce(0) { $0 + ($1.outcome == "dead_lettered" ? $1.count : 0) },
             latency: PerLane { metrics.latencyCounts($0) })
         history.withLock { $0.add(sample) }
-        recents.withLock { if $0.isDue(at: instant) { $0.add(RecentCounts.Counts(counted), at: instant) } }
+        guard recents.withLock({ $0.isDue(at: instant) }) else { return }
+        let counts = RecentCounts.Counts(counted)
+        recents.withLock { $0.add(counts, at: instant) }
+        status.set(.minting, mintTrouble(in: recentApps(counts, at: instant)))
     }
 
     /// The report as `/status` answers it, at most half a second old.
@@ -127,7 +130,7 @@ final class StatusReporter: Sendable {
     /// The reason why events count as degraded; nil while few events of the configured apps are dead letters, of the last
     /// 15 minutes. Events of strangers do not count: no user of an app waits for them.
     var deadLetterExcess: String? {
-        let recent = recentApps
+        let recent = recentApps(RecentCounts.Counts(metrics.outcomeCounts), at: .now)
         var (tally, letters) = (StatusReport.Recent.Tally(), Set<String>())
         for app in recent.values {
             tally.ended += app.quarterHour.ended
@@ -139,9 +142,9 @@ final class StatusReporter: Sendable {
         return "\(tally.deadLettered) of \(tally.ended.of("event")) in the last 15 minutes are dead letters: \(codes)"
     }
 
-    /// The reason why an app counts as without tokens: most of its events of the last minute end as `mint_failed`.
-    var mintTrouble: String? {
-        let troubled = recentApps.filter { $0.value.mintFailed >= Self.leastFailures }
+    /// Returns the reason why one of `apps` counts as without tokens: most of its events of the last minute end as `mint_failed`.
+    private func mintTrouble(in apps: [String: StatusReport.Recent.App]) -> String? {
+        let troubled = apps.filter { $0.value.mintFailed >= Self.leastFailures }
             .filter { Double($0.value.mintFailed) > Self.mostFailed * Double($0.value.minute.ended) }
         guard let (name, app) = troubled.min(by: { $0.key < $1.key }) else { return nil }
         let others = troubled.count == 1 ? "" : "; and of \((troubled.count - 1).of("other app"))"
@@ -150,11 +153,12 @@ final class StatusReporter: Sendable {
             "\(share) end as mint_failed\(others): tokens cannot be signed, or the token topic accepts none of their size; see remint topics check, and remint dead-letters list --code mint_failed"
     }
 
-    /// The recent events of the configured apps.
-    private var recentApps: [String: StatusReport.Recent.App] {
-        let counts = RecentCounts.Counts(metrics.outcomeCounts)
+    /// Returns the recent events of the configured apps, as `counts` at `instant` are the present counts.
+    private func recentApps(
+        _ counts: RecentCounts.Counts, at instant: ContinuousClock.Instant
+    ) -> [String: StatusReport.Recent.App] {
         let names = Set(status.apps.map(\.name))
-        return recents.withLock { $0 }.recent(counts, at: .now).apps.filter { names.contains($0.key) }
+        return recents.withLock { $0 }.recent(counts, at: instant).apps.filter { names.contains($0.key) }
     }
 
     private func flow(_ lane: Lane, _ history: StatusHistory) -> StatusReport.LaneFlow {
