@@ -170,7 +170,9 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             group.addTask { [reachability = context.reachability] in await reachability.run() }
             group.addTask { [clock = context.clock, now] in await clock.run(now: now, observer.compared) }
             group.addTask { [ends = keyEnds(running, signer, metrics)] in await ends.run() }
-            if let topics = topicSettings(running) { group.addTask { await topics.run() } }
+            if let topics = TopicSettingsWatch(running, status: status, logger: logger) {
+                group.addTask { await topics.run() }
+            }
             if let certificates = ClientCertificates(configuration) {
                 let watcher = CertificateWatcher(
                     certificates, logger: logger, renew: { [status] in status.renewClients() },

@@ -42,19 +42,19 @@ struct TopicSettingsWatch: Sendable {
     }
 }
 
-extension WorkerService {
-    /// Returns the watch over the topics' settings; nil for a broker in this process, which has none.
-    func topicSettings(_ running: RunningConfiguration) -> TopicSettingsWatch? {
-        guard !configuration.kafka.isEmbedded else { return nil }
+extension TopicSettingsWatch {
+    /// The watch over the topics of `running`; nil for a broker in this process, whose topics have no settings.
+    init?(_ running: RunningConfiguration, status: WorkerStatus, logger: Logger) {
+        guard !running.started.kafka.isEmbedded else { return nil }
         var quiet = logger
         quiet.logLevel = .critical
-        return TopicSettingsWatch(
-            plan: { [status, quiet] in
+        self.init(
+            plan: { [quiet] in
                 let configuration = running.current
                 let brokers = status.brokers ?? configuration.kafka.bootstrapServers
                 let wanted = WantedTopic.all(configuration)
-                return TopicPlan(
-                    wanted, try await ClusterTopics(configuration, brokers: brokers, logger: quiet).read(wanted))
+                let topics = ClusterTopics(configuration, brokers: brokers, logger: quiet)
+                return TopicPlan(wanted, try await topics.read(wanted))
             }, status: status, logger: logger)
     }
 }
