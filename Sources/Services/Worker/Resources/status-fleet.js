@@ -68,7 +68,7 @@ const fleet = (() => {
     $("fleet-parts").classList.toggle("stale", !isKnown);
     $("fleet-trouble").hidden = isKnown;
     $("fleet-trouble").textContent = isKnown ? "" : "The fleet is unknown: " + (status === 200 ? "the worker is of another version than this page; load the page again" : body.error || "the server answered " + status);
-    if (isKnown) show(body);
+    if (isKnown) show(body); else fleetVerdict = { findings: [], more: 0 };
     const isEmpty = $("t-fleet-lanes").tBodies[0].rows.length === 0;
     $("fleet-parts").hidden = isEmpty;
     $("fleet-facts").hidden = isEmpty;

@@ -153,7 +153,8 @@ function showHeader() {
 // One verdict of this worker and the fleet. A subject that both name is shown once, as this worker knows it.
 function showVerdict() {
   const { verdict, worker, at } = report, own = new Set(verdict.findings.map(finding => finding.subject)), order = Object.keys(effects);
-  const findings = [...verdict.findings, ...fleetVerdict.findings.filter(finding => !own.has(finding.subject))]
+  const isCovered = ({ subject }) => own.has(subject) || own.has("worker/keys") && /^(ring|keys|campaign)/.test(subject) || own.has("worker/topics") && subject.startsWith("topic/");
+  const findings = [...verdict.findings, ...fleetVerdict.findings.filter(finding => !isCovered(finding))]
     .sort((a, b) => order.indexOf(a.effect) - order.indexOf(b.effect));
   const more = verdict.more + fleetVerdict.more, [word, mark] = findings.length ? effects[findings[0].effect] : ["works", "flow"];
   fill($("state"), [word]);
