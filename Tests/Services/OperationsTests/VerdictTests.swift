@@ -79,6 +79,7 @@ import Testing
     @Test(
         arguments: [
             (5, 121, 121, true), (5, 119, 121, false), (5, 121, 3, false), (0, 999, nil, false), (5000, 121, nil, true),
+            (5, 121, nil, false),
             (5, nil, 121, false),
         ] as [(Int64, Int64?, Int64?, Bool)])
     func `a lane is stalled if old events wait and nobody commits`(

@@ -4,7 +4,7 @@ import Pipeline
 
 extension FleetReader {
     /// The most waiting offsets of a lane that are read, to count the records among them.
-    private static let mostRead: Int64 = 1000
+    static let mostRead: Int64 = 1000
 
     /// Returns `lag` in records where few offsets wait. A transaction ends with a mark, which has an offset and which no group
     /// commits, so that a lane without work would never reach zero. The figures stay as they are where the topics cannot be read.
