@@ -209,7 +209,14 @@ package final class Section {
         for key in required where value(key.name) == nil {
             missing(key.name, "\(path(key.name)) is missing\(key.summary.isEmpty ? "" : ": \(key.summary)")")
         }
-        for member in members where !isOpen && !known.contains(member.name) {
+        guard !isOpen else { return }
+        // Each of thousands would be compared with every known key.
+        let names = Set(known), unknown = members.filter { !names.contains($0.name) }
+        if let next = unknown.dropFirst(Self.mostUnknown).first {
+            let rest = unknown.count - Self.mostUnknown
+            diagnostics.error(next.key, "\(rest) more unknown \(rest == 1 ? "key" : "keys") from here on; remove them")
+        }
+        for member in unknown.prefix(Self.mostUnknown) {
             guard member.key.scalar != nil, member.name != "<<" else {
                 let place = name.isEmpty ? "the file" : name
                 diagnostics.error(
@@ -222,6 +229,9 @@ package final class Section {
             refuseUnknown(member.key, member.name)
         }
     }
+
+    /// The number of unknown keys of a section that are reported one by one.
+    private static let mostUnknown = 50
 
     private func refuseUnknown(_ key: Node, _ name: String) {
         if let meant = Spelling.nearest(to: name, among: known), value(meant) == nil {

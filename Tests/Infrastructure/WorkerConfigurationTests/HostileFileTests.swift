@@ -23,7 +23,32 @@ struct HostileFileTests {
         #expect(properties?.count == 60_000)
         #expect(properties?.last?.value == "x")
         let unknown = (0..<60_000).map { "k\($0): 1\n" }.joined()
-        #expect(ConfigurationFile(SampleText.minimal + unknown).errors().count == 60_000)
+        let errors = ConfigurationFile(SampleText.minimal + unknown).errors()
+        #expect(errors.count == 51)
+        #expect(errors.contains { $0.hasSuffix("59950 more unknown keys from here on; remove them") })
+    }
+
+    @Test(arguments: [
+        "*a : 1", "? *a\n: 1", "{*a : 1}", "[*a]: 1", "{x: *a}: 1", "b: {[[*a], 2] : 1}",
+    ])
+    func `an alias in a key is refused before anything is composed`(_ key: String) {
+        let text = "a: &a [x, x]\n\(key)\n"
+        #expect(ConfigurationFile(text).errors().first?.contains("an alias is a key or a part of one") == true)
+    }
+
+    @Test(arguments: [
+        "b: *a", "b: [*a, *a]", "b: { c: *a }", "b: *a # *a : not a key", "b: 'a *a : text'", "b: c*a : d",
+    ])
+    func `an alias that is a value, and a text like one, is composed`(_ line: String) {
+        let errors = ConfigurationFile("a: &a [x, x]\n\(line)\n").errors()
+        #expect(!errors.contains { $0.contains("an alias is a key") })
+    }
+
+    @Test func `a file of too many levels, and one that is too large, are not composed`() {
+        let deep = ConfigurationFile("kafka: " + String(repeating: "[", count: 100)).errors()
+        #expect(deep.count == 1 && deep[0].contains("more than 64 levels"))
+        let large = ConfigurationFile("# " + String(repeating: "x", count: 16 << 20) + "\n").errors()
+        #expect(large.count == 1 && large[0].contains("the file is larger than 16384 kB"))
     }
 
     static let characters: [Mistake] = [

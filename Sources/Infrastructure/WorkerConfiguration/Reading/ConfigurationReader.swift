@@ -95,15 +95,9 @@ public struct ConfigurationReader {
     }
 
     func parse(_ text: String, _ diagnostics: Diagnostics) -> Node? {
-        do {
-            if let root = try Yams.compose(yaml: text) { return root }
-            diagnostics.error(nil, "the file is empty; config/remint.yaml shows every key")
-        } catch let error as YamlError {
-            diagnostics.syntax(error)
-        } catch {
-            diagnostics.error(nil, "not YAML")
-        }
-        return nil
+        YAMLText.root(
+            of: text, largest: ConfigurationSource.largestFile, sample: "config/remint.yaml shows every key",
+            diagnostics)
     }
 
     private func read(_ root: Section, into configuration: inout Configuration, _ notes: FileNotes) {

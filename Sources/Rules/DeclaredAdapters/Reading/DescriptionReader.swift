@@ -14,7 +14,11 @@ package struct DescriptionReader {
         description: VendorDescription?, tests: FileTests?, unfilled: [FileLocation], diagnostics: [Diagnostic]
     ) {
         let diagnostics = Diagnostics(file: file)
-        guard let root = DescriptionText.root(of: text, diagnostics) else { return (nil, nil, [], diagnostics.all) }
+        // The longest of the shipped files has a twentieth of these bounds.
+        let root = YAMLText.root(
+            of: text, largest: 256 << 10, mostNodes: 50_000, sample: "remint adapter new writes one to fill in",
+            diagnostics)
+        guard let root else { return (nil, nil, [], diagnostics.all) }
         let section = Section(root, name: "", diagnostics).declare(FileKeys.all)
         let description = root.mapping == nil ? nil : read(section)
         let required = description?.vouched.filter { $0.isRequired }.map { $0.name } ?? []

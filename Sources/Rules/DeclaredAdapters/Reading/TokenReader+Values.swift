@@ -95,7 +95,9 @@ extension TokenReader {
         // Behind two slashes the user is one percent-encoded part of a URL, whatever the rest is.
         let texts = ClaimsCompiler([:]).text(parts)
         let constants = texts.compactMap { if case .constant(let text) = $0 { text } else { nil } }.joined()
-        guard texts.contains(.user), let mark = constants.utf8.first(where: Self.structure.contains) else { return false }
+        guard texts.contains(.user), let mark = constants.utf8.first(where: Self.structure.contains) else {
+            return false
+        }
         diagnostics.error(
             node,
             "{{user}} is beside \(String(decoding: [mark], as: UTF8.self).debugDescription), so an id with such a character would be more than one value; write the value as a list or an object, and { $json: … } around it where the vendor wants a string"
