@@ -1,3 +1,4 @@
+import Formats
 import NIOCore
 import Serving
 
@@ -12,7 +13,7 @@ public struct PickupError: Error, Sendable, CustomStringConvertible {
     /// `key`. Returns any error that does not concern the address as it is.
     static func listening(at host: String, _ port: Int, named key: String, _ error: any Error) -> any Error {
         guard let error = error as? IOError else { return error }
-        let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        let place = HostAndPort(host: host, port: port)
         return PickupError("the gateway cannot listen at \(place): \(error.listeningProblem(named: key))")
     }
 }

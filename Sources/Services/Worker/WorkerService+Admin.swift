@@ -1,3 +1,4 @@
+import Formats
 import NIOCore
 import Serving
 import Telemetry
@@ -29,7 +30,8 @@ extension WorkerService {
         return Task.detached {
             do { try await server.run() } catch is CancellationError {} catch {
                 let problem = (error as? IOError)?.listeningProblem(named: "admin.listen") ?? "\(error)"
-                throw WorkerError("the admin server cannot listen at \(address.host):\(address.port): \(problem)")
+                let place = HostAndPort(host: address.host, port: address.port)
+                throw WorkerError("the admin server cannot listen at \(place): \(problem)")
             }
         }
     }

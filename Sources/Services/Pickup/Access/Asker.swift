@@ -103,9 +103,8 @@ struct AskerAccess: Sendable {
         _ credentials: DeviceCredentials?, _ request: Request, _ name: String, _ admitted: inout Arrivals.Admitted,
         within wait: Duration
     ) async throws -> (asker: Asker, app: PickupApp) {
-        guard let devices, let url = ComparableURL(publicURL + request.uri.path) else {
-            throw AccessRefusal.noSession
-        }
+        guard let devices else { throw AccessRefusal.noSession }
+        guard let url = ComparableURL(publicURL + request.uri.path) else { throw Problem.noSuchCall }
         let proven = ProvenRequest(method: request.method.rawValue, url: url)
         let time = now()
         let device = try await devices.verify(

@@ -123,6 +123,8 @@ struct Problem: Error {
     static let draining = Problem(
         .serviceUnavailable, "draining", "this gateway is about to stop; another one answers", retryAfter: 1)
 
+    static let noSuchCall = Problem(.notFound, "not_found", "no such call")
+
     static func invalid(_ detail: String) -> Problem { Problem(.badRequest, "invalid_request", detail) }
 
     /// The answer's body, without a time to wait.

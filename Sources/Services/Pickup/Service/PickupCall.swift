@@ -12,8 +12,12 @@ enum PickupCall: Equatable {
     case ready
     case file(PickupResources)
 
+    /// The longest path of a call.
+    static let mostBytes = 1024
+
     /// Parses a path; nil for a path that is no call.
     init?(_ path: String) {
+        guard path.utf8.count <= Self.mostBytes else { return nil }
         let parts = path.split(separator: "/")
         switch parts.count {
         case 1:

@@ -107,6 +107,7 @@ extension PickupFiles {
             check(at: pickup.keySetPlaces[session.name]) { () throws(PickupError) in try keySet(session) }
         }
         check { () throws(PickupError) in try DeviceApps(configuration, pickup).requireOne() }
+        check { () throws(PickupError) in _ = try pickup.baseURL(of: pickup) }
         return diagnostics
     }
 }

@@ -92,7 +92,7 @@ struct PickupResponder: Sendable {
         case nil:
             try access.arrivals.admit(.none, from: address)
             access.arrivals.fail(from: address)
-            throw Problem(.notFound, "not_found", "no such call")
+            throw Problem.noSuchCall
         }
     }
 

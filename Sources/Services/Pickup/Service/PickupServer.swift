@@ -1,3 +1,4 @@
+import Formats
 import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
@@ -95,6 +96,6 @@ struct PickupServer: Sendable {
 
     private static func text(_ address: SocketAddress?) -> String {
         guard let address, let host = address.ipAddress, let port = address.port else { return "" }
-        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        return "\(HostAndPort(host: host, port: port))"
     }
 }

@@ -1,5 +1,6 @@
 import Access
 import AdapterKit
+import Formats
 @_spi(Decryption) import JOSE
 import Logging
 import Pipeline
@@ -136,12 +137,10 @@ struct TermsMaker: Sendable {
                 APIKey(name: key.name, hash: key.hash, scope: key.apps.isEmpty ? .all : .apps(key.apps))
             })
         let refused: @Sendable (String) -> Void = { [metrics] in metrics.refused($0) }
-        let scheme = started.certificate == nil ? "http" : "https"
         let access = AskerAccess(
             apps: apps, devices: devices, backends: backends,
             arrivals: Arrivals(devices: devices, backends: backends, limits: limits, now: now, refused: refused),
-            publicURL: pickup.publicURL ?? "\(scheme)://\(started.host):\(started.port)", now: now,
-            isClockInDoubt: isClockInDoubt, refused: refused)
+            publicURL: try pickup.baseURL(of: started), now: now, isClockInDoubt: isClockInDoubt, refused: refused)
         return PickupTerms(
             configuration, apps: apps, access: access, keys: try PickupFiles.sealKeys(pickup),
             frame: PickupFrame(
@@ -152,6 +151,20 @@ struct TermsMaker: Sendable {
 }
 
 extension Configuration.Pickup {
+    /// Returns the URL at which devices reach the gateway, without a path: `public_url`, or the address of `started`,
+    /// the section at the start.
+    ///
+    /// - Throws: `PickupError` where no call can have a URL: each would be refused.
+    func baseURL(of started: Self) throws(PickupError) -> String {
+        let address = HostAndPort(host: String(started.host.prefix { $0 != "%" }), port: started.port)
+        let url = publicURL ?? "\(started.certificate == nil ? "http" : "https")://\(address)"
+        guard url.utf8.count <= ComparableURL.mostBytes - PickupCall.mostBytes, ComparableURL(url) != nil else {
+            throw PickupError(
+                "pickup.public_url: \(url) is no URL that a call can have; write one such as https://tokens.example.com")
+        }
+        return url
+    }
+
     /// Returns whether `later` still has, unchanged, everything that opens `app` here.
     fileprivate func opens(_ app: String, asIn later: Self) -> Bool {
         let way = apps[app]

@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -50,7 +51,7 @@ struct AdminServer: Sendable {
 
     private static func text(_ address: SocketAddress?) -> String {
         guard let address, let host = address.ipAddress, let port = address.port else { return "" }
-        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        return "\(HostAndPort(host: host, port: port))"
     }
 
     private var router: Router<BasicRequestContext> {

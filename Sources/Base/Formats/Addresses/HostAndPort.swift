@@ -1,11 +1,14 @@
 /// An address to listen on, as `host:port` or `[address]:port`.
-struct HostAndPort {
-    let host: String
-    let port: Int
+public struct HostAndPort: Sendable, CustomStringConvertible {
+    public let host: String
+    public let port: Int
 
-    init(host: String, port: Int) { (self.host, self.port) = (host, port) }
+    /// The address as in a URL.
+    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    init?(_ text: String) {
+    public init(host: String, port: Int) { (self.host, self.port) = (host, port) }
+
+    public init?(_ text: String) {
         // The last colon: an IPv6 address has some of its own, in brackets.
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
             case let host = text[..<colon].drop(while: { $0 == "[" }).prefix(while: { $0 != "]" }), !host.isEmpty,

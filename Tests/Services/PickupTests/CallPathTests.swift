@@ -1,0 +1,37 @@
+import Access
+import Testing
+import WorkerConfiguration
+
+@testable import Pickup
+
+/// The URLs of calls, by the gateway's address and the calls' paths.
+@Suite struct CallPathTests {
+    private static func base(
+        _ host: String, public url: String? = nil, isEncrypted: Bool = false
+    ) throws -> String {
+        var pickup = Configuration.Pickup()
+        (pickup.host, pickup.port, pickup.publicURL) = (host, 8080, url)
+        if isEncrypted { pickup.certificate = ("a", "b") }
+        return try pickup.baseURL(of: pickup)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1", "http://127.0.0.1:8080"), ("::", "http://[::]:8080"), ("fe80::1%eth0", "http://[fe80::1]:8080"),
+        ("gateway", "http://gateway:8080"),
+    ])
+    func `without a public URL, calls are at the address that the gateway listens at`(host: String, url: String) throws {
+        #expect(try Self.base(host) == url && ComparableURL(url) != nil)
+        #expect(try Self.base(host, isEncrypted: true).hasPrefix("https://"))
+        #expect(try Self.base(host, public: "https://t.example") == "https://t.example")
+    }
+
+    @Test(arguments: ["http://::1:8080", "https://" + String(repeating: "a", count: 1100) + ".example"])
+    func `a base address that no call can have is an error`(url: String) {
+        #expect(throws: PickupError.self) { try Self.base("::", public: url) }
+    }
+
+    @Test func `a path that is too long is no call`() {
+        #expect(PickupCall("/v1/apps/" + String(repeating: "a", count: 1010) + "/token") == nil)
+        #expect(PickupCall("/v1/apps/" + String(repeating: "a", count: 1000) + "/token") != nil)
+    }
+}
