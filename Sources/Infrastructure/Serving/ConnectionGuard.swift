@@ -90,7 +90,9 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         self.dropped = dropped
     }
 
-    package func handlerAdded(context: ChannelHandlerContext) { expect(.headTimeout, within: limits.firstHead, context) }
+    package func handlerAdded(context: ChannelHandlerContext) {
+        expect(.headTimeout, within: limits.firstHead, context)
+    }
 
     package func handlerRemoved(context: ChannelHandlerContext) { cancelDeadlines() }
 

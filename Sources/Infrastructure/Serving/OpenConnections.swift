@@ -42,7 +42,7 @@ package struct OpenConnections: Sendable {
         return health.take(holders).map { .taken($0, isForHealth: true) } ?? .refused(.tooMany)
     }
 
-    /// Takes a place for a caller at `address`, whom a proxy's connection serves.
+    /// Takes a place for a caller at `address` that a proxy's connection serves.
     ///
     /// - Returns: nil where too many of that address are open.
     package func take(behindProxy address: IPAddress) -> Place? { proxied.take([holder(address)]) }

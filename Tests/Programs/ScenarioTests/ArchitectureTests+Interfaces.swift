@@ -97,6 +97,6 @@ extension Scenarios.ArchitectureTests {
             servers += 1
             #expect(text.contains("server: .arrivals(") || text.contains("ArrivalChannel("), "\(file.path)")
         }
-        #expect(servers == 2)
+        #expect(servers == 1)
     }
 }

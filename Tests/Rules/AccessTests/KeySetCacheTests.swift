@@ -75,6 +75,33 @@ struct KeySetCacheTests {
         #expect(cache.settle(.init(fetch: 2, firstCertain: 3), "y", after: nil, at: at(61)).kind == "unknown")
     }
 
+    @Test func `a set that was requested after a token was issued settles the token's key without a fetch`() {
+        var cache = filled()
+        // Five seconds after the fetch: a token of six seconds is older than the set, one of four is newer.
+        #expect(cache.lookUp("z", after: nil, age: .seconds(6), at: at(5)).kind == "unknown")
+        #expect(cache.lookUp("a", after: 1, age: .seconds(6), at: at(5)).kind == "unknown", "a forged signature")
+        for age in [nil, .seconds(-30), .seconds(4)] as [Duration?] {
+            #expect(cache.lookUp("z", after: nil, age: age, at: at(5)).kind == "later 25")
+        }
+        // Failures of later fetches change nothing.
+        _ = cache.lookUp("y", after: nil, at: at(30))
+        cache.failed(at: at(31))
+        #expect(cache.lookUp("z", after: nil, age: .seconds(40), at: at(32)).kind == "unknown")
+        #expect(cache.lookUp("z", after: nil, age: .seconds(20), at: at(32)).kind == "later 28")
+    }
+
+    @Test func `a caller that waited for a fetch is refused where its token is older than the fetch`() {
+        var cache = KeySetCache(KeySetTimes())
+        #expect(cache.lookUp("a", after: nil, age: .seconds(99), at: at(0)).kind == "fetch 1, certain from 1")
+        let waiting = KeySetCache.Ticket(fetch: 1, firstCertain: 2)
+        cache.fetched(old, maxAge: nil, at: at(2))
+        #expect(cache.settle(waiting, "z", after: nil, age: .seconds(99), at: at(2)).kind == "unknown")
+        #expect(cache.settle(waiting, "z", after: nil, age: .seconds(1), at: at(2)).kind == "later 28")
+        // Without a set nobody is refused.
+        cache.withdrew(at: at(40))
+        #expect(cache.settle(waiting, "z", after: nil, age: .seconds(99), at: at(41)).kind.hasPrefix("later"))
+    }
+
     @Test func `any number of made-up ids cost one fetch per cool-down`() {
         var cache = filled()
         var fetches = 0

@@ -122,7 +122,9 @@ import Wiring
         let readiness = Readiness(Readiness.Facts(tail: TailState(partitions: 1, followed: [0])), at: Self.now)
         #expect(readiness.isReady)
         #expect(
-            readiness.dependencies.map(\.dependency) == [.brokers, .tokens, .events, .workers, .lane, .clock, .gateway])
+            readiness.dependencies.map(\.dependency) == [
+                .brokers, .tokens, .events, .workers, .lane, .clock, .connections, .gateway,
+            ])
     }
 
     @Test func `unknown workers are no fault, and are not called well`() {

@@ -119,10 +119,10 @@ public final class FetchedKeys: KeySource {
 
     /// Returns the keys for the key id, and fetches the set again if it may be too old.
     public func keys(
-        for keyID: String?, after generation: Int?, until deadline: ContinuousClock.Instant?
+        for keyID: String?, after generation: Int?, age: Duration?, until deadline: ContinuousClock.Instant?
     ) async -> KeyAnswer {
         let ticket: KeySetCache.Ticket
-        switch lookUp(keyID, after: generation) {
+        switch lookUp(keyID, after: generation, age) {
         case .keys(let candidates, let isRefreshDue):
             if isRefreshDue { wish() }
             return .keys(candidates)
@@ -135,7 +135,7 @@ public final class FetchedKeys: KeySource {
         }
         await waitForEnd(of: ticket.fetch, until: deadline)
         let now = now()
-        return state.withLock { $0.cache.settle(ticket, keyID, after: generation, at: now) }
+        return state.withLock { $0.cache.settle(ticket, keyID, after: generation, age: age, at: now) }
     }
 
     /// Whether the newest set lacks the key of `thumbprint`.
@@ -143,10 +143,10 @@ public final class FetchedKeys: KeySource {
         state.withLock { $0.cache.isWithdrawn(thumbprint) }
     }
 
-    private func lookUp(_ keyID: String?, after generation: Int?) -> KeySetCache.Action {
+    private func lookUp(_ keyID: String?, after generation: Int?, _ age: Duration?) -> KeySetCache.Action {
         let now = now()
         return state.withLock { state in
-            if state.isRunning { return state.cache.lookUp(keyID, after: generation, at: now) }
+            if state.isRunning { return state.cache.lookUp(keyID, after: generation, age: age, at: now) }
             // Nobody would fetch.
             return state.cache.candidates(for: keyID, after: generation).map { .keys($0, isRefreshDue: false) }
                 ?? .later(.seconds(1))

@@ -1,8 +1,11 @@
 /// The known state of a key set that an issuer hosts, and the rules for fetching it again. A value without a clock: it
 /// records events and returns the next action, and fetches nothing itself.
 ///
-/// The difficult case is a token whose `kid` is not in the set. Its key may be new, or the `kid` made up. The issuer
-/// publishes a key before it signs with it. So only a set requested *after* the token was shown decides:
+/// The difficult case is a token whose `kid` is not in the set, or whose signature is not that key's. Its key may be new,
+/// or the `kid` made up. The issuer publishes a key before it signs with it. So a set that was requested after the token
+/// was issued, as the token itself states, decides at once: it has the key, or the issuer withdrew it. A token can only
+/// get itself refused by what it states. Of a token that is newer than the set, or states no time, only a set requested
+/// *after* the token was shown decides:
 ///
 /// - The first caller begins a fetch and waits for it. A `kid` that is not in that set either is certainly unknown.
 /// - A caller that asks during a fetch waits for it too. If the new set does not have the key, the set may be older
@@ -10,8 +13,7 @@
 /// - A caller that asks in the cool-down after a fetch must retry when it is over: then one fetch decides.
 ///
 /// A made-up `kid` therefore costs the issuer at most one request per cool-down. No caller with a new key is refused:
-/// that caller waits up to a cool-down. A caller whose key is gone gets "later" a few times. It is refused once it
-/// begins a fetch itself, or once its session expires.
+/// that caller waits up to a cool-down.
 ///
 /// A set without any usable key is an answer as well: all earlier keys become invalid. It does not show that a session
 /// has another issuer, so every caller gets "later". The gateway fetches the set again as soon as after a failed fetch.
@@ -42,6 +44,8 @@ struct KeySetCache: Sendable {
     private struct Held: Sendable {
         let set: KeySet
         let generation: Int
+        /// The beginning of its fetch.
+        let begun: Instant
         let freshUntil: Instant
         let usableUntil: Instant
     }
@@ -77,7 +81,7 @@ struct KeySetCache: Sendable {
         held = set.map { set in
             let freshUntil = fetchedAt.advanced(by: times.lifetime(maxAge))
             return Held(
-                set: set, generation: lastFetch, freshUntil: freshUntil,
+                set: set, generation: lastFetch, begun: other.held?.begun ?? fetchedAt, freshUntil: freshUntil,
                 usableUntil: freshUntil.advanced(by: times.staleFor))
         }
         withdrawals = set == nil ? max(withdrawals, 1) : 0
@@ -110,13 +114,17 @@ struct KeySetCache: Sendable {
 
     // MARK: What happens
 
-    /// Returns the action for a caller that asks for the keys of `keyID` in a set later than `generation`.
-    mutating func lookUp(_ keyID: String?, after generation: Int?, at now: Instant) -> Action {
+    /// Returns the action for a caller that asks for the keys of `keyID` in a set later than `generation`, for a token
+    /// that was issued at least `age` ago.
+    mutating func lookUp(
+        _ keyID: String?, after generation: Int?, age: Duration? = nil, at now: Instant
+    ) -> Action {
         dropTooOld(at: now)
         if let candidates = candidates(for: keyID, after: generation) {
             return .keys(candidates, isRefreshDue: beginIfDue(at: now))
         }
         if let keyID, keyID.utf8.count > KeySet.longestKeyID { return .unknown }
+        if isSettled(age, at: now) { return .unknown }
         if let underWaySince {
             guard underWaySince.duration(to: now) < times.maxWait else { return .later(.seconds(1)) }
             return .wait(Ticket(fetch: lastFetch, firstCertain: lastFetch + 1))
@@ -126,10 +134,12 @@ struct KeySetCache: Sendable {
     }
 
     /// Returns the answer to a caller that waited. It never has to wait again.
-    mutating func settle(_ ticket: Ticket, _ keyID: String?, after generation: Int?, at now: Instant) -> KeyAnswer {
+    mutating func settle(
+        _ ticket: Ticket, _ keyID: String?, after generation: Int?, age: Duration? = nil, at now: Instant
+    ) -> KeyAnswer {
         dropTooOld(at: now)
         if let candidates = candidates(for: keyID, after: generation) { return .keys(candidates) }
-        return lastSuccess >= ticket.firstCertain ? .unknown : .later(wait(at: now))
+        return lastSuccess >= ticket.firstCertain || isSettled(age, at: now) ? .unknown : .later(wait(at: now))
     }
 
     /// Begins a fetch if the set is missing or not fresh any more, and one may begin.
@@ -167,7 +177,7 @@ struct KeySetCache: Sendable {
     mutating func fetched(_ set: KeySet, maxAge: Duration?, at now: Instant) {
         let freshUntil = now.advanced(by: times.lifetime(maxAge))
         held = Held(
-            set: set, generation: lastFetch, freshUntil: freshUntil,
+            set: set, generation: lastFetch, begun: lastBegin ?? now, freshUntil: freshUntil,
             usableUntil: freshUntil.advanced(by: times.staleFor))
         lastSuccess = lastFetch
         fetchedAt = now
@@ -204,6 +214,12 @@ struct KeySetCache: Sendable {
     }
 
     // MARK: Steps
+
+    /// Returns whether the set was requested after a token of this age was issued.
+    private func isSettled(_ age: Duration?, at now: Instant) -> Bool {
+        guard let held, let age else { return false }
+        return held.begun.duration(to: now) < age
+    }
 
     private mutating func begin(at now: Instant) -> Bool {
         guard underWaySince == nil, nextFetch.map({ $0 <= now }) ?? true else { return false }

@@ -30,8 +30,11 @@ public protocol KeySource: Sendable {
     /// - Parameters:
     ///   - keyID: The token's `kid`; nil for a token that has none.
     ///   - generation: The last set whose candidates did not sign the token; nil at first.
+    ///   - age: The least time since the token was issued; nil where it is unknown.
     ///   - deadline: The latest moment of the answer; nil for the end of the fetch.
-    func keys(for keyID: String?, after generation: Int?, until deadline: ContinuousClock.Instant?) async -> KeyAnswer
+    func keys(
+        for keyID: String?, after generation: Int?, age: Duration?, until deadline: ContinuousClock.Instant?
+    ) async -> KeyAnswer
 
     /// Returns whether the latest set does not contain the key with this thumbprint (RFC 7638). A set without a usable
     /// key contains none. Before the first set, and once the last is too old to be used, no key is withdrawn.
@@ -44,6 +47,6 @@ extension KeySource {
 
     /// Returns the keys for a token's `kid`, and waits for them as long as the fetch takes.
     public func keys(for keyID: String?, after generation: Int?) async -> KeyAnswer {
-        await keys(for: keyID, after: generation, until: nil)
+        await keys(for: keyID, after: generation, age: nil, until: nil)
     }
 }

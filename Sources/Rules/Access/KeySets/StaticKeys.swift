@@ -10,7 +10,7 @@ public struct StaticKeys: KeySource {
 
     /// Returns the set's keys for the key id at once.
     public func keys(
-        for keyID: String?, after generation: Int?, until deadline: ContinuousClock.Instant?
+        for keyID: String?, after generation: Int?, age: Duration?, until deadline: ContinuousClock.Instant?
     ) async -> KeyAnswer {
         // There is no later set that another look could find.
         guard generation == nil, let candidates = set.candidates(for: keyID, generation: 0) else { return .unknown }

@@ -4,8 +4,8 @@ import Synchronization
 /// and one for each holder.
 ///
 /// Where no place is left, a new one is taken from a place that may give way: a stranger's before a known caller's, of
-/// these the one whose first holder has most, of these the oldest. Of very many, the next 128 are compared, so that a
-/// crowd at the door costs no more than a caller.
+/// these the one whose first holder has most, of these the oldest. Of very many, 128 are compared, so that a crowd at the
+/// door costs no more than a caller.
 public final class Places: Sendable {
     /// A holder of places, with the limit on its places.
     public struct Holder: Sendable, Hashable {
@@ -51,9 +51,13 @@ public final class Places: Sendable {
         }
 
         /// Returns the place that gives way first, with the number of its holder's places.
-        mutating func first(_ held: [Fingerprint: Int]) -> (entry: Entry, count: Int)? {
+        ///
+        /// - Parameter least: the number of places that the holder must have; more are compared until one has it.
+        mutating func first(_ held: [Fingerprint: Int], least: Int) -> (entry: Entry, count: Int)? {
             var found: (entry: Entry, count: Int)?
-            for _ in 0..<min(entries.count, Self.looks) {
+            var looks = 0
+            while looks < entries.count, looks < Self.looks || (found?.count ?? 0) < least {
+                looks += 1
                 if hand >= entries.count { hand = 0 }
                 let entry = entries[hand]
                 hand += 1
@@ -68,6 +72,9 @@ public final class Places: Sendable {
         /// The holders of each place, by the place's number.
         var taken: [Int: [Holder]] = [:]
         var held: [Fingerprint: Int] = [:]
+        /// The number of first holders with each number of places, and the highest of these numbers.
+        private var sizes: [Int: Int] = [:]
+        private(set) var largest = 0
         var (strangers, known) = (Line(), Line())
         var next = 0
         var turn = 0
@@ -78,7 +85,20 @@ public final class Places: Sendable {
             next += 1
             taken[next] = holders
             for holder in holders { held[holder.name, default: 0] += 1 }
+            resize(holders, by: 1)
             return next
+        }
+
+        /// Notes that the first of `holders` has `change` places more.
+        private mutating func resize(_ holders: [Holder], by change: Int) {
+            guard let first = holders.first else { return }
+            let now = held[first.name] ?? 0
+            for (size, count) in [(now, 1), (now - change, -1)] where size > 0 {
+                let left = (sizes[size] ?? 0) + count
+                sizes[size] = left > 0 ? left : nil
+            }
+            largest = max(largest, now)
+            while largest > 0, sizes[largest] == nil { largest -= 1 }
         }
 
         mutating func keep(_ number: Int) {
@@ -88,18 +108,20 @@ public final class Places: Sendable {
 
         mutating func free(_ number: Int) {
             keep(number)
-            for holder in taken.removeValue(forKey: number) ?? [] {
+            guard let holders = taken.removeValue(forKey: number) else { return }
+            for holder in holders {
                 guard let count = held[holder.name] else { continue }
                 held[holder.name] = count > 1 ? count - 1 : nil
             }
+            resize(holders, by: -1)
         }
 
         /// Returns the place that gives way first. A stranger among the last quarter of all that came is as good as a
         /// known caller: its request may be on its way.
-        mutating func first(of most: Int) -> (entry: Entry, count: Int)? {
-            guard let stranger = strangers.first(held) else { return known.first(held) }
+        mutating func first(of most: Int, least: Int) -> (entry: Entry, count: Int)? {
+            guard let stranger = strangers.first(held, least: least) else { return known.first(held, least: least) }
             guard next - stranger.entry.number < most / 4 else { return stranger }
-            return known.first(held) ?? stranger
+            return known.first(held, least: least) ?? stranger
         }
     }
 
@@ -130,8 +152,10 @@ public final class Places: Sendable {
         let (number, end) = state.withLock { state -> (Int?, (@Sendable () -> Void)?) in
             guard state.admits(holders) else { return (nil, nil) }
             guard state.taken.count >= most else { return (state.take(holders), nil) }
-            let own = holders.first.flatMap { state.held[$0.name] } ?? 0
-            guard let first = state.first(of: most), !isShared || first.count > own + 1 else { return (nil, nil) }
+            let least = isShared ? (holders.first.flatMap { state.held[$0.name] } ?? 0) + 2 : 0
+            guard !isShared || state.largest >= least, let first = state.first(of: most, least: least),
+                first.count >= least
+            else { return (nil, nil) }
             state.free(first.entry.number)
             return (state.take(holders), first.entry.end)
         }

@@ -8,6 +8,8 @@ struct ClaimedSession {
     let token: CompactJWS
     let algorithm: Algorithm
     let session: Session
+    /// The time of `iat`; nil where there is none.
+    let issuedAt: UnixTime?
     /// Whether the user's id is longer than Remint allows. The session may be valid all the same, so the gateway
     /// reports that only after it checked the signature.
     let isUserTooLong: Bool
@@ -28,6 +30,7 @@ struct ClaimedSession {
         }
         try Self.checkAudience(claims["aud"], rules.audience)
         let expiry = try Self.checkTimes(claims, rules.boundedSkew, now)
+        issuedAt = claims["iat"]?.numericDate
         let users = Self.users(claims, rules)
         guard !users.isEmpty else { throw AccessRefusal(.noUser) }
         let fitting = users.filter { $0.user.utf8.count <= SessionRules.longestUser }

@@ -26,12 +26,14 @@ public struct SessionVerifier: Sendable {
     ) async throws(AccessRefusal) -> Session {
         guard !token.isEmpty else { throw AccessRefusal(.noSession) }
         let claimed = try ClaimedSession(token, rules: rules, now: now)
-        guard let first = try await candidates(for: claimed, after: nil, until: deadline) else {
+        // Its own clock may have been behind.
+        let age = claimed.issuedAt.map { Duration.microseconds(now.microseconds(since: $0)) - rules.boundedSkew }
+        guard let first = try await candidates(for: claimed, age, after: nil, until: deadline) else {
             throw AccessRefusal(.unknownKey)
         }
         if let key = claimed.signer(among: first.keys) { return try session(claimed, key) }
         // A key of a later set may have signed, under the same id too: some issuers replace a key and keep its id.
-        guard let second = try await candidates(for: claimed, after: first.generation, until: deadline),
+        guard let second = try await candidates(for: claimed, age, after: first.generation, until: deadline),
             let key = claimed.signer(among: second.keys)
         else { throw AccessRefusal(.badSignature) }
         return try session(claimed, key)
@@ -53,9 +55,10 @@ public struct SessionVerifier: Sendable {
 
     /// - Returns: nil where the issuer has no such key.
     private func candidates(
-        for claimed: ClaimedSession, after generation: Int?, until deadline: ContinuousClock.Instant?
+        for claimed: ClaimedSession, _ age: Duration?, after generation: Int?,
+        until deadline: ContinuousClock.Instant?
     ) async throws(AccessRefusal) -> KeyCandidates? {
-        switch await keys.keys(for: claimed.token.keyID, after: generation, until: deadline) {
+        switch await keys.keys(for: claimed.token.keyID, after: generation, age: age, until: deadline) {
         case .unknown: return nil
         case .later(let wait): throw AccessRefusal(.keysUnavailable, retryAfter: wait)
         case .keys(let candidates):

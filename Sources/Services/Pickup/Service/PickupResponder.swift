@@ -115,7 +115,9 @@ struct PickupResponder: Sendable {
     ) {
         let result = FirstResult(done)
         do throws(Problem) {
-            let place = try places.take(.wait, held.asker, held.app.name, from: held.address) { result.set(.failure($0)) }
+            let place = try places.take(.wait, held.asker, held.app.name, from: held.address) { problem in
+                result.set(.failure(problem))
+            }
             ClientDeparture.tell(channel) { place.release() }
             asks.finish(held.wait) { outcome in
                 place.release()
