@@ -1,4 +1,5 @@
 import CRdKafka
+public import Records
 
 /// An error of Kafka, and the reaction that it permits.
 ///
@@ -74,6 +75,12 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let assignmentLost = Code(RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST)
         /// There is nothing to commit.
         public static let noOffset = Code(RD_KAFKA_RESP_ERR__NO_OFFSET)
+        /// A record batch cannot be unpacked: it is damaged, or larger than `receive.message.max.bytes` once unpacked.
+        static let badCompression = Code(RD_KAFKA_RESP_ERR__BAD_COMPRESSION)
+        /// The checksum of a record batch is wrong. Only with `check.crcs`.
+        static let badMessage = Code(RD_KAFKA_RESP_ERR__BAD_MSG)
+        /// The library has not the codec of a record batch.
+        static let notImplemented = Code(RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED)
         /// The client was closed.
         public static let closed = Code(RD_KAFKA_RESP_ERR__DESTROY)
         /// The operation is not allowed in the client's state.
@@ -127,6 +134,11 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
             [.invalidSessionTimeout, .inconsistentProtocol, .invalidGroupID, .groupIsFull].contains(self)
         }
 
+        /// Whether the error is about one record batch, which the library fetches again and again.
+        var isAboutBatch: Bool {
+            [.badCompression, .badMessage, .notImplemented, .messageTooLarge].contains(self)
+        }
+
         /// Whether the error passes once a coordinator is chosen and has begun, as on a cluster that has just started.
         public var isAboutNewCoordinator: Bool { [.notAvailable, .notCoordinator, .loading].contains(self) }
 
@@ -162,6 +174,10 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     public let isFatal: Bool
     /// Whether the open transaction must be aborted.
     public let requiresAbort: Bool
+    /// The first offset of a record batch that a consumer cannot unpack; nil for every other error.
+    public private(set) var batch: RecordPosition?
+    /// Whether a reader of one topic gets no further: the client is of no use, or the topic or a batch cannot be read.
+    public var endsReading: Bool { isFatal || code.isAboutReading || batch != nil }
 
     /// Whether another client took over this producer's `transactional.id` or this consumer's `group.instance.id`. librdkafka 2.0.2 marks some of these as merely
     /// requiring an abort; they are final all the same. A fatal old epoch is another one's doing, too: a producer that took the id back
@@ -180,6 +196,14 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Returns the error of a caller whose wait for `operation` timed out.
     public static func overdue(_ operation: String) -> KafkaError {
         KafkaError(.timedOut, "\(operation): no answer in time")
+    }
+
+    /// Returns this error as the error of the record batch at `place`.
+    func of(batch place: RecordPosition) -> KafkaError {
+        var error = KafkaError(
+            code, "the record batch at offset \(place.offset) of \(TopicPartition(place)) cannot be unpacked: \(message)")
+        error.batch = place
+        return error
     }
 
     /// The error of an `operation` whose task was canceled.

@@ -20,8 +20,8 @@ extension KafkaConsumer {
             default:
                 guard let error = unsafe client.handle(common: event) else { continue }
                 let notice = unsafe Self.notice(error, event)
-                // Behind records that are held back or fetched again there is no end yet.
-                if case .endOfPartition(let partition, _) = notice, isBehind(partition) { continue }
+                // Behind records that are held back or fetched again there is no end yet, and no batch is reached.
+                if let partition = Self.partition(of: notice), isBehind(partition) { continue }
                 events.append(notice)
             }
         }
@@ -45,15 +45,26 @@ extension KafkaConsumer {
         }
     }
 
+    /// Returns the partition whose end or whose batch `notice` is about; nil for every other event.
+    private static func partition(of notice: Event) -> TopicPartition? {
+        switch notice {
+        case .endOfPartition(let partition, _): partition
+        case .error(let error): error.batch.map { TopicPartition($0) }
+        case .record, .rebalance: nil
+        }
+    }
+
     /// Returns the event of an error. The end of a partition arrives as an error too.
     private static func notice(_ error: KafkaError, _ event: OpaquePointer) -> Event {
-        guard error.code == .partitionEnd, let place = unsafe rd_kafka_event_topic_partition(event) else {
-            return .error(error)
-        }
-        defer { unsafe rd_kafka_topic_partition_destroy(place) }
-        return unsafe .endOfPartition(
-            TopicPartition(topic: String(cString: place.pointee.topic), partition: place.pointee.partition),
-            at: place.pointee.offset)
+        guard error.code == .partitionEnd || error.code.isAboutBatch,
+            let found = unsafe rd_kafka_event_topic_partition(event)
+        else { return .error(error) }
+        defer { unsafe rd_kafka_topic_partition_destroy(found) }
+        let place = unsafe RecordPosition(
+            topic: String(cString: found.pointee.topic), partition: found.pointee.partition,
+            offset: found.pointee.offset)
+        if error.code == .partitionEnd { return .endOfPartition(TopicPartition(place), at: place.offset) }
+        return .error(place.offset < 0 ? error : error.of(batch: place))
     }
 
     private func appendRecords(of event: OpaquePointer, to events: inout [Event]) {

@@ -140,6 +140,9 @@ public struct KafkaProperties: Sendable {
         "queued.max.messages.kbytes": "8192", "queued.min.messages": "5000", "max.partition.fetch.bytes": "262144",
         // An answer to a fetch may overshoot the queue, with a large record of each partition: by no more than this.
         "fetch.max.bytes": "8388608",
+        // The largest answer, and the most that a zstd batch may unpack to: enough for every record that the producer accepts. The
+        // library does not bound what gzip, lz4 and snappy unpack to.
+        "receive.message.max.bytes": "68157440",
     ]
 
     /// Live events wait for the slowest member of a rebalance, and then for the last question about partitions without records: a broker

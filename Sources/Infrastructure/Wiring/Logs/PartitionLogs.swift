@@ -90,7 +90,9 @@ package struct PartitionLogs: Sendable {
                     found[TopicPartition(record.position)] = LogMark(record)
                 case .endOfPartition(let partition, _): open.remove(partition)
                 case .rebalance: break
-                case .error(let error): if error.isFatal || error.code.isAboutReading { throw error }
+                // A log that begins with a batch that cannot be unpacked has no readable first record.
+                case .error(let error):
+                    if let batch = error.batch { open.remove(TopicPartition(batch)) } else if error.endsReading { throw error }
                 }
             }
         }

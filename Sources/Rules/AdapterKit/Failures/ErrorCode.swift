@@ -7,6 +7,8 @@
     case malformedEvent = "malformed_event"
     /// The record is larger than `worker.max_event_bytes`.
     case eventTooLarge = "event_too_large"
+    /// No consumer can unpack the record batch; the dead letter stands for all its records.
+    case unreadableBatch = "unreadable_batch"
     /// The event names an app that is not configured, or none.
     case unknownApp = "unknown_app"
     /// The report is not one of the app's vendor, or names a user whose id the vendor does not take.
@@ -50,6 +52,7 @@
         switch self {
         case .malformedEvent: "the record has none of the four forms, or it is not JSON"
         case .eventTooLarge: "the event is larger than `worker.max_event_bytes`"
+        case .unreadableBatch: "a record batch cannot be unpacked; the letter is a reference to its records"
         case .unknownApp: "the configuration has no app of this name"
         case .malformedReport:
             "the report is not one of the app's vendor, or it has an id that no user of the vendor can have"
@@ -82,10 +85,9 @@
     package var isAboutIdentity: Bool {
         switch self {
         case .wrongTopic, .identityMissing, .identityMismatch, .unproven: true
-        case .malformedEvent, .eventTooLarge, .unknownApp, .malformedReport, .missingUser, .missingVouched,
-            .missingChallenge, .challengeExpired, .notFixableByToken, .rejectedByVendor, .appSuspended, .userGone,
-            .lookupFailed,
-            .keyUnavailable, .mintFailed, .retriesExhausted:
+        case .malformedEvent, .eventTooLarge, .unreadableBatch, .unknownApp, .malformedReport, .missingUser,
+            .missingVouched, .missingChallenge, .challengeExpired, .notFixableByToken, .rejectedByVendor, .appSuspended,
+            .userGone, .lookupFailed, .keyUnavailable, .mintFailed, .retriesExhausted:
             false
         }
     }

@@ -47,6 +47,7 @@ struct EventReader: Sendable {
     ///
     /// - Parameter json: the parser of the record's value. One for many records needs memory only once.
     func read(_ record: InputRecord, by json: JSONReader = JSONReader(), at now: UnixTime) -> Disposition<MintRequest> {
+        if let batch = record.batch { return .ended(.failed(batch.rejection, .decode), of: nil) }
         let event: Event
         do throws(Rejection) { event = try decoder.decode(record, by: json) } catch {
             return .ended(.failed(error, .decode), of: nil)

@@ -69,7 +69,7 @@ struct Provenance: Sendable {
     init(_ record: InputRecord) {
         let body = record.body
         guard record.lane == .retries, let stated = Self.origin(in: body) else {
-            (origin, timestamp) = (record.origin, record.timestamp)
+            (origin, timestamp) = (record.batch?.first ?? record.origin, record.timestamp)
             (attempts, history, firstFailedAt) = (0, "", nil)
             return
         }

@@ -15,6 +15,8 @@ public final class InputRecord: Sendable {
     public let tier: Int?
     /// The record's trace; nil if the event is not traced.
     public let trace: EventTrace?
+    /// The batch that the record stands for; nil for a record that could be read.
+    public let batch: UnreadableBatch?
 
     /// Creates a record with this body.
     public init(
@@ -22,11 +24,21 @@ public final class InputRecord: Sendable {
         trace: EventTrace? = nil
     ) {
         self.trace = trace
+        batch = nil
         self.lane = lane
         self.tier = tier
         self.origin = origin
         self.timestamp = timestamp
         self.body = body
+    }
+
+    /// Creates the record that stands for `batch`. It has the batch's last position, so that the offset behind the batch is committed.
+    public init(_ batch: UnreadableBatch, lane: Lane) {
+        origin = batch.last
+        (timestamp, tier, trace) = (nil, nil, nil)
+        body = RecordBody(key: nil, value: nil, headers: [])
+        self.lane = lane
+        self.batch = batch
     }
 
     /// Creates a record with these parts.

@@ -75,6 +75,13 @@ public struct PartitionProgress: Sendable {
         runs[place].committed = offset
     }
 
+    /// Returns the next offset of `partition` that is not consumed; nil for a partition that never began.
+    func frontier(of partition: TopicPartition) -> Int64? {
+        guard let place = places[partition] else { return nil }
+        let run = runs[place]
+        return run.taken.last.map { RecordPosition.next(after: $0.offset) } ?? run.next
+    }
+
     /// Records that `partition` was read up to `end`. Behind its last record there may be marks of transactions, which no reader sees
     /// and which count as waiting records until the offset behind them is committed. Ignores a partition that never began.
     public mutating func reached(_ end: Int64, of partition: TopicPartition) {

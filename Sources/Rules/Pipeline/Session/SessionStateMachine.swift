@@ -94,6 +94,11 @@ public struct SessionStateMachine: Sendable {
         taken.append(records, on: lane, at: now)
     }
 
+    /// Returns the next offset of `partition` of `lane` that is not consumed; nil for a partition that is not assigned.
+    public func frontier(of partition: TopicPartition, on lane: Lane) -> Int64? {
+        progress[lane].frontier(of: partition)
+    }
+
     /// Records that `partition` of `lane` was read up to `end`, as far as its records can be read.
     public mutating func reached(_ end: Int64, of partition: TopicPartition, on lane: Lane) {
         progress[lane].reached(end, of: partition)

@@ -32,9 +32,10 @@ public struct DeadLetter: Sendable {
         self.failedAt = failedAt
     }
 
-    /// The dead letter with the whole record.
+    /// The dead letter with the whole record; by reference for a batch whose records nobody has.
     public var output: OutputRecord {
-        OutputRecord(
+        if record.batch != nil { return reference }
+        return OutputRecord(
             destination: .deadLetters, key: record.key, value: record.value, headers: record.keptHeaders + added)
     }
 

@@ -104,8 +104,8 @@ extension ErrorCode {
     var isRetriable: Bool {
         switch self {
         case .keyUnavailable, .mintFailed, .lookupFailed: true
-        case .malformedEvent, .eventTooLarge, .unknownApp, .wrongTopic, .identityMissing, .identityMismatch, .unproven,
-            .appSuspended, .malformedReport, .missingUser, .missingVouched,
+        case .malformedEvent, .eventTooLarge, .unreadableBatch, .unknownApp, .wrongTopic, .identityMissing,
+            .identityMismatch, .unproven, .appSuspended, .malformedReport, .missingUser, .missingVouched,
             .missingChallenge, .challengeExpired, .notFixableByToken, .rejectedByVendor, .userGone, .retriesExhausted:
             false
         }

@@ -46,7 +46,8 @@ extension FleetReader {
         in topic: String, _ partitions: [TopicPartition], from starts: [Int64]
     ) async throws -> (counts: [TopicPartition: Int64], oldest: Int64?) {
         let reader = try await TopicReader(
-            topic, from: starts, configuration, brokers: brokers, maxWait: .zero, logger: logger)
+            topic, from: starts, configuration, brokers: brokers, maxWait: .zero, maxStall: Self.maxStall,
+            logger: logger)
         var counts = Dictionary(partitions.map { ($0, Int64(0)) }) { first, _ in first }
         var oldest: Int64?
         let hidden = try await reader.readVisible(partitions) { record, _, _ in

@@ -10,6 +10,8 @@ package import WorkerConfiguration
 /// worker's admin server; it keeps its clients from one reading to the next.
 package actor FleetReader {
     static let timeout = Duration.seconds(10)
+    /// The longest time in which a reading of few records gets on with none.
+    static let maxStall = Duration.seconds(2)
     /// The time limit for group coordinators, which answer at once or not at all.
     private static let groupTimeout = Duration.seconds(5)
 
@@ -81,7 +83,7 @@ package actor FleetReader {
         var (problems, missing): ([String], [String]) = ([], [])
         var commits: [TopicPartition: UnixTime] = [:]
         var holds = ControlHolds()
-        do { holds = try await control.read(at: time, within: Self.groupTimeout) } catch {
+        do { holds = try await control.read(at: time, within: Self.groupTimeout, maxStall: Self.maxStall) } catch {
             problems.append("suspensions and pauses are unknown: \(error)")
         }
         var lanes: [FleetStatus.LaneState] = []
@@ -202,7 +204,8 @@ package actor FleetReader {
     private func count(in topic: String, _ bounds: [TopicPartition: Range<Int64>]) async throws {
         guard let starts = counted.begin(bounds) else { return }
         let reader = try await TopicReader(
-            topic, from: starts, configuration, brokers: brokers, maxWait: Self.groupTimeout, logger: logger)
+            topic, from: starts, configuration, brokers: brokers, maxWait: Self.groupTimeout, maxStall: Self.maxStall,
+            logger: logger)
         var found = counted
         let hidden = try await reader.readVisible(Array(counted.partitions)) { record, _, _ in
             found.add(InputRecord(deadLetter: record))
@@ -225,7 +228,8 @@ package actor FleetReader {
             if bounds != letters.bounds {
                 letters.states =
                     try await LetterStates.read(
-                        configuration, brokers: brokers, within: Self.groupTimeout, logger: logger) ?? LetterStates()
+                        configuration, brokers: brokers, within: Self.groupTimeout, maxStall: Self.maxStall,
+                        logger: logger) ?? LetterStates()
                 letters.bounds = bounds
             }
             return FleetStatus.Topic(

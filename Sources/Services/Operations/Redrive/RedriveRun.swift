@@ -88,7 +88,7 @@ package struct RedriveRun {
                 switch event {
                 case .record(let record): if reading?.took(record.position) == true { records.append(record) }
                 case .endOfPartition(let partition, let offset): reading?.ended(partition, at: offset)
-                case .error(let error): if error.isFatal { throw error }
+                case .error(let error): if error.isFatal || error.batch != nil { throw error }
                 case .rebalance(let rebalance):
                     try await consumer.answer(rebalance)
                     reading = rebalance.kind == .assigned ? try await bounds(rebalance.partitions, consumer) : nil

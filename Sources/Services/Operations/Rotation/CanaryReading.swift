@@ -60,7 +60,7 @@ struct CanaryReading: CanaryOutcomes {
         for event in await consumer.events(limit: 1000, within: .milliseconds(500)) {
             switch event {
             case .record(let record): take(record, into: &tally)
-            case .error(let error): if error.isFatal { throw error }
+            case .error(let error): if error.isFatal || error.batch != nil { throw error }
             case .endOfPartition, .rebalance: break
             }
         }

@@ -93,7 +93,7 @@ package struct TopicTail {
             case .record(let record):
                 if let earliest, let time = record.timestamp, time < earliest.milliseconds { continue }
                 guard try each(record) else { return false }
-            case .error(let error): if error.isFatal || error.code.isAboutReading { throw error }
+            case .error(let error): if error.endsReading { throw error }
             case .rebalance, .endOfPartition: break
             }
         }

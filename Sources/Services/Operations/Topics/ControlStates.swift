@@ -65,14 +65,17 @@ package struct ControlStates {
     /// - Parameters:
     ///   - marks: the topic's ends at `now`, to include holds that were in force after them and are over by now.
     ///   - maxWait: the longest time to wait for an open transaction.
+    ///   - maxStall: the longest time in which no record arrives.
     /// - Throws: `KafkaError`, `MissingTopic`, or `HiddenOffsets`.
     package func read(
-        at now: UnixTime, since marks: TopicMarks? = nil, within maxWait: Duration = TopicReader.standardMaxWait
+        at now: UnixTime, since marks: TopicMarks? = nil, within maxWait: Duration = TopicReader.standardMaxWait,
+        maxStall: Duration = TopicReader.silence
     ) async throws -> ControlHolds {
         var (holds, ended) = (ControlHolds(), ControlHolds())
         let ends = marks?.ends[configuration.topics.control]
         let reader = try await TopicReader(
-            configuration.topics.control, configuration, brokers: brokers, maxWait: maxWait, logger: logger)
+            configuration.topics.control, configuration, brokers: brokers, maxWait: maxWait, maxStall: maxStall,
+            logger: logger)
         let group = configuration.kafka.group
         try await reader.readAll { record, _, _ in
             // A record that is not valid pauses nothing.

@@ -19,12 +19,13 @@ package struct TopicReader {
     /// fetches.
     package static let standardCores = min(4, ProcessInfo.processInfo.activeProcessorCount)
 
-    /// The longest time for which brokers may be silent within a reading.
-    private static let silence = Duration.seconds(60)
+    /// The longest time for which brokers may be silent within a reading, or a partition may give nothing.
+    package static let silence = Duration.seconds(60)
     /// The longest time for closing a client.
     private static let closing = Duration.seconds(5)
 
     private let maxWait: Duration
+    private let maxStall: Duration
     private let brokers: String
     private let properties: ClientProperties
     private let logger: Logger
@@ -36,15 +37,18 @@ package struct TopicReader {
     ///   - time: the time from which records are read; nil for the beginning.
     ///   - end: the offset in each partition at which the reading ends; nil for the partition's end.
     ///   - maxWait: the longest time to wait for an open transaction.
+    ///   - maxStall: the longest time in which no record arrives that could be read.
     /// - Throws: `KafkaError`, or `MissingTopic`.
     package init(
         _ topic: String, from starts: [Int64]? = nil, since time: UnixTime? = nil, until end: Int64? = nil,
-        _ configuration: Configuration, brokers: String, maxWait: Duration = Self.standardMaxWait, logger: Logger
+        _ configuration: Configuration, brokers: String, maxWait: Duration = Self.standardMaxWait,
+        maxStall: Duration = Self.silence, logger: Logger
     ) async throws {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let partitions = try await properties.partitions(of: topic, logger: logger)
         self.properties = properties.reader(group: "\(configuration.kafka.group)-reader")
         self.maxWait = maxWait
+        self.maxStall = maxStall
         self.brokers = brokers
         self.logger = logger
         let asking = try KafkaConsumer(self.properties.readingUncommitted, reading: [], logger: logger)
@@ -71,7 +75,8 @@ package struct TopicReader {
     /// Reads every record.
     ///
     /// - Parameter each: called with a record, the offsets passed so far, and all offsets of the reading.
-    /// - Throws: `HiddenOffsets` where an open transaction hides some; `KafkaError`.
+    /// - Throws: `HiddenOffsets` where an open transaction hides some; `KafkaError`, for instance for a record batch that cannot be
+    ///   unpacked; `StalledReading`.
     package func readAll(_ each: (ConsumedRecord, Int, Int) async throws -> Void) async throws {
         if let hidden = try await readVisible(Array(bounds.keys), within: maxWait, each) { throw hidden }
     }
@@ -108,7 +113,7 @@ package struct TopicReader {
         let starts = meant.map { PartitionOffset($0.key, offset: $0.value.lowerBound) }
         let reading = try KafkaConsumer(properties, reading: starts, logger: logger)
         let hidden = try await reading.whileOpen(closingWithin: Self.closing) { consumer in
-            try await Self.take(meant, from: consumer, within: maxWait ?? self.maxWait) { records, total in
+            try await Self.take(meant, from: consumer, within: maxWait ?? self.maxWait, maxStall) { records, total in
                 let results = await ParallelMap(records.count, chunks: cores) { read(records[$0].record) }
                 for (place, taken) in records.enumerated() {
                     try await each(taken.record, results[place], taken.done, total)
@@ -144,7 +149,7 @@ package struct TopicReader {
 
     private static func take(
         _ bounds: [TopicPartition: Range<Int64>], from consumer: KafkaConsumer, within maxWait: Duration,
-        _ each: ([Taken], Int) async throws -> Void
+        _ maxStall: Duration, _ each: ([Taken], Int) async throws -> Void
     ) async throws -> [TopicPartition: Range<Int64>] {
         var reading = TopicReading(bounds)
         var last = ContinuousClock.now
@@ -160,7 +165,11 @@ package struct TopicReader {
             }
             if reading.done == before, .now - last >= .milliseconds(900) {
                 let hidden = try await hidden(of: reading, from: consumer, since: last)
-                if let hidden, hidden.count == reading.unread.count, .now - last >= maxWait { return hidden }
+                if let hidden, hidden.count == reading.unread.count {
+                    if .now - last >= maxWait { return hidden }
+                } else if .now - last >= maxStall, let place = reading.stall(besides: hidden ?? [:]) {
+                    throw StalledReading(place: place, length: maxStall)
+                }
             }
             // What comes next is copied out of the client while this is read.
             async let next = consumer.events(limit: 1000, within: .seconds(1))
@@ -182,7 +191,7 @@ package struct TopicReader {
                 guard reading.took(record.position) else { continue }
                 taken.append(Taken(record: record, done: reading.done))
             case .endOfPartition(let partition, let offset): reading.ended(partition, at: offset)
-            case .error(let error): if error.isFatal { throw error }
+            case .error(let error): if error.isFatal || error.batch != nil { throw error }
             case .rebalance: break
             }
         }
@@ -207,6 +216,16 @@ package struct TopicReader {
 extension ClientProperties {
     /// The same properties, for a client that also reads records that are not committed or were aborted.
     fileprivate var readingUncommitted: ClientProperties { merging(["isolation.level": "read_uncommitted"]) }
+}
+
+/// A reading in which nothing arrives of a partition whose records could be read.
+package struct StalledReading: Error, CustomStringConvertible {
+    let place: RecordPosition
+    let length: Duration
+
+    package var description: String {
+        "nothing of \(TopicPartition(place)) arrived from offset \(place.offset) on within \(length.components.seconds) s: see whether the partition's leader works, then try again"
+    }
 }
 
 /// A topic that is not there.

@@ -67,6 +67,13 @@ struct TopicReading {
     /// The partitions of which not everything was read.
     var unread: [TopicPartition] { places.filter(\.isOpen).map(\.partition) }
 
+    /// Returns the next position of the first partition that is not read and not among those that are `hidden`.
+    func stall(besides hidden: [TopicPartition: Range<Int64>]) -> RecordPosition? {
+        places.first { $0.isOpen && hidden[$0.partition] == nil }.map {
+            RecordPosition(topic: $0.partition.topic, partition: $0.partition.partition, offset: $0.position)
+        }
+    }
+
     /// The offsets that open transactions hide where committed records can be read up to `stable`.
     func hidden(behind stable: [TopicPartition: Int64]) -> [TopicPartition: Range<Int64>] {
         places.reduce(into: [:]) { hidden, place in

@@ -12,14 +12,7 @@ import WorkerConfiguration
 final class TokenFollower: Sendable {
     private struct State {
         var hasBegun = false
-        /// The next offset of each partition that is or was followed.
-        var next: [TopicPartition: Int64] = [:]
-        /// The topics that were created again, and must be read from their start.
-        var replaced: Set<String> = []
-        /// The partitions that continue where reading stopped, and whose end is not reached yet.
-        var behind: Set<TopicPartition> = []
-        /// The number of partitions of a topic when it was first seen: later ones are read from their first record.
-        var counts: [String: Int] = [:]
+        var offsets = FollowedOffsets()
         var records = 0
     }
 
@@ -123,24 +116,14 @@ final class TokenFollower: Sendable {
                     "a topic that is followed was deleted and created again; it is read from its start",
                     metadata: [LogKey.topic: "\(topic)"])
             }
-            state.withLock { $0.replaced.formUnion(replaced) }
+            state.withLock { $0.offsets.replace(replaced) }
             // The loop's condition checks for cancellation.
             try? await Task.sleep(for: TopicWatch.interval)
         }
     }
 
-    /// Returns whether a reader must begin again, at the start of topics that were created again.
-    private func beginsAnew() -> Bool {
-        state.withLock { state in
-            let replaced = state.replaced
-            state.replaced = []
-            for partition in state.next.keys where replaced.contains(partition.topic) { state.next[partition] = 0 }
-            return !replaced.isEmpty
-        }
-    }
-
     private func read(_ reader: KafkaConsumer) async throws {
-        while !Task.isCancelled, !isRenewalDue.exchange(false, ordering: .relaxed), !beginsAnew() {
+        while !Task.isCancelled, !isRenewalDue.exchange(false, ordering: .relaxed), !(state.withLock { $0.offsets.takeReplaced() }) {
             for event in await reader.events(limit: 2000, within: .milliseconds(500)) {
                 switch event {
                 case .record(let record): took(record)
@@ -148,10 +131,23 @@ final class TokenFollower: Sendable {
                 case .error(let error):
                     if error.code == .allBrokersDown { store.changeTail { $0.silentSince = $0.silentSince ?? now() } }
                     if error.isFatal { throw error }
+                    if let batch = error.batch { try await pass(batch, reader) }
                 case .rebalance: break
                 }
             }
         }
+    }
+
+    /// Continues behind the record batch at `place`, which cannot be unpacked: the tokens of all users behind it count more.
+    private func pass(_ place: RecordPosition, _ reader: KafkaConsumer) async throws {
+        let properties = KafkaProperties(configuration, bootstrapServers: brokers)
+        let end = try await KafkaConsumer.end(
+            ofBatchAt: place, properties.reader(group: "\(configuration.kafka.group)-pickup"), within: .seconds(10),
+            logger: logger)
+        let partition = TopicPartition(place)
+        try await reader.seek(to: [PartitionOffset(partition, offset: end)])
+        state.withLock { $0.offsets.reached(end, of: partition) }
+        unreadable.count(.malformed, FollowedRecord.kind(of: place.topic, configuration.topics), at: place)
     }
 
     /// Asks regularly for a broker's answer and for the partitions.
@@ -206,7 +202,7 @@ final class TokenFollower: Sendable {
             followed.formUnion(try await begin(fresh, reader, present))
         }
         let tokens = followed.filter { $0.topic == topics.tokens }.map(\.partition)
-        let behind = state.withLock { Set($0.behind.map(\.partition)) }
+        let behind = state.withLock { Set($0.offsets.behind.map(\.partition)) }
         store.changeTail { [present] tail in
             tail.partitions = present[0].partitionCount
             tail.leaderless = present[0].leaderless
@@ -224,10 +220,8 @@ final class TokenFollower: Sendable {
     {
         let topics = configuration.topics
         let (next, counts) = state.withLock { state in
-            for topic in present where state.counts[topic.name] == nil {
-                state.counts[topic.name] = topic.partitionCount
-            }
-            return (state.next, state.counts)
+            state.offsets.saw(present)
+            return (state.offsets.next, state.offsets.counts)
         }
         let fromEnd = partitions.filter {
             next[$0] == nil && $0.topic != topics.control && Int($0.partition) < counts[$0.topic] ?? 0
@@ -245,14 +239,7 @@ final class TokenFollower: Sendable {
         guard !starts.isEmpty else { throw PickupError("the ends of the partitions of \(topics.tokens) are unknown") }
         let before = ends.filter { $0.key.topic == topics.tokens }
         if !before.isEmpty { store.tailBegins() }
-        state.withLock { state in
-            for start in starts {
-                if state.next[start.partition] != nil, start.partition.topic == topics.tokens {
-                    state.behind.insert(start.partition)
-                }
-                state.next[start.partition] = start.offset
-            }
-        }
+        state.withLock { $0.offsets.begin(starts, of: topics.tokens) }
         // Added once, whatever happens to this reader: the next one continues from these ends.
         if !before.isEmpty { past.add(before, of: counts[topics.tokens] ?? before.count) }
         try await reader.readAlso(starts)
@@ -261,7 +248,7 @@ final class TokenFollower: Sendable {
     }
 
     private func caughtUp(_ partition: TopicPartition, at offset: Int64) {
-        let wasBehind = state.withLock { $0.behind.remove(partition) != nil }
+        let wasBehind = state.withLock { $0.offsets.caughtUp(partition) }
         if wasBehind { store.changeTail { _ = $0.followed.insert(partition.partition) } }
         if partition.topic == configuration.topics.tokens { store.changeTail { $0.read[partition] = offset } }
     }
@@ -270,13 +257,12 @@ final class TokenFollower: Sendable {
         let topics = configuration.topics
         let isToken = record.position.topic == topics.tokens
         state.withLock { state in
-            let position = record.position
-            let partition = TopicPartition(topic: position.topic, partition: position.partition)
-            state.next[partition] = position.nextOffset
+            let partition = TopicPartition(record.position)
+            state.offsets.reached(record.position.nextOffset, of: partition)
             guard isToken else { return }
             state.records += 1
             // A record of a partition that is behind is as old as the outage.
-            guard let published = record.timestamp, !state.behind.contains(partition) else { return }
+            guard let published = record.timestamp, !state.offsets.behind.contains(partition) else { return }
             clock.record(UnixTime(milliseconds: published))
         }
         do throws(RecordFault) {

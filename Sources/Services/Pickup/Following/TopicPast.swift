@@ -158,7 +158,7 @@ final class TopicPast: Sendable {
                 // An end that belongs to a finished window arrived together with the window's last record.
                 guard moved.insert(partition).inserted else { continue }
                 learn(partition, &plan)
-            case .error(let error): if error.isFatal { throw error }
+            case .error(let error): if error.isFatal || error.batch != nil { throw error }
             case .rebalance: break
             }
         }

@@ -40,7 +40,7 @@ struct Problem: Error {
         case .appSuspended: self.init(.serviceUnavailable, code.rawValue, detail, retryAfter: Self.probe)
         case .rejectedByVendor, .notFixableByToken:
             self.init(.conflict, code.rawValue, detail, retryAfter: Self.quarter)
-        case .lookupFailed, .keyUnavailable, .mintFailed, .retriesExhausted:
+        case .lookupFailed, .keyUnavailable, .mintFailed, .retriesExhausted, .unreadableBatch:
             self.init(.serviceUnavailable, code.rawValue, detail, retryAfter: Self.minute)
         case .wrongTopic, .identityMissing, .missingVouched, .unproven:
             self.init(.unprocessableContent, code.rawValue, detail, retryAfter: Self.quarter)

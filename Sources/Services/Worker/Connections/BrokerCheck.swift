@@ -1,5 +1,6 @@
 import Formats
 import Kafka
+import Operations
 import Pipeline
 import Wiring
 import WorkerConfiguration
@@ -9,21 +10,29 @@ struct BrokerCheck {
     private let group: String
     private let properties: KafkaProperties
     private let limit: Duration
+    private let eventTopics: [String]
     /// The topics that the cluster lists, by name; nil before its first answer.
     private var topics: [String: TopicMetadata]?
+    /// The settings of the topics of events, by topic; without those that this account may not see.
+    private var settings: [String: [String: String]] = [:]
 
     init(_ configuration: Configuration, limit: Duration) {
         group = configuration.kafka.group
+        eventTopics = configuration.eventTopics
         properties = KafkaProperties(configuration, bootstrapServers: configuration.kafka.bootstrapServers)
         self.limit = limit
     }
 
     /// Connects, and asks which topics there are.
     mutating func reach() async throws(ConnectionProblem) -> String {
-        let limit = limit
-        let found = try await withProducer(properties.producer) { producer throws(KafkaError) in
-            try await producer.topics(within: limit)
+        let (limit, eventTopics) = (limit, eventTopics)
+        let (found, settings) = try await withProducer(properties.producer) { producer throws(KafkaError) in
+            let found = try await producer.topics(within: limit)
+            let present = eventTopics.filter { name in found.contains { $0.name == name && $0.partitionCount > 0 } }
+            // A worker needs no permission to see them.
+            return (found, (try? await producer.settings(of: present, within: min(limit, .seconds(2)))) ?? [:])
         }
+        self.settings = settings
         topics = Dictionary(found.map { ($0.name, $0) }) { first, _ in first }
         return found.count.of("topic is", "topics are") + " shown"
     }
@@ -36,6 +45,7 @@ struct BrokerCheck {
             throw ConnectionProblem(
                 "there is none, or this account may not see it; create it, rename it under topics, or allow DESCRIBE")
         }
+        let doubt = settings[name].flatMap { TopicSetting.unpacked.finding(in: $0) }.map { "; \($0.message)" } ?? ""
         return try await withReader { reader throws(KafkaError) in
             let end = ContinuousClock.now + limit
             var ends: [PartitionOffset] = []
@@ -46,7 +56,7 @@ struct BrokerCheck {
             }
             guard isRead else { return "\(ends.count.of("partition")); only a record shows whether it may be written" }
             try await Self.read(ends, reader, until: end)
-            return "\(ends.count.of("partition")), and it may be read"
+            return "\(ends.count.of("partition")), and it may be read\(doubt)"
         }
     }
 
@@ -65,7 +75,7 @@ struct BrokerCheck {
                 switch event {
                 case .record(let record): open.remove(TopicPartition(record.position))
                 case .endOfPartition(let partition, _): open.remove(partition)
-                case .error(let error): if error.isFatal || error.code.isAboutReading { throw error }
+                case .error(let error): if error.endsReading { throw error }
                 case .rebalance: break
                 }
             }

@@ -153,7 +153,7 @@ final class ControlTopic: Sendable {
             for event in await reader.events(limit: 500, within: .milliseconds(200)) {
                 if case .endOfPartition(let partition, _) = event { open.remove(partition) }
                 // Deleted or forbidden meanwhile: that is asked again.
-                if case .error(let error) = event, error.isFatal || error.code.isAboutReading { throw error }
+                if case .error(let error) = event, error.endsReading { throw error }
                 guard case .record(let record) = event else { continue }
                 let partition = TopicPartition(record.position)
                 if marks[partition] == nil { marks[partition] = LogMark(record) }
@@ -179,7 +179,11 @@ final class ControlTopic: Sendable {
     private func follow(_ first: KafkaConsumer) async {
         var reader = first
         while !Task.isCancelled {
-            took(await reader.events(limit: 100, within: Self.pause).compactMap { word(in: $0) })
+            let events = await reader.events(limit: 100, within: Self.pause)
+            took(events.compactMap { word(in: $0) })
+            // A batch that cannot be unpacked may be a pause: the worker reports that the topic cannot be read, and tries again.
+            let isUnreadable = events.contains { if case .error(let error) = $0 { error.batch != nil } else { false } }
+            if isUnreadable { state.withLock { $0.isReplaced = true } }
             let isReplaced = state.withLock { state in
                 defer { state.isReplaced = false }
                 return state.isReplaced

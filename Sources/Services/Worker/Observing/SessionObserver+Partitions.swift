@@ -57,6 +57,34 @@ extension SessionObserver {
         degrade("the group went back on \(partition)")
     }
 
+    /// Notes that the record batch at `place` could not be unpacked several times, so that its partition stands still.
+    func batchFailed(_ error: KafkaError, at place: RecordPosition, _ lane: Lane) {
+        logger.error(
+            "batch.unreadable",
+            "a record batch cannot be unpacked; no event behind it is answered until the worker has passed it",
+            metadata: details(place, lane).merging([LogKey.kafkaError: "\(error)"]) { first, _ in first })
+    }
+
+    /// Notes that the worker passes `batch`, which becomes a dead letter by reference.
+    func passed(_ batch: UnreadableBatch, _ lane: Lane) {
+        let partition = TopicPartition(batch.first)
+        logger.error(
+            "batch.passed",
+            "a record batch that cannot be unpacked is passed; its events are never answered, and a dead letter has its offsets",
+            metadata: details(batch.first, lane).merging([LogKey.records: "\(batch.end - batch.first.offset)"]) {
+                first, _ in first
+            })
+        metrics.partitions.passedBatch(partition)
+        degrade("a record batch at offset \(batch.first.offset) of \(partition) was passed")
+    }
+
+    private func details(_ place: RecordPosition, _ lane: Lane) -> Logger.Metadata {
+        [
+            LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(TopicPartition(place))",
+            LogKey.offset: "\(place.offset)",
+        ]
+    }
+
     /// Marks the records as degraded for as long as the alerts about them last.
     private func degrade(_ reason: String) {
         status.degradations.set(.records, reason, of: "partitions", for: Degradations.memoryOfRecords)

@@ -22,7 +22,7 @@ final class SessionObserver: Sendable {
     private let outcomes = Mutex((log: OutcomeLog(), limit: RepeatLimit()))
     private let start = ContinuousClock.now
     /// The reasons why lanes cannot be read.
-    private let unread = Mutex<[Lane: KafkaError]>([:])
+    private let unread = Mutex<(lanes: [Lane: KafkaError], batches: [String])>(([:], []))
 
     /// - Parameters:
     ///   - tracing: The tracing of events; nil for none.
@@ -104,29 +104,39 @@ final class SessionObserver: Sendable {
 
     /// Sets the reason why `lane` cannot be read; nil where it can.
     func setUnread(_ error: KafkaError?, _ lane: Lane) {
+        showUnread { $0.lanes[lane] = error }
+    }
+
+    /// Sets the reasons why partitions stand still at record batches that cannot be unpacked.
+    func showBatches(_ reasons: [String]) {
+        // Called at every rebalance, when other reasons may be shown.
+        if unread.withLock({ $0.batches != reasons }) { showUnread { $0.batches = reasons } }
+    }
+
+    private func showUnread(_ change: (inout (lanes: [Lane: KafkaError], batches: [String])) -> Void) {
         unread.withLock { unread in
-            unread[lane] = error
-            let reasons = Lane.allCases.compactMap { lane in
-                unread[lane].map { error in
+            change(&unread)
+            let lanes = Lane.allCases.compactMap { lane in
+                unread.lanes[lane].map { error in
                     error.code.isJoinRefused
                         ? "the group refuses the worker on the \(lane.rawValue) lane: \(error)"
                         : "the \(lane.rawValue) lane's topics cannot be read: \(error)"
                 }
             }
+            let reasons = lanes + unread.batches
             status.set(.topics, reasons.isEmpty ? nil : reasons.joined(separator: "; "))
         }
     }
 
     /// Notes that `lane` has joined its group, so that a refusal of the group is over.
     func joined(_ lane: Lane) {
-        let code = unread.withLock { $0[lane]?.code }
+        let code = unread.withLock { $0.lanes[lane]?.code }
         if code == .groupAuthorizationFailed || code?.isJoinRefused ?? false { setUnread(nil, lane) }
     }
 
     /// Forgets the reasons why lanes could not be read.
     func forgetUnread() {
-        unread.withLock { $0 = [:] }
-        status.set(.topics, nil)
+        showUnread { $0 = ([:], []) }
     }
 
     /// Notes that a batch was processed.

@@ -13,3 +13,8 @@ final class Handoff<Message: Sendable>: Sendable {
         }
     }
 }
+
+extension Handoff where Message: RangeReplaceableCollection {
+    /// Adds to the results that the loop has not found yet.
+    func add(_ new: Message.Element) { message.withLock { $0 = ($0 ?? Message()) + CollectionOfOne(new) } }
+}

@@ -105,8 +105,12 @@ struct Session {
             lanes: lanes, committer: committer(producer, lanes, commitWindow), context: context, instance: instance,
             control: control, commitWindow: commitWindow, properties: properties,
             logs: PartitionLogs(properties, group: configuration.kafka.group, logger: context.clientLogger),
-            versions: { await floor.read(partitions: tokenPartitions) }, processor: processor,
-            committed: committed, lanePauses: lanePauses)
+            versions: { await floor.read(partitions: tokenPartitions) },
+            batchEnd: { [configuration, logger = context.clientLogger] place throws(KafkaError) in
+                try await KafkaConsumer.end(
+                    ofBatchAt: place, properties.reader(group: "\(configuration.kafka.group)-batches"),
+                    within: .seconds(30), logger: logger)
+            }, processor: processor, committed: committed, lanePauses: lanePauses)
         loop.begin = { [observer, configuration, bootstrapServers, instance, isReady] in
             observer.began(configuration, bootstrapServers: bootstrapServers, instance: instance)
             isReady(bootstrapServers)

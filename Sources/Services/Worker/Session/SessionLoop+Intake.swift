@@ -46,22 +46,25 @@ extension SessionLoop {
             case .error(let error): try handle(error, lane)
             }
         }
-        guard !taken.records.isEmpty else { return }
-        for regression in committed.regressions(in: taken.records) {
+        let records = batches[lane].passing(taken.records, lane)
+        guard !records.isEmpty else { return }
+        for regression in committed.regressions(in: records) {
             observer.wentBack(regression.partition, to: regression.offset, from: regression.committed)
         }
+        if records.count > taken.records.count { passed(records, lane) }
         observer.took(taken.records.count, lane)
         // Retries are dated by workers, perhaps by this one.
         if lane == .live, let time = taken.time, time.milliseconds > clockSample.record?.milliseconds ?? .min {
             clockSample.record = time
         }
         marks.took(taken.records)
-        machine.received(taken.records, on: lane, at: context.now())
+        machine.received(records, on: lane, at: context.now())
     }
 
     private mutating func handle(_ error: KafkaError, _ lane: Lane) throws(KafkaError) {
         guard !error.isFatal else { throw error }
         if error.code == .positionOutOfRange { return reopen("\(error)") }
+        if let place = error.batch { return failed(error, at: place, lane) }
         context.reachability.noted(error)
         observer.consumerFailed(error, lane)
     }
@@ -75,6 +78,7 @@ extension SessionLoop {
         let isPrepared = !rebalance.isAssignment || rebalance.partitions.isEmpty
         machine.rebalancing(lane, rebalance, isPrepared: isPrepared)
         rebalances[lane] += 1
+        forgetBatches(of: rebalance.partitions, lane)
         if !isPrepared { lookUp(rebalance.partitions, lane) }
     }
 

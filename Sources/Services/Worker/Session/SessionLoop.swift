@@ -23,6 +23,8 @@ struct SessionLoop {
     let logs: PartitionLogs
     /// The highest version on the token topic, which others may have written.
     let versions: @Sendable () async -> Int64?
+    /// Returns the offset behind a record batch that cannot be unpacked.
+    let batchEnd: @Sendable (RecordPosition) async throws(KafkaError) -> Int64
     var processor: BatchProcessor
     var committed: CommittedOffsets
     /// The operators' pauses of lanes.
@@ -34,6 +36,11 @@ struct SessionLoop {
     /// The records that wait in the assigned partitions.
     var lag = AssignedLag()
     let logViews = Handoff<LogViews>()
+    /// The record batches at which partitions stand still.
+    var batches = PerLane { _ in UnreadableBatches() }
+    /// The ends of such batches that were found, and the offsets to continue at.
+    let batchEnds = PerLane { _ in Handoff<[BatchEnd]>() }
+    var seeks = PerLane { _ in [PartitionOffset]() }
     /// The findings about assigned partitions, on their way from the background and collected.
     let findings = PerLane { _ in Handoff<(rebalance: Int, StartLookup.Finding)>() }
     /// The number of rebalances so far.
@@ -69,11 +76,12 @@ struct SessionLoop {
 
     init(
         lanes: LaneConsumers, committer: any Committer, context: SessionContext, instance: String,
-        control: ControlTopic, commitWindow: CommitWindow, properties: KafkaProperties,
-        logs: PartitionLogs,
-        versions: @escaping @Sendable () async -> Int64?, processor: BatchProcessor, committed: CommittedOffsets,
-        lanePauses: LanePauses
+        control: ControlTopic, commitWindow: CommitWindow, properties: KafkaProperties, logs: PartitionLogs,
+        versions: @escaping @Sendable () async -> Int64?,
+        batchEnd: @escaping @Sendable (RecordPosition) async throws(KafkaError) -> Int64, processor: BatchProcessor,
+        committed: CommittedOffsets, lanePauses: LanePauses
     ) {
+        self.batchEnd = batchEnd
         self.instance = instance
         self.properties = properties
         self.logs = logs
@@ -109,6 +117,7 @@ struct SessionLoop {
             do throws(KafkaError) { hasMore = try await take() } catch { return SessionEnd(failed: error) }
             if let end = collect() { return renewedInstead(of: end) }
             takeFindings()
+            await passBatches()
             await report()
             await watchLogs()
             commitWindow.isOver = machine.isGivingUp

@@ -15,6 +15,7 @@ struct PartitionMetrics: Sendable {
     private let offsetRegressions: CounterFamily
     private let lostRecords: CounterFamily
     private let logRegressions: CounterFamily
+    private let passedBatches: CounterFamily
 
     init(_ registry: MetricsRegistry) {
         offsetRegressions = registry.counter(
@@ -28,6 +29,10 @@ struct PartitionMetrics: Sendable {
             "remint_log_regressions_total",
             "Partitions whose log is shorter than the committed offset (truncated), or that were created again (replaced).",
             labels: ["topic", "partition", "reason"])
+        passedBatches = registry.counter(
+            "remint_unreadable_batches_total",
+            "Record batches that the worker could not unpack and passed, each with one dead letter for all its records.",
+            labels: ["topic", "partition"])
         lag = registry.gauge(
             "remint_consumer_lag_records", "Records of the partition that the worker has not finished.",
             labels: ["lane", "topic", "partition"])
@@ -39,6 +44,7 @@ struct PartitionMetrics: Sendable {
             let (topic, number) = (partition.topic, String(partition.partition))
             offsetRegressions.add(0, topic, number)
             lostRecords.add(0, topic, number)
+            passedBatches.add(0, topic, number)
             for reason in LogRegression.allCases { logRegressions.add(0, topic, number, reason.rawValue) }
         }
     }
@@ -49,6 +55,10 @@ struct PartitionMetrics: Sendable {
 
     func regressed(_ reason: LogRegression, _ partition: TopicPartition) {
         logRegressions.add(1, partition.topic, String(partition.partition), reason.rawValue)
+    }
+
+    func passedBatch(_ partition: TopicPartition) {
+        passedBatches.add(1, partition.topic, String(partition.partition))
     }
 
     func lost(_ count: Int64, _ partition: TopicPartition) {

@@ -69,6 +69,20 @@ extension Fault {
                 }
             }
         ).inEveryRun,
+        Fault(
+            name: "a producer sends a record batch that cannot be unpacked", scene: .starts,
+            // zstd packs it to some kilobytes, and unpacked it is larger than any answer that the worker accepts.
+            make: { stage in
+                let blanks = [UInt8](repeating: 32, count: 70_000_000)
+                try await stage.shop.produce(
+                    [ProducerRecord(topic: "remint.invalidations", key: Array("a".utf8), value: blanks, headers: [])],
+                    ["compression.codec": "zstd", "message.max.bytes": "100000000"])
+            },
+            readiness: .shows("a record batch at offset"), firstLine: .logs("batch.unreadable"),
+            lastLine: .logs("batch.passed"), metric: FaultMetric("remint_unreadable_batches_total", bound: .atLeast(1)),
+            alert: FaultAlert("RemintUnreadableBatch", #"topic="remint.invalidations""#),
+            status: .shows("remint.dead-letters 2 1"), page: .shows("a record batch at offset"), end: .newWorker()
+        ).inEveryRun,
         letters("a producer sends events that cannot be read", "malformed_report", "braze-ios", "[]").inEveryRun,
         letters("a producer names an app that is not configured", "unknown_app", "nobody", #"{"errorCode":22}"#),
         letters("a producer sends events without a user", "missing_user", "braze-ios", #"{"errorCode":22}"#),

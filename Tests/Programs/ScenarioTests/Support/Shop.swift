@@ -79,9 +79,9 @@ struct Shop: ~Copyable {
     }
 
     /// Produces `records`, all of them delivered.
-    func produce(_ records: [ProducerRecord]) async throws {
-        let producer = try KafkaProducer(
-            ["bootstrap.servers": broker.bootstrapServers, "message.max.bytes": "10000000"], logger: quiet)
+    func produce(_ records: [ProducerRecord], _ properties: ClientProperties = [:]) async throws {
+        let common: ClientProperties = ["bootstrap.servers": broker.bootstrapServers, "message.max.bytes": "10000000"]
+        let producer = try KafkaProducer(common.merging(properties), logger: quiet)
         let errors = await producer.deliver(records)
         #expect(errors.allSatisfy { $0 == nil }, "\(errors.compactMap { $0 })")
         await producer.close(within: .seconds(10))

@@ -46,6 +46,15 @@ import Testing
         #expect(reading.unread == [place])
     }
 
+    @Test func `a reading stands still at the first partition that is neither read nor hidden`() {
+        var reading = reading()
+        #expect(reading.stall(besides: [Self.places[0]: 4..<10]) == record(5, of: Self.places[1]))
+        #expect(reading.stall(besides: [Self.places[0]: 4..<10, Self.places[1]: 5..<8]) == nil)
+        reading.ended(Self.places[0], at: 10)
+        reading.ended(Self.places[1], at: 8)
+        #expect(reading.stall(besides: [:]) == nil)
+    }
+
     @Test func `hidden offsets are reported with their place, their age and the way on`() {
         let since = UnixTime(seconds: 1_763_640_000)
         let one = HiddenOffsets(Self.places[2], count: 1, since: since)

@@ -86,14 +86,7 @@ package struct TopicPlan: Sendable, Equatable {
     }
 
     private static func broken(_ wanted: WantedTopic, _ actual: ActualTopic) -> [TopicFinding] {
-        wanted.settings.compactMap { setting in
-            guard let demand = setting.failure(in: actual.settings), let value = actual.settings[setting.name] else {
-                return nil
-            }
-            return TopicFinding(
-                severity: demand.severity,
-                message: "\(setting.name)=\(value): \(demand.consequence); set it to \(setting.value)")
-        }
+        wanted.settings.compactMap { $0.finding(in: actual.settings) }
     }
 
     /// A limit of bytes for which no token and no letter by reference is too large: seal, headers and batch included.

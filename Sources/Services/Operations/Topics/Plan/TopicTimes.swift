@@ -32,6 +32,7 @@ struct TopicTimes {
                         .atLeast(deadline), .warning,
                         "events that wait out an outage are deleted sooner than worker.retries.deadline")
                 ]),
+            TopicSetting.unpacked,
         ]
     }
 
