@@ -125,6 +125,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             metrics.follow(tokens.tally, now: now)
             status.degradations.watch(.brokerTokens) { [tally = tokens.tally] in tally.trouble }
         }
+        status.degradations.watch(.memory) { ProcessMemory.read()?.shortage }
         let local = makeSigner()
         let signers = signers(metrics)
         let signer = route(local, signers)

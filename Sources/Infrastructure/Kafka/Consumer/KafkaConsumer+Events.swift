@@ -5,6 +5,7 @@ import Glibc
 extension KafkaConsumer {
     func drain(_ queue: EventQueue, _ limit: Int) -> [Event] {
         var events = releaseHeld(limit: limit)
+        var bytes = 0
         while events.count < limit, let event = unsafe queue.poll() {
             defer { unsafe rd_kafka_event_destroy(event) }
             switch unsafe rd_kafka_event_type(event) {
@@ -12,7 +13,12 @@ extension KafkaConsumer {
                 let count = events.count
                 unsafe appendRecords(of: event, to: &events)
                 if !pausing.isEmpty { holdBack(&events, from: count) }
-                promptFetch(after: events[count...])
+                bytes += promptFetch(after: events[count...])
+                guard bytes < Self.mostBytes else {
+                    // The queue signals only records that come while it is empty.
+                    queue.wakeup.signal()
+                    return events
+                }
             case RD_KAFKA_EVENT_REBALANCE:
                 owesAnswer = true
                 events.append(.rebalance(unsafe rebalance(in: event)))
@@ -34,15 +40,21 @@ extension KafkaConsumer {
             || held.contains { TopicPartition($0.position) == partition }
     }
 
-    private func promptFetch(after taken: ArraySlice<Event>) {
+    /// The bytes of records after which no more are returned together: a batch may have unpacked to far more, and each record is
+    /// copied.
+    private static let mostBytes = 8 << 20
+
+    /// - Returns: the bytes of the records that were taken.
+    private func promptFetch(after taken: ArraySlice<Event>) -> Int {
         let bytes = taken.reduce(0) { sum, event in
             if case .record(let record) = event { sum + record.body.bytes.count } else { sum }
         }
-        guard prompt.isDue(after: taken.count, bytes: bytes) else { return }
+        guard prompt.isDue(after: taken.count, bytes: bytes) else { return bytes }
         let partitions = assignment.subtracting(paused)
         unsafe client.enqueue { [client, prompt] pointer in
             unsafe prompt.ask(pointer, about: client.isClosed ? [] : partitions)
         }
+        return bytes
     }
 
     /// Returns the partition whose end or whose batch `notice` is about; nil for every other event.

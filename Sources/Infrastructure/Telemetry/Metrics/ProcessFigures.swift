@@ -62,7 +62,8 @@ struct ProcessFigures: Sendable, Equatable {
     /// Returns the limit of open files of this process; nil if the system has no `/proc`.
     static func fileLimit() -> Double? { text(of: "/proc/self/limits").flatMap { fileLimit(in: $0) } }
 
-    private static func text(of path: String) -> String? {
+    /// Returns the contents of the file at `path`; nil if it cannot be read.
+    static func text(of path: String) -> String? {
         (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
     }
 }

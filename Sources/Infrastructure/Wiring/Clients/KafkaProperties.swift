@@ -34,7 +34,11 @@ public struct KafkaProperties: Sendable {
         // A coordinator that forgot a member's session waits for it for as long as this: five minutes by the library's
         // default, in which the whole group stands still. The loop shows signs of life many times a second.
         let pollInterval: ClientProperties = ["max.poll.interval.ms": String(max(60_000, session))]
-        consumer = common.merging(Self.consumerDefaults).merging(pollInterval).merging(embedded).merging(configured)
+        // The library unpacks a whole answer at once, and gzip packs a thousand bytes in one. It makes no consumer that fetches less
+        // than `message.max.bytes`.
+        let largest = configured["message.max.bytes"].flatMap { Int($0) } ?? 0
+        let fetch: ClientProperties = ["fetch.max.bytes": String(max(1 << 20, largest))]
+        consumer = common.merging(Self.consumerDefaults).merging(fetch).merging(pollInterval).merging(embedded).merging(configured)
             .merging(address).merging(
                 [
                     "enable.auto.commit": "false", "enable.auto.offset.store": "false",
@@ -138,8 +142,6 @@ public struct KafkaProperties: Sendable {
         // Three consumers fetch ahead of one worker; what waits here waits for the signer anyway. A record that is larger
         // comes alone.
         "queued.max.messages.kbytes": "8192", "queued.min.messages": "5000", "max.partition.fetch.bytes": "262144",
-        // An answer to a fetch may overshoot the queue, with a large record of each partition: by no more than this.
-        "fetch.max.bytes": "8388608",
         // The largest answer, and the most that a zstd batch may unpack to: enough for every record that the producer accepts. The
         // library does not bound what gzip, lz4 and snappy unpack to.
         "receive.message.max.bytes": "68157440",

@@ -26,6 +26,8 @@ final class Degradations: Sendable {
         case lanes
         /// The vendors answer look-ups.
         case lookups
+        /// The process has memory below its limit.
+        case memory
         /// The records that workers read are complete and their own.
         case records
         /// The collector accepts spans and metrics.

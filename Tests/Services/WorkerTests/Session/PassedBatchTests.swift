@@ -14,9 +14,9 @@ import WorkerTestSupport
         let producer = try KafkaProducer(
             [
                 "bootstrap.servers": broker.bootstrapServers, "compression.codec": "zstd",
-                "message.max.bytes": "20000000", "batch.num.messages": "1",
+                "message.max.bytes": "4000000", "batch.num.messages": "1",
             ], logger: silent)
-        let blanks = [UInt8](repeating: 32, count: 9_000_000)
+        let blanks = [UInt8](repeating: 32, count: 1_200_000)
         let errors = await producer.deliver(
             // These keys are of both partitions, whatever the partitioner.
             (0..<8).map {
@@ -29,7 +29,7 @@ import WorkerTestSupport
     @Test func `a worker passes batches that cannot be unpacked, with dead letters, and answers the events behind them`()
         async throws
     {
-        try await RunningWorker.with(kafka: ["receive.message.max.bytes: 8390000"]) { broker, configuration in
+        try await RunningWorker.with(kafka: ["receive.message.max.bytes: 1050000"]) { broker, configuration in
             try await produceBatches(broker, configuration)
         } _: { worker in
             let line = await worker.log.line(event: "batch.unreadable")
