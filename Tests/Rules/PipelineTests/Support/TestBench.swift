@@ -76,7 +76,7 @@ enum SampleReport {
     static let signature = "eyJhbGciOiJSUzI1NiJ9.c2VjcmV0LW9mLWEtcmVwb3J0.c2lnbmF0dXJl"
 
     static func braze(user: String = "user-42", code: Int = 22, token: String = signature) -> String {
-        #"{"errorCode":\#(code),"errorReason":"EXPIRED","userId":"\#(user)","signature":"\#(token)"}"#
+        #"{"errorCode":\#(code),"errorReason":"sdk_auth_error","userId":"\#(user)","signature":"\#(token)"}"#
     }
 
     static func challenge(user: String = "user-42", nonce: String = "nonce-1", expiresOn: String? = nil) -> String {
