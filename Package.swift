@@ -409,7 +409,7 @@ let package = Package(
             "PickupTests",
             [
                 "Pickup", "Serving", "Access", "Formats", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry",
-                "Kafka", "ProgramTestSupport", "AsyncTestSupport", "CertificateTestSupport", "Vendors", "Wiring",
+                "JOSE", "Kafka", "ProgramTestSupport", "AsyncTestSupport", "CertificateTestSupport", "Vendors", "Wiring",
                 logging, hummingbirdCore,
                 nio, http, httpTypes, httpParts, embedded,
             ],

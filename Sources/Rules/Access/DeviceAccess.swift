@@ -34,10 +34,8 @@ public struct Device: Sendable, Hashable {
     /// The thumbprint of the key that it proved, which is its name; nil if it proved none.
     public var thumbprint: String? { proof?.thumbprint }
 
-    /// Returns the callers for `RequestLimits`, where the app's user is `user`.
-    public func callers(as user: String) -> [Caller] {
-        [.user(issuer: session.issuer, user: user)] + (thumbprint.map { [.device(thumbprint: $0)] } ?? [])
-    }
+    /// The device itself as a caller, for `RequestLimits`; empty if it proved no key.
+    public var callers: [Caller] { thumbprint.map { [.device(thumbprint: $0)] } ?? [] }
 }
 
 /// Decides whether a device may call, and for which user.
@@ -57,24 +55,31 @@ public struct DeviceAccess: Sendable {
         self.requiresProof = requiresProof
     }
 
-    /// Returns the device with `credentials`.
-    ///
-    /// A proof is always checked, and not used up. A session that is bound to a key must come as `DPoP`: as a bearer's
-    /// it is refused, with or without a proof (RFC 9449, section 7.2).
+    /// Returns the session in `credentials`, whose user's limits come next.
     ///
     /// - Parameters:
     ///   - now: the moment, by a clock that is set.
     ///   - deadline: the latest moment to wait until for an issuer's keys; nil for as long as a fetch takes.
     /// - Throws: `AccessRefusal`.
-    public func verify(
-        _ credentials: DeviceCredentials?, for request: ProvenRequest, now: UnixTime,
-        until deadline: ContinuousClock.Instant? = nil
-    ) async throws(AccessRefusal) -> Device {
+    public func session(
+        of credentials: DeviceCredentials?, now: UnixTime, until deadline: ContinuousClock.Instant? = nil
+    ) async throws(AccessRefusal) -> Session {
         guard let credentials, !credentials.session.isEmpty else { throw AccessRefusal(.noSession) }
+        return try await session(credentials.session, now, deadline)
+    }
+
+    /// Returns the device with `credentials`, whose `session` was verified.
+    ///
+    /// A proof is always checked, and not used up. A session that is bound to a key must come as `DPoP`: as a bearer's
+    /// it is refused, with or without a proof (RFC 9449, section 7.2).
+    ///
+    /// - Throws: `AccessRefusal`.
+    public func device(
+        _ credentials: DeviceCredentials, of session: Session, for request: ProvenRequest, now: UnixTime
+    ) throws(AccessRefusal) -> Device {
         if credentials.proof == nil, requiresProof || credentials.scheme == .dpop {
             throw AccessRefusal(.proofMissing)
         }
-        let session = try await session(credentials.session, now, deadline)
         if session.boundKey != nil, credentials.scheme == .bearer { throw AccessRefusal(.proofMissing) }
         guard let proof = credentials.proof else { return Device(session: session, proof: nil) }
         let checked = try proofs.check(

@@ -35,7 +35,7 @@ struct DeviceAccessTests {
         let session = try SampleIssuer.session(key)
         let device = try await verify(.bearer, session)
         #expect(device.thumbprint == nil)
-        #expect(device.callers(as: "u-42") == [.user(issuer: "https://id.example", user: "u-42")])
+        #expect(device.callers.isEmpty)
         await expectRefusal(.proofMissing) { try await verify(.bearer, session, requiresProof: true) }
         await expectRefusal(.proofMissing) { try await verify(.dpop, session) }
     }
@@ -62,7 +62,7 @@ struct DeviceAccessTests {
         for scheme in [DeviceCredentials.Scheme.bearer, .dpop] {
             let found = try await verify(scheme, session, proof: try device.proof(for: session), requiresProof: true)
             #expect(found.thumbprint == (try device.thumbprint))
-            #expect(found.callers(as: "u-42").count == 2)
+            #expect(found.callers == [.device(thumbprint: try device.thumbprint)])
             await expectRefusal(.proofMalformed) { try await verify(scheme, session, proof: []) }
             let other = try SampleIssuer.session(key, ["sub": #""u-43""#])
             await expectRefusal(.proofWrongSession) {
@@ -183,5 +183,16 @@ struct DeviceAccessTests {
                     key, ["iss": #""https://support.example""#, "aud": #""support""#, "agent": #""1""#],
                     header: ["kid": #""agents""#]))
         }
+    }
+}
+
+extension DeviceAccess {
+    /// Returns the device with `credentials`, as a call's steps determine it.
+    fileprivate func verify(
+        _ credentials: DeviceCredentials?, for request: ProvenRequest, now: UnixTime
+    ) async throws(AccessRefusal) -> Device {
+        let session = try await session(of: credentials, now: now)
+        guard let credentials else { throw .noSession }
+        return try device(credentials, of: session, for: request, now: now)
     }
 }

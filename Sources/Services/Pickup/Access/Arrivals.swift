@@ -54,6 +54,14 @@ struct Arrivals: Sendable {
         return Admitted(shared: [], isCounted: true)
     }
 
+    /// Counts a request in the limits of the users of `session`, which was verified.
+    ///
+    /// - Throws: `Problem` where there were too many requests.
+    func admit(_ session: Session) throws(Problem) {
+        try settle(
+            limits.ask(session.users.map { .user(issuer: session.issuer, user: $0.user) }, hasArrived: true))
+    }
+
     /// Counts one more request of `callers` for `subject`, with the shared limits that it was not counted in before.
     ///
     /// - Throws: `Problem` where there were too many requests.

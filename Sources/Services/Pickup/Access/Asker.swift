@@ -66,7 +66,7 @@ struct AskerAccess: Sendable {
                 _ = try backends.verify(key, for: name)
                 guard let app = apps[name] else { throw AccessRefusal.appNotOpened }
                 let asker = try backend(request, app)
-                try limit(asker, app, &admitted)
+                try limit(asker, app, [], &admitted)
                 return (asker, app)
             }
             return try await device(credentials.device, request, name, &admitted, within: wait())
@@ -80,9 +80,10 @@ struct AskerAccess: Sendable {
         }
     }
 
-    private func limit(_ asker: Asker, _ app: PickupApp, _ admitted: inout Arrivals.Admitted) throws(Problem) {
-        try arrivals.ask(
-            asker.callers, subject: String(decoding: asker.subject.key(app: app.name), as: UTF8.self), &admitted)
+    private func limit(
+        _ asker: Asker, _ app: PickupApp, _ callers: [Caller], _ admitted: inout Arrivals.Admitted
+    ) throws(Problem) {
+        try arrivals.ask(callers, subject: String(decoding: asker.subject.key(app: app.name), as: UTF8.self), &admitted)
     }
 
     private func backend(_ request: Request, _ app: PickupApp) throws(Problem) -> Asker {
@@ -103,21 +104,24 @@ struct AskerAccess: Sendable {
         _ credentials: DeviceCredentials?, _ request: Request, _ name: String, _ admitted: inout Arrivals.Admitted,
         within wait: Duration
     ) async throws -> (asker: Asker, app: PickupApp) {
-        guard let devices else { throw AccessRefusal.noSession }
+        guard let devices, let credentials else { throw AccessRefusal.noSession }
         guard let url = ComparableURL(publicURL + request.uri.path) else { throw Problem.noSuchCall }
         let proven = ProvenRequest(method: request.method.rawValue, url: url)
         let time = now()
-        let device = try await devices.verify(
-            credentials, for: proven, now: time, until: .now + KeySourceFile.maxWait(within: wait))
+        let session = try await devices.session(
+            of: credentials, now: time, until: .now + KeySourceFile.maxWait(within: wait))
+        // Before anything that can fail: whatever follows counts in the limits of all.
+        try arrivals.admit(session)
+        let device = try devices.device(credentials, of: session, for: proven, now: time)
         guard let app = apps[name] else { throw AccessRefusal.appNotOpened }
-        let user = try SessionWay.user(of: device.session, by: app.ways)
+        let user = try SessionWay.user(of: session, by: app.ways)
         let vouched = app.vouched(user)
         let subject = (try? app.subject(vouchedBy: vouched)) ?? Subject(user: "")
         let asker = Asker(
             vouched: vouched, subject: subject, device: device.thumbprint ?? deviceName(request),
-            callers: device.callers(as: user), sessionEnd: device.session.expiry,
-            isWithdrawn: { [session = device.session] in devices.isWithdrawn(session) })
-        try limit(asker, app, &admitted)
+            callers: [.user(issuer: session.issuer, user: user)] + device.callers, sessionEnd: session.expiry,
+            isWithdrawn: { devices.isWithdrawn(session) })
+        try limit(asker, app, device.callers, &admitted)
         try devices.use(device, now: time)
         return (asker, app)
     }
