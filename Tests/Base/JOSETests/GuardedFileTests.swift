@@ -169,7 +169,7 @@ struct Guard: Sendable, CustomTestStringConvertible {
         try #require(symlink("../deep/er/file", "\(root)/links/link") == 0)
         let path = "\(root)/other/../links/./link"
         #expect(try GuardedFile.instructions(path) == Array("a".utf8))
-        for folder in ["", "/links", "/deep", "/deep/er", "/other"].map({ root + $0 }) {
+        for folder in ["", "/links", "/deep", "/deep/er"].map({ root + $0 }) {
             try #require(chmod(folder, 0o777) == 0)
             let error = #expect(throws: GuardedFileError.self) { try GuardedFile.instructions(path) }
             #expect(error?.message.hasPrefix("is in \(folder), which has mode 777, so others") == true)

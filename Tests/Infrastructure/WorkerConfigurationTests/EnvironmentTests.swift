@@ -24,7 +24,8 @@ struct SecretPlace: CustomTestStringConvertible, Sendable {
 struct EnvironmentTests {
     private static let environment = [
         "NAME": "value", "EMPTY": "", "DOLLAR": "${NAME}", "_a1": "x", "YES": "true", "NUMBER": "7",
-        "SECRET": "hunter2-secret",
+        "SECRET": "hunter2-secret", "LINE": "value\n", "WINDOWS": "value\r\n", "LINES": "a\nb", "BELL": "a\u{7}",
+        "PEM": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
     ]
 
     private static func group(_ text: String) -> ConfigurationFile {
@@ -37,6 +38,8 @@ struct EnvironmentTests {
         Reference(text: "${NAME}", value: "value"), Reference(text: "'${NAME}'", value: "value"),
         Reference(text: "\"${NAME}\"", value: "value"),
         Reference(text: "a${NAME}b${NAME}", value: "avaluebvalue"), Reference(text: "${_a1}", value: "x"),
+        Reference(text: "${LINE}", value: "value"), Reference(text: "${WINDOWS}", value: "value"),
+        Reference(text: "${PEM}", value: "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"),
         Reference(text: "${NAME:-other}", value: "value"), Reference(text: "${NONE:-other}", value: "other"),
         Reference(text: "${EMPTY:-other}", value: "other"), Reference(text: "x${EMPTY}", value: "x"),
         Reference(text: "x${NONE:-}", value: "x"),
@@ -55,6 +58,8 @@ struct EnvironmentTests {
     }
 
     static let mistakes: [Mistake] = [
+        Mistake("a line end", group("${LINES}"), says: "3:10 the environment variable LINES has a control character"),
+        Mistake("a bell", group("${BELL}"), says: "3:10 the environment variable BELL has a control character"),
         Mistake(
             "undefined", group("${NONE}"),
             says: "3:10 the environment variable NONE is not defined; write ${NONE:-default} for a default"),

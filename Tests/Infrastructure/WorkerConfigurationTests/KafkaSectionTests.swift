@@ -51,7 +51,8 @@ struct KafkaSectionTests {
         "bootstrap.servers", "metadata.broker.list", "group.id", "enable.auto.commit", "enable.auto.offset.store",
         "isolation.level",
         "enable.idempotence", "transactional.id", "partition.assignment.strategy",
-        "auto.offset.reset", "enable.partition.eof",
+        "auto.offset.reset", "enable.partition.eof", "partitioner", "group.protocol", "auto.commit.enable",
+        "offset.store.method", "topic.blacklist", "plugin.library.paths", "test.mock.num.brokers",
     ])
     func `properties the guarantees hang on are not to be set`(_ name: String) {
         Mistake(name, Self.properties("{ \(name): x }"), says: "3:17 \(name) is set by the worker itself; remove it")

@@ -22,6 +22,7 @@ struct FolderAccessTests {
     @Test func `a ring below a folder of mode 777 is not read`() throws {
         let ring = try RingFolder()
         let directory = KeyRingDirectory(path: ring.path("keys/shop"))
+        try directory.makeFolder()
         try directory.create(
             SigningKey.generate(.hs256), id: "a", secretEncoding: .hex, at: UnixTime(seconds: 1_800_000_000))
         try #require(chmod(ring.path("keys"), 0o777) == 0)

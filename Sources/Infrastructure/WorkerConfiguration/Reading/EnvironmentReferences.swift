@@ -3,6 +3,7 @@ enum EnvironmentReferences {
     /// The reason why a reference could not be replaced.
     enum Problem: Error, Equatable {
         case undefined(String)
+        case control(String)
         case malformed
     }
 
@@ -40,7 +41,16 @@ enum EnvironmentReferences {
         guard !name.isEmpty, name.allSatisfy({ $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
             throw .malformed
         }
-        if let value = environment(String(name)), !(value.isEmpty && fallback != nil) { return value }
+        if var value = environment(String(name)), !(value.isEmpty && fallback != nil) {
+            // As of a file: `echo` writes a line end behind a secret.
+            if value.last?.isNewline == true { value.removeLast() }
+            // Of several lines is PEM alone.
+            let isPEM = value.hasPrefix("-----BEGIN ")
+            guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || isPEM && ($0 == 0x0A || $0 == 0x0D) }) else {
+                throw .control(String(name))
+            }
+            return value
+        }
         guard let fallback else { throw .undefined(String(name)) }
         return String(fallback)
     }

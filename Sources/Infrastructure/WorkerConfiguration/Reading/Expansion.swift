@@ -39,6 +39,9 @@ struct Expansion {
             case .undefined(let name):
                 diagnostics.refuse(
                     node, "the environment variable \(name) is not defined; write ${\(name):-default} for a default")
+            case .control(let name):
+                diagnostics.refuse(
+                    node, "the environment variable \(name) has a control character, such as a line end; remove it")
             case .malformed:
                 diagnostics.refuse(node, "a reference to the environment is written ${NAME} or ${NAME:-default}")
             }

@@ -98,14 +98,20 @@ extension Configuration.Kafka {
     /// The properties that the configuration may not set, by name: those that the delivery guarantees depend on, and
     /// those with a key of their own.
     package static let ownProperties = [
+        "auto.commit.enable",
         // The worker decides, counts and logs where a partition is read from.
         "auto.offset.reset",
         "bootstrap.servers",
         // Deliveries are waited for one by one.
         "delivery.report.only.error",
         "enable.auto.commit", "enable.auto.offset.store", "enable.idempotence", "enable.partition.eof", "group.id",
-        "group.instance.id", "isolation.level", "log.queue",
-        "metadata.broker.list", "partition.assignment.strategy", "transactional.id",
+        "group.instance.id", "group.protocol", "isolation.level", "log.queue", "metadata.broker.list",
+        "offset.store.method", "partition.assignment.strategy",
+        // All tokens of a user are in one partition, in their order.
+        "partitioner",
+        // Code that nobody checks, in a process with keys; and a cluster that keeps nothing.
+        "plugin.library.paths", "test.mock.num.brokers",
+        "topic.blacklist", "transactional.id",
     ]
 
     static let propertiesKey = DeclaredKey.mapping(

@@ -36,7 +36,7 @@ extension ConfigurationSource {
         let text = """
             kafka: { bootstrap_servers: "127.0.0.1:1" }
             keys: { k: { path: keys/ring } }
-            apps: { shop: { adapter: ./vendors/chat.yaml, key: k, identity: vouched, seal: seals/recipient.jwk } }
+            apps: { shop: { adapter: vendors/chat.yaml, key: k, identity: vouched, seal: seals/recipient.jwk } }
             admin:
               listen: 127.0.0.1:9464
               tls: { certificate: certificates/admin.pem, key: certificates/admin.key }
@@ -56,7 +56,7 @@ extension ConfigurationSource {
         let preflight = Preflight(
             file: "\(folder.path)/remint.yaml", registry: AdapterRegistry([.init(BrazeAdapter.self)]),
             source: .guarded)
-        return (preflight.diagnostics + preflight.notices(at: UnixTime(seconds: 1_800_000_000)))
+        return (preflight.diagnostics + preflight.notices(at: UnixTime(seconds: Int64(Date.now.timeIntervalSince1970))))
             .filter { $0.severity == .error }.map(\.description)
     }
 
