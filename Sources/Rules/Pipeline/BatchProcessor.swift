@@ -105,7 +105,7 @@ public struct BatchProcessor: Sendable {
     private mutating func begin(_ batch: Batch, at time: UnixTime) {
         checkSuspensions(at: time)
         admission.suspensions.releaseProbes()
-        minter.begin(batch, signing.keysRevision, at: time)
+        minter.begin(batch.number, signing.keysRevision)
         reader.look(at: signing)
         resolver.begin(batch.waiting)
     }
@@ -152,8 +152,9 @@ public struct BatchProcessor: Sendable {
     /// Returns the highest version of the batches up to `number`, or the floor for the next version if that is higher.
     public func highestVersion(throughBatch number: Int) -> Int64 { minter.versions.last(throughBatch: number) }
 
-    /// Whether no token can be minted, because the clock is more than a day behind the last versions.
-    public var isBehindVersions: Bool { minter.versions.isBlocked }
+    /// Forgets all versions, which must be read back before the next token. The clock was set: the versions of a clock that
+    /// was ahead are not accepted, and those that a clock behind refused are.
+    public mutating func forgetVersions() { minter.versions = VersionClock() }
 
     /// Raises the floor: every later token has a version above `version`, whatever the clock shows.
     public mutating func raiseVersions(above version: Int64) { minter.versions.raise(above: version) }

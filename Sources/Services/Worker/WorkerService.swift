@@ -276,6 +276,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                 context.observer.renewing()
                 if Task.isShuttingDownGracefully { return }
             case .reopened:
+                processor.forgetVersions()
                 if .now - start > .seconds(60) { backoff.reset() }
                 guard await backoff.wait(while: { !Task.isShuttingDownGracefully }) else { return }
             case .fenced(let error):

@@ -14,7 +14,7 @@ struct RefusedTopicTests {
             nil
         ),
         (#"Failed to add partitions to transaction: Broker: Topic authorization failed"#, nil),
-    ])
+    ] as [(String, String?)])
     func `the topic that the coordinator refused is read from the library's log, and those beside it are not`(
         _ line: String, _ topic: String?
     ) {

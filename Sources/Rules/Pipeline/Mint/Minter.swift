@@ -15,10 +15,10 @@ struct Minter {
 
     init(random: any RandomNumberGenerator & Sendable) { self.random = AnyGenerator(base: random) }
 
-    /// Begins a batch at the time `now`. Looks keys up again if `revision`, the signer's, shows that they may have changed.
-    mutating func begin(_ batch: Batch, _ revision: Int?, at now: UnixTime) {
+    /// Begins batch `number`. Looks keys up again if `revision`, the signer's, shows that they may have changed.
+    mutating func begin(_ number: Int, _ revision: Int?) {
         known.look(at: revision)
-        versions.begin(batch, at: now)
+        versions.begin(number)
     }
 
     /// Drops the cache entries of all apps but these. A new app could get a freed app's address in memory, and with it
@@ -63,7 +63,7 @@ struct Minter {
     }
 
     private static let clockBehindVersions = Rejection(
-        .mintFailed, "this worker's clock is more than a day behind the versions of its tokens; set the clock")
+        .mintFailed, "this worker's clock was set back by more than a day")
 
     private mutating func text(of time: UnixTime) -> [UInt8] {
         if written.seconds != time.seconds {
@@ -123,40 +123,20 @@ struct VersionClock {
     /// The highest version so far.
     private(set) var last: Int64 = 0
     /// The highest version that may be published.
-    private(set) var published: Int64 = 0
-    /// The highest version that was read back.
-    private var floor: Int64 = 0
+    private var published: Int64 = 0
     /// The highest versions of the batches that are not confirmed, in order.
     private var open: [(batch: Int, last: Int64)] = []
     private var batch = 0
-    /// Whether the next version is above the bound, because this clock was set back.
-    private(set) var isBlocked = false
 
-    /// Every later version is above `version`, which was read back.
-    mutating func raise(above version: Int64) {
-        floor = max(floor, version)
-        published = max(published, version)
-        last = max(last, version)
-    }
+    mutating func raise(above version: Int64) { (last, published) = (max(last, version), max(published, version)) }
 
-    /// Begins a batch. Forgets versions above the bound if another clock dated a record of the batch like this one:
-    /// then the versions are wrong, and no reader has accepted them.
-    mutating func begin(_ batch: Batch, at now: UnixTime) {
-        self.batch = batch.number
-        isBlocked = !ReadBackBound.admits(version: following(at: now), at: now)
-        guard isBlocked else { return }
-        guard batch.records.contains(where: { $0.lane != .retries && $0.isDated(about: now) }) else { return }
-        floor = ReadBackBound.admits(version: floor, at: now) ? floor : 0
-        (last, published, isBlocked) = (floor, floor, false)
-    }
+    /// Begins batch `number`.
+    mutating func begin(_ number: Int) { batch = number }
 
-    private func following(at now: UnixTime) -> Int64 { max(last == .max ? .max : last + 1, now.microseconds) }
-
-    /// Returns the next version; nil if no reader would accept it.
+    /// Returns the next version; nil if no reader would accept it, because this clock was set back.
     mutating func next(at now: UnixTime) -> Int64? {
-        let version = following(at: now)
-        isBlocked = !ReadBackBound.admits(version: version, at: now)
-        guard !isBlocked else { return nil }
+        let version = max(last == .max ? .max : last + 1, now.microseconds)
+        guard ReadBackBound.admits(version: version, at: now) else { return nil }
         last = version
         if open.last?.batch == batch { open[open.count - 1].last = version } else { open.append((batch, version)) }
         return version
@@ -176,13 +156,5 @@ struct VersionClock {
         if keepsVersions { published = last }
         last = published
         open.removeAll()
-    }
-}
-
-extension InputRecord {
-    /// Whether the clock that dated the record agrees with `now` within the bound.
-    fileprivate func isDated(about now: UnixTime) -> Bool {
-        timestamp.map { ReadBackBound.admits(pastTime: $0, at: now) && ReadBackBound.admits(pastTime: now, at: $0) }
-            ?? false
     }
 }

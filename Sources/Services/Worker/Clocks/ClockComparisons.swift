@@ -52,8 +52,6 @@ struct ClockComparisons: Sendable {
 
     private var sources: [Source: ClockComparison] = [:]
     private var refused: UnixTime?
-    /// Whether the clock is more than a day behind the versions of this worker's tokens.
-    var isBehindVersions = false
     private var start: Duration?
     /// The longest lead of a live event over this clock that was not logged, and the time of the first one. One is enough:
     /// the records of right producers may be between those of a wrong one.
@@ -84,9 +82,6 @@ struct ClockComparisons: Sendable {
         var problems = Source.allCases.filter(\.decidesReadiness).compactMap { text(of: $0, at: now) }
         if let refused, now.microseconds(since: refused).magnitude <= UInt64(Self.refusalMemory) {
             problems.insert("the brokers refuse the time of this clock (INVALID_TIMESTAMP)", at: 0)
-        }
-        if isBehindVersions {
-            problems.append("this clock is more than a day behind the versions of this worker's tokens; none is minted")
         }
         return problems.isEmpty ? nil : problems.joined(separator: "; ") + "; set this machine's clock"
     }

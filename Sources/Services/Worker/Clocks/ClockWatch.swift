@@ -13,8 +13,6 @@ final class ClockWatch: Sendable {
         var append: AppendTime?
         /// The date of a vendor's answer.
         var answer: UnixTime?
-        /// Whether no token can be minted, because the clock is more than a day behind the versions of tokens.
-        var isBehindVersions = false
     }
 
     /// The result of a comparison.
@@ -51,7 +49,6 @@ final class ClockWatch: Sendable {
                 let read = now.advanced(byMicroseconds: -Int64(max(0, min(age, 1e12))))
                 comparisons.record(UnixTime(milliseconds: append.milliseconds), of: .brokers, at: read)
             }
-            comparisons.isBehindVersions = sample.isBehindVersions
             if let answer = sample.answer { comparisons.record(answer, of: .lookups, at: now) }
         }
     }

@@ -196,6 +196,12 @@ final class SessionObserver: Sendable {
         return details
     }
 
+    /// Notes that this machine's clock was set, so that another session reads the versions of tokens back.
+    func clockWasSet() {
+        status.set(.worker, "it reads the versions of tokens again: this machine's clock was set")
+        logger.warning("clock.set", "this machine's clock was set; the versions of tokens are read again")
+    }
+
     /// Notes the comparison of this machine's clock with others.
     func compared(_ result: ClockWatch.Result) {
         status.set(.clock, result.problem, isFault: false)

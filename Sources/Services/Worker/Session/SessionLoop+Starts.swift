@@ -161,9 +161,20 @@ extension SessionLoop {
     /// Ends the session once its settled events are committed: the next one decides again where each partition is read
     /// from.
     mutating func reopen(_ why: String) {
+        if !isReopening { observer.logReplaced(why) }
+        beginReopening()
+    }
+
+    /// Ends the session as `reopen` does, after this machine's clock was set: versions are times, and the next session reads
+    /// them back by the new time.
+    mutating func rereadVersions() {
+        if !isReopening { observer.clockWasSet() }
+        beginReopening()
+    }
+
+    private mutating func beginReopening() {
         guard !isReopening else { return }
         isReopening = true
-        observer.logReplaced(why)
         beginRenewal()
     }
 }

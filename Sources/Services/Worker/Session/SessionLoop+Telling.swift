@@ -1,6 +1,7 @@
 import AdapterKit
 import Kafka
 import Pipeline
+import Wiring
 import WorkerConfiguration
 
 // MARK: Telling
@@ -28,6 +29,7 @@ extension SessionLoop {
     mutating func report() async {
         guard .now >= nextReport else { return }
         nextReport = .now + .seconds(1)
+        if steps.isSet(context.now(), elapsed: .now - start) { rereadVersions() }
         processor.checkSuspensions()
         for report in processor.dueReports() {
             control.tell(report.app, counts: report.counts, of: report.worker)
@@ -65,7 +67,6 @@ extension SessionLoop {
         observer.measured(machine, processor, refusals: refusals, lag: lag, at: context.now())
         observer.lookedUp(processor.takeLookupTally())
         clockSample.append = committer.takeAppendTime()
-        clockSample.isBehindVersions = processor.isBehindVersions
         context.clock.record(clockSample, at: context.now())
         clockSample = ClockWatch.Sample()
         if context.reachability.isQuestionDue {

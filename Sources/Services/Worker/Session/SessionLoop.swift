@@ -67,6 +67,9 @@ struct SessionLoop {
     var begin: (@Sendable () -> Void)?
     /// The moments of other clocks since the last report.
     var clockSample = ClockWatch.Sample()
+    /// The steps of this machine's clock: versions are times, so they are read back again after one.
+    var steps: ClockSteps
+    let start = ContinuousClock.now
     /// The batches added to the unit that is being committed.
     var additions = Additions()
     let commits = Handoff<(result: CommitResult, at: UnixTime)>()
@@ -94,6 +97,7 @@ struct SessionLoop {
         self.processor = processor
         self.committed = committed
         self.lanePauses = lanePauses
+        steps = ClockSteps(at: context.now(), elapsed: .zero)
         machine = SessionStateMachine(Self.settings(context.running))
         machine.pausedLanes = lanePauses.lanes
     }

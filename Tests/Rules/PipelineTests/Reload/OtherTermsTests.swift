@@ -73,7 +73,7 @@ import Testing
     @Test func `the known keys of an app are dropped with the app`() async throws {
         let bench = try TestBench()
         var minter = Minter(random: SeededGenerator(seed: 1))
-        minter.begin(Batch(number: 1, records: [], waiting: .over), 1, at: TestBench.now)
+        minter.begin(1, 1)
         for app in bench.apps { _ = minter.key(of: app, from: bench.signing) }
         #expect(minter.knownApps == 3)
         minter.keep(only: [bench.apps[1]])

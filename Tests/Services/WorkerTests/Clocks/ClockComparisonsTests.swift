@@ -42,13 +42,6 @@ import Testing
         #expect(results.last?.offsets == [.brokers: Double(lead)])
     }
 
-    @Test func `versions that are more than a day ahead of the clock make the worker not ready`() {
-        let watch = ClockWatch()
-        let ahead = Self.compare(watch, .init(isBehindVersions: true), at: Self.now)
-        #expect(ahead.problem?.hasPrefix("this clock is more than a day behind the versions") == true)
-        #expect(Self.compare(watch, .init(), at: Self.now).problem == nil)
-    }
-
     @Test(arguments: [10_800, -400] as [Int64])
     func `the dates of vendors' answers show a wrong clock`(_ lead: Int64) {
         let results = compare(lead: lead) { truth, _ in .init(answer: truth) }
