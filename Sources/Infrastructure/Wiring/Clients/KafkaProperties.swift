@@ -173,13 +173,40 @@ public struct KafkaProperties: Sendable {
                 Diagnostic(.error, at: property.place, "the property \($0.name) \($0.message)")
             }
         }
-        guard withClients, single.isEmpty, !properties.isEmpty, !configuration.kafka.isEmbedded else { return single }
+        let found = single + contradictions(in: configuration.kafka)
+        guard withClients, found.isEmpty, !properties.isEmpty, !configuration.kafka.isEmbedded else { return found }
         return KafkaProperties(configuration, bootstrapServers: configuration.kafka.bootstrapServers)
             .refusals(configuration).map { refusal in
                 // The property that librdkafka names, if it names one of them; otherwise the first one.
                 let meant = properties.first { refusal.contains($0.name) } ?? properties[0]
                 return Diagnostic(.error, at: meant.place, "no Kafka client can be made: \(refusal)")
             }
+    }
+
+    /// Returns the errors in properties that librdkafka accepts, or refuses in words about something else.
+    private static func contradictions(in kafka: Configuration.Kafka) -> [Diagnostic] {
+        func last(_ names: String...) -> Configuration.Property? { kafka.properties.last { names.contains($0.name) } }
+        var found: [Diagnostic] = []
+        let session = last("session.timeout.ms").flatMap { Int($0.value) } ?? sessionTimeout
+        if let heartbeat = last("heartbeat.interval.ms"), let interval = Int(heartbeat.value), interval > session / 3 {
+            found.append(
+                Diagnostic(
+                    .error, at: heartbeat.place,
+                    "heartbeat.interval.ms must be at most a third of session.timeout.ms, \(session / 3): one heartbeat that is late would cost a worker its partitions"
+                ))
+        }
+        // Without a mechanism, librdkafka takes Kerberos.
+        if let scheme = last("security.protocol"), scheme.value.lowercased().hasPrefix("sasl_"), kafka.oauth == nil,
+            last("sasl.mechanism", "sasl.mechanisms") == nil,
+            !kafka.properties.contains(where: { $0.name.hasPrefix("sasl.kerberos.") })
+        {
+            found.append(
+                Diagnostic(
+                    .error, at: scheme.place,
+                    "security.protocol needs sasl.mechanism; write the brokers' one, such as SCRAM-SHA-512 (for Kerberos: GSSAPI)"
+                ))
+        }
+        return found
     }
 
     /// Returns the reasons why the worker's clients cannot be made, each once.

@@ -68,6 +68,26 @@ import WorkerTestSupport
         #expect(found.allSatisfy { $0.severity == .error && !$0.message.contains("s3cret") })
     }
 
+    @Test(
+        arguments: [
+            (
+                "heartbeat.interval.ms: 3334",
+                "heartbeat.interval.ms must be at most a third of session.timeout.ms, 3333"
+            ),
+            ("session.timeout.ms: 6000, heartbeat.interval.ms: 2001", "heartbeat.interval.ms must be at most a third"),
+            ("security.protocol: SASL_SSL", "security.protocol needs sasl.mechanism"),
+            ("session.timeout.ms: 6000, heartbeat.interval.ms: 2000", nil),
+            ("security.protocol: sasl_ssl, sasl.kerberos.keytab: k", nil),
+        ] as [(String, String?)])
+    func `properties that do not go together are reported in the words of the configuration`(
+        _ properties: String, _ message: String?
+    ) throws {
+        let configuration = try configuration("  bootstrap_servers: 127.0.0.1:1\n  properties: { \(properties) }")
+        let found = KafkaProperties.diagnostics(for: configuration, withClients: false)
+        #expect(found.count == (message == nil ? 0 : 1))
+        #expect(found.first?.message.hasPrefix(message ?? "-") ?? true)
+    }
+
     /// Tests properties that librdkafka checks only when it makes a client, and one that it would check only when it
     /// connects.
     @Test(arguments: [
