@@ -24,7 +24,7 @@ extension StatusReport {
             affected: "the users of this worker's partitions", since: worker.problemsSince[dependency],
             command: "remint check --connect", runbook: "RemintNotReady")
         switch dependency {
-        case .brokers, .topics, .publishing: break
+        case .brokers, .topics, .publishing, .progress: break
         case .minting:
             finding.affected = "the users of these apps"
             finding.command = "remint topics check"
@@ -54,6 +54,8 @@ extension Degradations.Part {
         case .events: "remint dead-letters list --newer-than 1h"
         case .keys: "remint keys list"
         case .records, .topics: "remint topics check"
+        case .groups: "remint status"
+        case .memory: "remint topics plan"
         case .brokerTokens, .control, .lookups, .telemetry: "remint check --connect"
         }
     }
@@ -68,7 +70,7 @@ extension Degradations.Part {
         case .records: "RemintUnreadableRecords"
         case .brokerTokens: "RemintNoBrokerToken"
         case .lookups: "RemintVendorLeftAlone"
-        case .control, .telemetry, .topics: "RemintDegraded"
+        case .control, .groups, .memory, .telemetry, .topics: "RemintDegraded"
         }
     }
 }
