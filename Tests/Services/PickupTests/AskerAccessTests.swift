@@ -30,7 +30,7 @@ import Testing
             now: { Self.now }, refused: { _ in })
         return AskerAccess(
             apps: [:], devices: devices, backends: APIKeys([]), arrivals: arrivals, publicURL: "http://127.0.0.1:80",
-            now: { Self.now }, refused: { _ in })
+            now: { Self.now }, isClockInDoubt: { false }, refused: { _ in })
     }
 
     /// Returns a session of `user`, one of several, that was verified before.
