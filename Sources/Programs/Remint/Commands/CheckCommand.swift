@@ -88,10 +88,10 @@ struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
     private func isAccepted(_ diagnostic: Diagnostic, _ files: inout [String: [Substring]]) -> Bool {
         guard diagnostic.severity == .notice else { return false }
         let name = diagnostic.place.file
-        let lines =
-            files[name]
-            ?? (ConfigurationSource.system.file(name) ?? "").split(separator: "\n", omittingEmptySubsequences: false)
-        files[name] = lines
+        if files[name] == nil, case .contents(let text) = ConfigurationSource.system.file(name) {
+            files[name] = text.split(separator: "\n", omittingEmptySubsequences: false)
+        }
+        let lines = files[name] ?? []
         let place = diagnostic.place.line - 1
         return lines.indices.contains(place) && lines[place].contains(/# accepted: *\S/)
     }

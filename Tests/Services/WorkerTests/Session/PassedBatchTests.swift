@@ -1,5 +1,7 @@
+import AdapterKit
 import AsyncTestSupport
 import Kafka
+import Logging
 import Pipeline
 import Testing
 import WorkerTestSupport
