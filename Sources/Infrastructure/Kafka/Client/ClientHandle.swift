@@ -15,6 +15,7 @@ final class ClientHandle: @unchecked Sendable {
     private let closed = Atomic(false)
     private let said = Mutex<KafkaError?>(nil)
     private let refusals = Mutex<Set<String>>([])
+    let throttle = BrokerThrottle()
     /// The source of its OAUTHBEARER tokens; nil if it needs none.
     private let tokens: (provider: BearerTokenProvider, client: BearerClient)?
 
@@ -86,6 +87,9 @@ final class ClientHandle: @unchecked Sendable {
             if let topic = unsafe LibraryLog.write(event, to: logger) {
                 refusals.withLock { _ = $0.insert(topic) }
             }
+            return nil
+        case RD_KAFKA_EVENT_STATS:
+            unsafe throttle.note(event)
             return nil
         case RD_KAFKA_EVENT_ERROR:
             let error = unsafe self.error(of: event)

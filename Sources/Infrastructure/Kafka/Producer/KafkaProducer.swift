@@ -22,7 +22,8 @@ public final class KafkaProducer: KafkaClient {
     /// - Throws: `KafkaError` when librdkafka refuses a property.
     public init(_ properties: ClientProperties, logger: Logger) throws(KafkaError) {
         let events =
-            RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH
+            RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_STATS
+            | RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH
         let client = try ClientHandle(
             RD_KAFKA_PRODUCER, properties.withDefaults(["enable.idempotence": "true"]), events: events, logger: logger)
         guard let main = unsafe rd_kafka_queue_get_main(client.pointer) else {
@@ -111,6 +112,9 @@ public final class KafkaProducer: KafkaClient {
     /// Returns the last time that a broker gave a record of this producer, since the last call; nil where no topic has
     /// `message.timestamp.type=LogAppendTime`.
     public func takeAppendTime() -> AppendTime? { appendTime.take() }
+
+    /// The longest time of late for which a broker made this producer wait because of a quota; needs `statistics.interval.ms`.
+    public var throttle: Duration { client.throttle.longest }
 
     /// The client's last error, whichever call it concerned. It explains why a call ran out of time.
     public var lastError: KafkaError? { client.lastError }

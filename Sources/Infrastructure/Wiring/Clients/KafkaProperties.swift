@@ -107,12 +107,18 @@ public struct KafkaProperties: Sendable {
         ])
     }
 
+    /// The properties of a worker's producer, whose statistics show the brokers' quotas.
+    public var workerProducer: ClientProperties { producer.withDefaults(["statistics.interval.ms": "1000"]) }
+
+    /// The time after which the brokers abort a transaction.
+    public var transactionLimit: Duration { .milliseconds(transactionTimeout) }
+
     /// Returns the properties of the transactional producer.
     public func transactionalProducer(id: String) -> ClientProperties {
         // librdkafka wants no timeout of the producer's to be longer than the transaction's. A record is given up before the brokers
         // give up its transaction, which would fence the worker; the library looks once a second.
         let limit = String(transactionTimeout)
-        return producer.merging([
+        return workerProducer.merging([
             "transactional.id": id, "transaction.timeout.ms": limit,
             "message.timeout.ms": String(transactionTimeout * 3 / 4), "socket.timeout.ms": limit,
         ])

@@ -52,6 +52,8 @@ struct AtLeastOnceCommitter: Committer {
 
     func takeAppendTime() -> AppendTime? { producer.takeAppendTime() }
 
+    var throttle: Duration { producer.throttle }
+
     func commitLeftOffsets() async { await offsets.commitLeft() }
 
     var hasOpenOffsets: Bool { get async { await offsets.areOpen } }

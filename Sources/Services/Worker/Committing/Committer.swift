@@ -21,6 +21,9 @@ protocol Committer: Sendable {
     /// Returns a broker's time of a record that was delivered since the last call; nil where none shows it.
     func takeAppendTime() -> AppendTime?
 
+    /// The longest time of late for which a broker made the producer wait because of a quota.
+    var throttle: Duration { get }
+
     /// Returns whether the topic of a blockage can be written again. The check leaves nothing that a reader sees.
     func isCleared(_ blockage: Blockage) async -> BlockageCheck
 }

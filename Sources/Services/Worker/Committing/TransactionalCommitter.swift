@@ -52,6 +52,8 @@ struct TransactionalCommitter: Committer {
 
     func takeAppendTime() -> AppendTime? { producer.takeAppendTime() }
 
+    var throttle: Duration { producer.throttle }
+
     func commitLeftOffsets() async {}
 
     var hasOpenOffsets: Bool { get async { false } }

@@ -8,6 +8,23 @@ import WorkerConfiguration
 // MARK: Brokers, topics and the clients of a session
 
 extension SessionObserver {
+    /// Notes the longest throttle of late.
+    func throttled(_ throttle: Duration, _ quota: BrokerQuota.Look) {
+        metrics.set(throttle: throttle)
+        guard quota.isNew || throttle > .zero else { return }
+        let seconds = "\((throttle / .milliseconds(100)).rounded() / 10) s"
+        status.degradations.set(
+            .brokers, quota.isThrottled ? "a quota of the brokers makes the worker wait, of late for \(seconds)" : nil)
+        guard quota.isNew else { return }
+        if quota.isThrottled {
+            logger.warning(
+                "brokers.throttling", "a quota of the brokers makes the worker wait; commits get smaller",
+                metadata: [LogKey.detail: "\(seconds)"])
+        } else {
+            logger.notice("brokers.throttling-over", "the brokers have not made the worker wait for a minute")
+        }
+    }
+
     /// Notes that no broker can be reached.
     func brokersLost(_ reason: String) { status.set(.brokers, "no broker can be reached: \(reason)") }
 

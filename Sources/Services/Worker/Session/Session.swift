@@ -37,7 +37,7 @@ struct Session {
         // Clients that are made now read the files as they are now.
         _ = context.requests.takeRenewal()
         let producer = try KafkaProducer(
-            isExactlyOnce ? properties.transactionalProducer(id: instance) : properties.producer,
+            isExactlyOnce ? properties.transactionalProducer(id: instance) : properties.workerProducer,
             logger: context.clientLogger
         )
         var closing = ClosingTime(configuration.worker.shutdownDeadline)

@@ -17,6 +17,8 @@ struct SessionContext: Sendable {
     /// Counts records that were read back and are not valid.
     let unreadable: UnreadableRecords
     let reachability: Reachability
+    /// The brokers' quota for the worker, which outlives a session.
+    let quota = BrokerQuota()
     /// The comparison of this machine's clock with others.
     let clock: ClockWatch
     /// The log of the Kafka clients. A session itself has none: its observer logs.

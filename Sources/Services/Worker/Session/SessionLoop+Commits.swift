@@ -1,6 +1,8 @@
 import AdapterKit
 import Kafka
 import Pipeline
+import Wiring
+import WorkerConfiguration
 
 // MARK: Commits
 
@@ -30,7 +32,7 @@ extension SessionLoop {
             let (took, end) = (.now - start, context.now())
             context.observer.commitEnded(unit, result, from: began, to: end, in: took)
             // With the moment of its end, for the loop takes note of it later.
-            commits.put((result, end))
+            commits.put((result, end, took))
             wakeup.signal()
             await committer.commitOffsets()
             wakeup.signal()
@@ -40,12 +42,22 @@ extension SessionLoop {
     /// Collects the results of the background work.
     mutating func collect() -> SessionEnd? {
         if let commit = commits.take() {
-            if let end = ended(commit.result, at: commit.at) { return end }
+            fit(commit.result, took: commit.took)
+            if let end = ended(commit.result, at: commit.at, took: commit.took) { return end }
         }
         return checks.take().flatMap { checked($0) }
     }
 
-    private mutating func ended(_ result: CommitResult, at time: UnixTime) -> SessionEnd? {
+    /// Makes the next commits as small as a quota of the brokers needs.
+    private mutating func fit(_ result: CommitResult, took: Duration) {
+        context.quota.note(committer.throttle)
+        let isCommitted = if case .committed = result { true } else { false }
+        let events = context.running.worker.readAheadEvents
+        guard context.quota.ended(in: took, isCommitted: isCommitted, of: events) else { return }
+        machine.apply(Self.settings(context.running, limit: context.quota.limit))
+    }
+
+    private mutating func ended(_ result: CommitResult, at time: UnixTime, took: Duration) -> SessionEnd? {
         switch result {
         case .committed(let unit):
             machine.committed(at: time)
@@ -68,7 +80,9 @@ extension SessionLoop {
             self.blockage = blockage
             observer.blocked(blockage)
         case .unusable(let error): return .unusable(error)
-        case .fenced(let error): return .fenced(error)
+        case .fenced(let error):
+            let limit = KafkaProperties(context.configuration, bootstrapServers: "").transactionLimit
+            return context.quota.isOverdue(took, limit) ? .unusable(error) : .fenced(error)
         }
         return nil
     }

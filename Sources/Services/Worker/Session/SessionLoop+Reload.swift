@@ -9,7 +9,7 @@ extension SessionLoop {
         guard let reloader = context.reloader, let reload = reloader.running.take() else { return }
         await reloader.begin(reload)
         processor.apply(reload.terms(worker: instance, reserved: context.configuration.appTopics))
-        machine.apply(Self.settings(reload.plan.configuration))
+        machine.apply(Self.settings(reload.plan.configuration, limit: context.quota.limit))
         // Every event that waits for a vendor's answer is looked at again, and asks again where it has to.
         machine.answersCame()
         askVendors()
@@ -18,10 +18,12 @@ extension SessionLoop {
     }
 
     /// Returns the machine's settings in `configuration`.
-    static func settings(_ configuration: Configuration) -> SessionStateMachine.Settings {
+    ///
+    /// - Parameter limit: the most events to read ahead because of a quota; nil for no limit.
+    static func settings(_ configuration: Configuration, limit: Int?) -> SessionStateMachine.Settings {
         let worker = configuration.worker
         return SessionStateMachine.Settings(
-            shares: LaneShares(readAhead: worker.readAheadEvents, bulkShare: worker.bulkShare),
+            shares: LaneShares(readAhead: min(worker.readAheadEvents, limit ?? .max), bulkShare: worker.bulkShare),
             linger: worker.batchLinger, rest: configuration.delivery == .exactlyOnce ? rest : .zero,
             retries: configuration.retryPolicy, memory: worker.memory)
     }

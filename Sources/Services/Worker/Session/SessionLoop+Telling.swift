@@ -66,6 +66,8 @@ extension SessionLoop {
         let refusals = processor.refusalCounts()
         observer.measured(machine, processor, refusals: refusals, lag: lag, at: context.now())
         observer.lookedUp(processor.takeLookupTally())
+        context.quota.note(committer.throttle)
+        observer.throttled(committer.throttle, context.quota.look())
         clockSample.append = committer.takeAppendTime()
         context.clock.record(clockSample, at: context.now())
         clockSample = ClockWatch.Sample()

@@ -72,7 +72,7 @@ struct SessionLoop {
     let start = ContinuousClock.now
     /// The batches added to the unit that is being committed.
     var additions = Additions()
-    let commits = Handoff<(result: CommitResult, at: UnixTime)>()
+    let commits = Handoff<(result: CommitResult, at: UnixTime, took: Duration)>()
     let checks = Handoff<BlockageCheck>()
     /// The time that a broker needs to write a transaction's markers, with a margin.
     static let rest = Duration.milliseconds(8)
@@ -98,7 +98,7 @@ struct SessionLoop {
         self.committed = committed
         self.lanePauses = lanePauses
         steps = ClockSteps(at: context.now(), elapsed: .zero)
-        machine = SessionStateMachine(Self.settings(context.running))
+        machine = SessionStateMachine(Self.settings(context.running, limit: context.quota.limit))
         machine.pausedLanes = lanePauses.lanes
     }
 

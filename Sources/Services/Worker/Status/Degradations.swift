@@ -10,6 +10,8 @@ final class Degradations: Sendable {
     enum Part: String, Sendable, CaseIterable, Comparable {
         /// No app is paused or suspended.
         case apps
+        /// No quota of the brokers makes the worker wait.
+        case brokers
         /// The tokens for the brokers can be fetched.
         case brokerTokens = "broker_tokens"
         /// The configuration's file can be used.

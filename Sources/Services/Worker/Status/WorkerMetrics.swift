@@ -38,6 +38,7 @@ final class WorkerMetrics: Sendable {
     private let degraded: GaugeFamily
     let lookups: LookupMetrics
     private let tokens: TokenMetrics
+    private let throttle: GaugeFamily
     private let certificateEnd: GaugeFamily
     private let clockOffset: GaugeFamily
     private let adminCertificateEnd: GaugeFamily
@@ -103,6 +104,9 @@ final class WorkerMetrics: Sendable {
             "remint_admission_bytes", "Memory for the recent subjects that the worker remembers, in bytes.")
         lookups = LookupMetrics(registry)
         tokens = TokenMetrics(registry)
+        throttle = registry.gauge(
+            "remint_kafka_throttle_seconds",
+            "Longest time within the last second for which a quota of the brokers made the worker's producer wait.")
         certificateEnd = registry.gauge(
             "remint_kafka_client_certificate_expiry_timestamp_seconds",
             "Time at which the Kafka clients' own certificate expires, in seconds since 1970; absent without ssl.certificate.location."
@@ -141,6 +145,9 @@ final class WorkerMetrics: Sendable {
     func set(certificateEnd moment: UnixTime?) {
         if let moment { certificateEnd.set(Double(moment.seconds)) }
     }
+
+    /// Sets the longest throttle of late.
+    func set(throttle: Duration) { self.throttle.set(throttle / .seconds(1)) }
 
     /// Replaces the offsets of this clock.
     func set(clockOffsets offsets: [ClockComparisons.Source: Double]) {

@@ -56,7 +56,7 @@ extension Degradations.Part {
         case .records, .topics: "remint topics check"
         case .groups: "remint status"
         case .memory: "remint topics plan"
-        case .brokerTokens, .control, .lookups, .telemetry: "remint check --connect"
+        case .brokers, .brokerTokens, .control, .lookups, .telemetry: "remint check --connect"
         }
     }
 
@@ -70,7 +70,7 @@ extension Degradations.Part {
         case .records: "RemintUnreadableRecords"
         case .brokerTokens: "RemintNoBrokerToken"
         case .lookups: "RemintVendorLeftAlone"
-        case .control, .groups, .memory, .telemetry, .topics: "RemintDegraded"
+        case .brokers, .control, .groups, .memory, .telemetry, .topics: "RemintDegraded"
         }
     }
 }

@@ -1,0 +1,68 @@
+import Kafka
+import Pipeline
+import Synchronization
+
+/// A quota of the brokers: whether it makes the worker wait, and the size of commits that fits it. It outlives the sessions: the next
+/// one must not begin with a commit of the size that was too large.
+final class BrokerQuota: Sendable {
+    private struct State {
+        var size = CommitSize()
+        var lastThrottle: ContinuousClock.Instant?
+        var wasThrottled = false
+    }
+
+    /// The state of the quota for people.
+    struct Look: Equatable {
+        /// Whether the brokers have made the worker wait within the last minute.
+        let isThrottled: Bool
+        /// Whether that was otherwise at the last look.
+        let isNew: Bool
+    }
+
+    /// The time after a throttle for which the quota still explains slow commits.
+    static let memory = Duration.seconds(60)
+
+    private let state = Mutex(State())
+
+    /// Notes the longest throttle of late.
+    func note(_ throttle: Duration, at now: ContinuousClock.Instant = .now) {
+        if throttle > .zero { state.withLock { $0.lastThrottle = now } }
+    }
+
+    /// Returns the state at `now`.
+    func look(at now: ContinuousClock.Instant = .now) -> Look {
+        state.withLock { state in
+            let isThrottled = Self.isThrottled(state, at: now)
+            defer { state.wasThrottled = isThrottled }
+            return Look(isThrottled: isThrottled, isNew: isThrottled != state.wasThrottled)
+        }
+    }
+
+    private static func isThrottled(_ state: State, at now: ContinuousClock.Instant) -> Bool {
+        state.lastThrottle.map { now - $0 < memory } ?? false
+    }
+
+    /// The most events to read ahead; nil for no limit.
+    var limit: Int? { state.withLock { $0.size.limit } }
+
+    /// Notes the end of a commit.
+    ///
+    /// - Parameter events: the events to read ahead without a quota.
+    /// - Returns: whether `limit` changed.
+    func ended(
+        in length: Duration, isCommitted: Bool, of events: Int, at now: ContinuousClock.Instant = .now
+    ) -> Bool {
+        state.withLock { state in
+            let before = state.size
+            let isThrottled = Self.isThrottled(state, at: now)
+            state.size.ended(in: length / .seconds(1), isCommitted: isCommitted, of: events, isThrottled: isThrottled)
+            return state.size != before
+        }
+    }
+
+    /// Returns whether a commit that took `length` was fenced by the brokers themselves: they abort a transaction that is open for
+    /// longer than `limit`, and a throttle may have kept it open. Another worker with the name is not known to exist then.
+    func isOverdue(_ length: Duration, _ limit: Duration, at now: ContinuousClock.Instant = .now) -> Bool {
+        length >= limit && state.withLock { Self.isThrottled($0, at: now) }
+    }
+}

@@ -1,0 +1,36 @@
+import Testing
+
+@testable import Worker
+
+/// The reaction of sessions to a quota of the brokers.
+@Suite struct BrokerQuotaTests {
+    private let start = ContinuousClock.now
+
+    @Test func `a throttle is reported at its beginning, and a minute after its end`() {
+        let quota = BrokerQuota()
+        #expect(quota.look(at: start) == BrokerQuota.Look(isThrottled: false, isNew: false))
+        quota.note(.milliseconds(300), at: start)
+        #expect(quota.look(at: start) == BrokerQuota.Look(isThrottled: true, isNew: true))
+        quota.note(.zero, at: start + .seconds(59))
+        #expect(quota.look(at: start + .seconds(59)) == BrokerQuota.Look(isThrottled: true, isNew: false))
+        #expect(quota.look(at: start + .seconds(60)) == BrokerQuota.Look(isThrottled: false, isNew: true))
+    }
+
+    @Test func `a commit that outlived its timeout under a throttle was fenced by the brokers, and any other by a worker`() {
+        let quota = BrokerQuota()
+        #expect(!quota.isOverdue(.seconds(9), .seconds(4), at: start), "nothing made it wait")
+        quota.note(.seconds(2), at: start)
+        #expect(quota.isOverdue(.seconds(4), .seconds(4), at: start))
+        #expect(!quota.isOverdue(.milliseconds(3999), .seconds(4), at: start), "another worker took the id")
+        #expect(!quota.isOverdue(.seconds(9), .seconds(4), at: start + BrokerQuota.memory))
+    }
+
+    @Test func `the size of commits is learned only under a throttle`() {
+        let quota = BrokerQuota()
+        #expect(!quota.ended(in: .seconds(4), isCommitted: false, of: 4000, at: start))
+        quota.note(.seconds(2), at: start)
+        #expect(quota.ended(in: .seconds(4), isCommitted: false, of: 4000, at: start))
+        #expect(quota.limit == 500)
+        #expect(!quota.ended(in: .milliseconds(500), isCommitted: true, of: 4000, at: start))
+    }
+}
