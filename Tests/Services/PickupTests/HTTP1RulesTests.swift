@@ -47,7 +47,7 @@ import Testing
 
     @Test func `a client that waits for 100 Continue is asked to send its body once that is wanted`() throws {
         let connection = try WireConnection()
-        try connection.send("POST / HTTP/1.1", "Host: a", "Expect: 100-continue", "Content-Length: 2")
+        try connection.send("POST / HTTP/1.1", "Host: a", "Expect: 100-continue", "Content-Length: 2 ")
         #expect(try connection.bytes().isEmpty, "a caller that is refused by its head sends no body")
         connection.wantBody()
         connection.wantBody()

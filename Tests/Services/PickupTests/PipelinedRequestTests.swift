@@ -26,6 +26,25 @@ import Testing
         #expect(connection.gate.count == 0)
     }
 
+    @Test(arguments: ["6 ", "6\t", " 6 \t "])
+    func `a length with white space around is read once, and the request behind it is another one`(length: String)
+        throws
+    {
+        let connection = try WireConnection()
+        try connection.channel.writeInbound(
+            ByteBuffer(
+                string: """
+                    POST /1 HTTP/1.1\r\nHost: a \r\nContent-Length: \(length)\r\n\r\n{\r\n\r\n}\
+                    GET /2 HTTP/1.1\r\nHost: a\r\n\r\n
+                    """))
+        let head = try #require(try connection.heads().first)
+        #expect(head.uri == "/1" && head.headers["content-length"] == ["6"] && head.headers["host"] == ["a"])
+        try connection.answer("{}", headers: Self.ok)
+        #expect(try connection.heads().map(\.uri) == ["/2"])
+        try connection.answer("{}", headers: Self.ok)
+        #expect(try connection.bytes().ranges(of: "http/1.1 200 ok").count == 2)
+    }
+
     @Test(arguments: [("nonsense", "400"), ("GET / HTTP/1.1", "400"), ("GET / HTTP/2.7", "505")])
     func `a call that waits is answered before the request behind it is refused`(_ line: String, _ status: String)
         throws

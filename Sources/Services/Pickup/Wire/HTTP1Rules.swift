@@ -59,6 +59,7 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
         guard !isRefusing else { return }
         switch unwrapInboundIn(data) {
         case .head(var head):
+            RequestHead.trim(&head)
             let rules = RequestHead(head)
             if let fault = rules.fault { return refuse(fault, context) }
             open = Open(request: rules)

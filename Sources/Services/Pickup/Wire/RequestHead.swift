@@ -79,6 +79,18 @@ struct RequestHead: Sendable, Equatable {
 
     /// The reason why the request is not served; nil where it is.
     let fault: Fault?
+    /// Removes the white space around every field's value, which the decoder leaves at the end (RFC 9112, section 5.1):
+    /// all further readers see the same value.
+    static func trim(_ head: inout HTTPRequestHead) {
+        func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        guard head.headers.contains(where: { $0.value.utf8.last.map(isSpace) ?? false }) else { return }
+        head.headers = HTTPHeaders(
+            head.headers.map { field in
+                let bytes = field.value.utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+                return (field.name, String(decoding: bytes, as: UTF8.self))
+            })
+    }
+
     /// Whether only the answer's head is sent.
     let isHead: Bool
     /// Whether the client uses HTTP/1.0 and knows no chunks.
@@ -126,13 +138,16 @@ struct RequestHead: Sendable, Equatable {
         expectsContinue = !isOld && expectations == ["100-continue"]
         let codings = head.headers[canonicalForm: "transfer-encoding"].map { $0.lowercased() }
         let isCoded = head.headers.contains(name: "transfer-encoding")
-        let length = head.headers.first(name: "content-length")
+        let lengths = head.headers["content-length"]
+        let length = lengths.first.flatMap(Self.length)
         if head.method == .CONNECT {
             fault = .method
         } else if isOld ? hosts > 1 : hosts != 1 {
             fault = .host
         } else if let host = head.headers.first(name: "host"), !Self.isHost(host) {
             fault = .host
+        } else if !lengths.isEmpty, lengths.count > 1 || length == nil {
+            fault = .framing
         } else if isCoded, isOld || length != nil || codings.firstIndex(of: "chunked") != codings.count - 1 {
             fault = .framing
         } else if codings.count > 1 {
@@ -140,7 +155,12 @@ struct RequestHead: Sendable, Equatable {
         } else {
             fault = isOld || expectations.isEmpty || expectsContinue ? nil : .expectation
         }
-        bodyLength = isCoded ? nil : length.flatMap { Int($0) } ?? 0
-        isBodyWelcome = head.headers.first(name: "content-length").map { Int($0) ?? .max <= Self.bodyLimit } ?? true
+        bodyLength = isCoded ? nil : length ?? 0
+        isBodyWelcome = length.map { $0 <= Self.bodyLimit } ?? true
+    }
+
+    /// Returns the number of bytes that a `Content-Length` states; nil for anything but digits.
+    private static func length(_ value: String) -> Int? {
+        value.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(value) : nil
     }
 }
