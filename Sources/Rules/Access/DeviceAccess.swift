@@ -48,7 +48,7 @@ public struct DeviceAccess: Sendable {
     /// - Parameters:
     ///   - sessions: A verifier for each kind of session.
     ///   - proofs: The verifier of proofs. Every `DeviceAccess` of a process shares it, because it remembers proofs.
-    ///   - requiresProof: Whether a session needs a proof. A session that is bound to a key always needs one.
+    ///   - requiresProof: Whether a session must be bound to a key. Such a session always needs a proof.
     public init(sessions: [SessionVerifier], proofs: DPoPVerifier, requiresProof: Bool = false) {
         self.sessions = sessions
         self.proofs = proofs
@@ -80,6 +80,7 @@ public struct DeviceAccess: Sendable {
         if credentials.proof == nil, requiresProof || credentials.scheme == .dpop {
             throw AccessRefusal(.proofMissing)
         }
+        if session.boundKey == nil, requiresProof { throw AccessRefusal(.notBound) }
         if session.boundKey != nil, credentials.scheme == .bearer { throw AccessRefusal(.proofMissing) }
         guard let proof = credentials.proof else { return Device(session: session, proof: nil) }
         let checked = try proofs.check(

@@ -91,7 +91,8 @@ extension GatewayScenarios.GatewayAttackTests {
         let first = try await Gateway.start(shop, issuer: keys.customers, more: lines)
         let second = try await Gateway.start(shop, issuer: keys.customers, more: lines)
         let device = try SigningKey.generate(.es256)
-        let session = try keys.session("ann")
+        let thumbprint = try JWK.thumbprint(of: device.verificationKey) ?? ""
+        let session = try keys.session("ann", ["cnf": #"{"jkt":"\#(thumbprint)"}"#])
         let path = "/v1/apps/braze-ios/token"
         func ask(_ gateway: Gateway, _ nonce: String?) async throws -> (answer: Gateway.Answer, proof: String) {
             let proof = try DeviceProof.make(device, session, "GET", "https://tokens.example\(path)", nonce: nonce)

@@ -60,9 +60,13 @@ struct DeviceAccessTests {
     @Test func `a session that is bound to nothing may come with a proof, which is checked`() async throws {
         let session = try SampleIssuer.session(key)
         for scheme in [DeviceCredentials.Scheme.bearer, .dpop] {
-            let found = try await verify(scheme, session, proof: try device.proof(for: session), requiresProof: true)
+            let found = try await verify(scheme, session, proof: try device.proof(for: session))
             #expect(found.thumbprint == (try device.thumbprint))
             #expect(found.callers == [.device(thumbprint: try device.thumbprint)])
+            // A thief of the session would prove a key of the thief's own (RFC 9449, section 7.1).
+            await expectRefusal(.notBound) {
+                try await verify(scheme, session, proof: try device.proof(for: session), requiresProof: true)
+            }
             await expectRefusal(.proofMalformed) { try await verify(scheme, session, proof: []) }
             let other = try SampleIssuer.session(key, ["sub": #""u-43""#])
             await expectRefusal(.proofWrongSession) {

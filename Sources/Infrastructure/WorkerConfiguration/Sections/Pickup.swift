@@ -215,7 +215,7 @@ extension Configuration.Pickup {
             "proof", \.proof, change: .reloadsInGateway,
             """
             Proof of possession (RFC 9449) that a call with a session needs. none: no proof, unless the session is \
-            bound to a key. dpop: each call needs a proof.
+            bound to a key. dpop: each session must be bound to a key, and needs its proof.
             """),
         .choice(
             "proxy_header", \.proxyHeader,

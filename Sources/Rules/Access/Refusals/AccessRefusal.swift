@@ -33,6 +33,8 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case userTooLong = "user_too_long"
         /// The session is bound to something that cannot be checked here (RFC 7800), such as a certificate.
         case unknownBinding = "unknown_binding"
+        /// A proof is required, and the session is bound to no key: whoever has the session could prove any.
+        case notBound = "not_bound"
         /// A proof is required, or the session is bound to a key, and there is no proof (RFC 9449, section 7.1).
         case proofMissing = "proof_missing"
         /// The proof is not a compact JWS of type `dpop+jwt` with the claims of RFC 9449, section 4.2.

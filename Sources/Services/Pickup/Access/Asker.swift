@@ -159,7 +159,7 @@ struct AskerAccess: Sendable {
                 isMissing
                     ? "show a session, or an API key" : "the session does not count here: \(refusal.reason.rawValue)")
             // A session that is bound to another key than the proof's came as DPoP too (RFC 9449, section 7.1).
-            let isProven = refusal.reason.isOfProof || refusal.reason == .proofMismatch
+            let isProven = refusal.reason.isOfProof || [.proofMismatch, .notBound].contains(refusal.reason)
             let scheme = isProven ? "DPoP" : "Bearer"
             let error =
                 switch refusal.reason {
