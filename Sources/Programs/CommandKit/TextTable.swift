@@ -1,3 +1,5 @@
+package import AdapterKit
+
 /// Columns for a terminal: each as wide as its widest cell.
 package struct TextTable {
     private let header: [String]
@@ -33,6 +35,21 @@ extension String {
 
     fileprivate func trimmingEnd() -> String {
         String(reversed().drop { $0 == " " }.reversed())
+    }
+}
+
+extension JSONWriter {
+    /// The JSON as a terminal may have it: characters on which it would act, which JSON allows in a string, are escaped.
+    package var printable: String {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.unicodeScalars.contains(where: \.properties.isControl) else { return text }
+        return text.unicodeScalars.reduce(into: "") { text, scalar in
+            guard scalar.properties.isControl else { return text.unicodeScalars.append(scalar) }
+            for unit in String(scalar).utf16 {
+                let digits = String(unit, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
     }
 }
 

@@ -145,6 +145,6 @@ struct CheckCommand: AsyncParsableCommand, ConfigurationCommand {
             json.endArray()
         }
         json.endObject()
-        return String(decoding: json.bytes, as: UTF8.self)
+        return json.printable
     }
 }

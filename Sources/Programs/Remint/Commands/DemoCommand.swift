@@ -145,6 +145,6 @@ struct DemoCommand: AsyncParsableCommand {
             json.endObject()
         }
         json.endArray()
-        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+        Terminal.print(json.printable)
     }
 }

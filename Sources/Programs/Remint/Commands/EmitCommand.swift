@@ -62,7 +62,7 @@ struct EmitCommand: AsyncParsableCommand {
             writer.member("app", app.name)
             writer.member("topic", topic)
             writer.endObject()
-            Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
+            Terminal.print(writer.printable)
         } else {
             Terminal.print("sent \(id) to \(topic)")
         }

@@ -129,7 +129,7 @@ struct InspectCommand: ParsableCommand {
         json.bool(verdict.isAccepted)
         json.member("verdict", verdict.text)
         json.endObject()
-        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+        Terminal.print(json.printable)
     }
 
     private func text(_ value: JSONValue) -> String { String(decoding: value.json, as: UTF8.self) }

@@ -131,7 +131,7 @@ struct DeadLettersList: AsyncParsableCommand, ConfigurationCommand {
             json.memberIfAny("parked_by", letter.parked?.by)
             json.memberIfAny("parked_reason", letter.parked?.reason)
             json.endObject()
-            Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+            Terminal.print(json.printable)
         }
     }
 }

@@ -122,7 +122,7 @@ extension RedriveRun.Result {
                 writer.member(name == done ? "\(name)_already" : name, Int64(count))
             }
             writer.endObject()
-            Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
+            Terminal.print(writer.printable)
             return
         }
         let refused = refused.map { (reason: $0.key.description, count: $0.value) }

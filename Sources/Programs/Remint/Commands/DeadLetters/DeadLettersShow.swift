@@ -149,7 +149,7 @@ struct DeadLettersShow: AsyncParsableCommand, ConfigurationCommand {
             json.raw(value)
         }
         json.endObject()
-        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+        Terminal.print(json.printable)
     }
 }
 

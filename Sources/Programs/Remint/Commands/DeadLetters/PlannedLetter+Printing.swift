@@ -28,6 +28,6 @@ extension PlannedLetter {
         case .failure(let refused): json.member("stays", refused.reason.description)
         }
         json.endObject()
-        return String(decoding: json.bytes, as: UTF8.self)
+        return json.printable
     }
 }

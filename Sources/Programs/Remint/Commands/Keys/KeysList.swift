@@ -60,6 +60,6 @@ struct KeysList: ParsableCommand, ConfigurationCommand {
             if let time { json.member(name, time.description) }
         }
         json.endObject()
-        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+        Terminal.print(json.printable)
     }
 }

@@ -128,7 +128,7 @@ extension RingInUse {
         for step in handover?.beforePromotion ?? [] { json.string(step) }
         json.endArray()
         json.endObject()
-        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+        Terminal.print(json.printable)
     }
 
     func printSteps(_ title: String, _ steps: [String]) {

@@ -98,7 +98,7 @@ struct LedgerCommand: AsyncParsableCommand, ConfigurationCommand {
         if let end = holding.lastEnd { json.member("last_expires_at", end) }
         json.member("ended", Int64(holding.ended))
         json.endObject()
-        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+        Terminal.print(json.printable)
     }
 }
 

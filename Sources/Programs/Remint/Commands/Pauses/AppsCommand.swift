@@ -126,7 +126,7 @@ struct AppsList: AsyncParsableCommand, ConfigurationCommand {
 
     private func show(_ table: TextTable, _ writer: JSONWriter) {
         if json {
-            Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
+            Terminal.print(writer.printable)
         } else {
             for line in table.lines { Terminal.print(line) }
         }

@@ -76,7 +76,7 @@ struct LanesList: AsyncParsableCommand, ConfigurationCommand {
             writer.endObject()
         }
         writer.endArray()
-        if json { return Terminal.print(String(decoding: writer.bytes, as: UTF8.self)) }
+        if json { return Terminal.print(writer.printable) }
         for line in table.lines { Terminal.print(line) }
     }
 }

@@ -136,7 +136,7 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
             writer.member("rejected", Int64(progress.rejected))
             if progress.rows > 0 || progress.isFinished { writer.member("checkpoint", setup.files.state) }
             writer.endObject()
-            Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
+            Terminal.print(writer.printable)
             return
         }
         let earlier = before > 0 ? ", \(before) were sent before," : ""
@@ -181,7 +181,7 @@ struct ReissueCommand: AsyncParsableCommand, ConfigurationCommand {
             writer.member("sending_seconds", Self.whole(sending))
             writer.member("seconds", eta)
             writer.endObject()
-            return Terminal.print(String(decoding: writer.bytes, as: UTF8.self))
+            return Terminal.print(writer.printable)
         }
         for line in lines {
             Terminal.print(

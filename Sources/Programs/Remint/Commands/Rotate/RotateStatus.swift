@@ -147,7 +147,7 @@ struct RotateStatus: AsyncParsableCommand, KeyRingCommand {
         RotationStratum.write(Self.canary(rotation), "canary", to: &json)
         if let found { Self.write(found, to: &json) }
         json.endObject()
-        Terminal.print(String(decoding: json.bytes, as: UTF8.self))
+        Terminal.print(json.printable)
     }
 
     private static func write(_ found: Found, to json: inout JSONWriter) {

@@ -52,7 +52,7 @@ extension TopicPlan {
         for entry in entries { entry.write(to: &writer) }
         writer.endArray()
         writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
+        return writer.printable
     }
 }
 

@@ -54,6 +54,6 @@ struct TopicsCreate: AsyncParsableCommand, ConfigurationCommand {
         }
         writer.member("differing", Int64(differing))
         writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
+        return writer.printable
     }
 }
