@@ -117,8 +117,12 @@ import WorkerTestSupport
         #expect(throws: SignerProtocolError.self) { try SignerFrame.signRequest(id: 1, .live, tooMany).encoded() }
         let large = SignerFrame.Item(
             ring: "r", version: "v", algorithm: "HS256",
-            input: [UInt8](repeating: 0, count: SignerProtocol.maximumFrameBytes))
+            input: [UInt8](repeating: 0, count: SignerProtocol.maximumRequestBytes))
         #expect(throws: SignerProtocolError.self) { try SignerFrame.signRequest(id: 1, .live, [large]).encoded() }
+        var half = ByteBuffer(bytes: [0, 0x20, 0, 1])
+        #expect(throws: SignerProtocolError.self, "before its bytes come") {
+            try SignerFrameDecoder.next(&half, limit: SignerProtocol.maximumRequestBytes)
+        }
         let long = SignerFrame.Item(
             ring: String(repeating: "r", count: 65_536), version: "", algorithm: "", input: [])
         #expect(throws: SignerProtocolError.self) { try SignerFrame.signRequest(id: 1, .live, [long]).encoded() }

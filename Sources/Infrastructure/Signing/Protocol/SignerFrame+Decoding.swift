@@ -6,18 +6,23 @@ import Pipeline
 struct SignerFrameDecoder: ByteToMessageDecoder {
     typealias InboundOut = SignerFrame
 
+    /// The most bytes that may follow a frame's length.
+    var limit = SignerProtocol.maximumFrameBytes
+
     mutating func decode(context: ChannelHandlerContext, buffer: inout ByteBuffer) throws -> DecodingState {
-        guard let frame = try Self.next(&buffer) else { return .needMoreData }
+        guard let frame = try Self.next(&buffer, limit: limit) else { return .needMoreData }
         context.fireChannelRead(Self.wrapInboundOut(frame))
         return .continue
     }
 
     /// Returns the next whole frame of `buffer`; nil where more bytes are needed. A length that is too large is refused
     /// before waiting for its bytes.
-    static func next(_ buffer: inout ByteBuffer) throws(SignerProtocolError) -> SignerFrame? {
+    static func next(
+        _ buffer: inout ByteBuffer, limit: Int = SignerProtocol.maximumFrameBytes
+    ) throws(SignerProtocolError) -> SignerFrame? {
         guard let length = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self) else { return nil }
-        guard length <= SignerProtocol.maximumFrameBytes else {
-            throw SignerProtocolError("a frame has \(length.of("byte")); at most \(SignerProtocol.maximumFrameBytes)")
+        guard length <= limit else {
+            throw SignerProtocolError("a frame has \(length.of("byte")); at most \(limit)")
         }
         guard buffer.readableBytes - MemoryLayout<UInt32>.size >= Int(length) else { return nil }
         buffer.moveReaderIndex(forwardBy: MemoryLayout<UInt32>.size)

@@ -26,8 +26,9 @@ extension SignerFrame {
         case .closing(let reason): body.writeInteger(reason.rawValue)
         }
         let length = body.readableBytes - MemoryLayout<UInt32>.size
-        body.setInteger(
-            try Self.count(length, atMost: SignerProtocol.maximumFrameBytes), at: body.readerIndex, as: UInt32.self)
+        let isRequest = kind == .signRequest || kind == .keysRequest
+        let limit = isRequest ? SignerProtocol.maximumRequestBytes : SignerProtocol.maximumFrameBytes
+        body.setInteger(try Self.count(length, atMost: limit), at: body.readerIndex, as: UInt32.self)
         return body
     }
 

@@ -110,6 +110,8 @@ enum SignerProtocol {
     static let version: UInt8 = 4
     /// The most bytes that follow a frame's length.
     static let maximumFrameBytes = 16 << 20
+    /// The most bytes of a worker's frame: what it asks for at a time and one long item. Each connection may hold that many.
+    static let maximumRequestBytes = 2 << 20
     /// The most items of one request.
     static let maximumItems = 4096
     /// The most rings of an answer, and the most versions of a ring.

@@ -126,7 +126,8 @@ public struct SignerServer: Service, CustomStringConvertible, CustomReflectable 
             .serverChannelOption(.backlog, value: 64)
             .bind(descriptor) { channel in
                 PeerCredentials.of(channel).flatMapThrowing { peer in
-                    try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(SignerFrameDecoder()))
+                    try channel.pipeline.syncOperations.addHandler(
+                        ByteToMessageHandler(SignerFrameDecoder(limit: SignerProtocol.maximumRequestBytes)))
                     // A frame may be large, so frames that cannot be worked on yet stay with their sender.
                     let connection = try SignerArrival.Connection(
                         wrappingChannelSynchronously: channel,
