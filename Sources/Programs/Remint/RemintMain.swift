@@ -1,5 +1,5 @@
 public import AdapterKit
-import Glibc
+import Foundation
 import Vendors
 
 /// The command `remint` as a library, for a program with adapters of its own.
