@@ -11,8 +11,9 @@ TEST_MODULES := opentelemetry-proto joserfc PyJWT cryptography jsonschema PyYAML
 VENDOR_MODULES := twilio livekit-api supabase-auth stream-chat pusher-push-notifications firebase-admin vonage-jwt freezegun
 # The tests' python3 is the one that has them.
 TOOLS_PATH = PATH="$(CURDIR)/.build/tools/bin:$$PATH"
-# A module may import only what the manifest says it depends on.
-BUILD_FLAGS := --explicit-target-dependency-import-check error
+# A module may import only what the manifest says it depends on, and a build has the versions of Package.resolved or fails. To take
+# newer ones: swift package update, and commit the file.
+BUILD_FLAGS := --explicit-target-dependency-import-check error --only-use-versions-from-resolved-file
 # What `make dist` leaves, and `make deb` packs.
 DIST := .build/dist
 # The files of a release.
@@ -30,7 +31,7 @@ INSTALL_MODULES = { test -x .build/tools/bin/pip || python3 -m venv --system-sit
 	.build/tools/bin/pip install --quiet --disable-pip-version-check
 SOURCES := Package.swift Sources Tests adapters
 
-.PHONY: help setup setup-tests setup-packages build example demo test test-long test-broker test-upgrade instructions bench bench-peers screenshots dist deb release-artifacts packages policies check lint format release clean
+.PHONY: help setup setup-tests setup-packages build example demo test test-long test-broker test-upgrade instructions bench bench-peers screenshots dist deb release-artifacts release-files packages policies check lint format release clean
 
 help: ## List what there is.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 19
@@ -113,10 +114,16 @@ policies: ## Check the rendered chart against Checkov's policies for Kubernetes.
 	.build/policies/bin/python config/helm/validate.py --policies
 
 # REMINT_SIGNING_KEY is the file of an Ed25519 key; without it the checksums are not signed. config/RELEASE.md describes the files.
-release-artifacts: deb ## Make the files of a release and start the image: tarball, packages, image, chart, SBOMs, checksums, signature.
-	@.ci/setup bubblewrap openssl python3-venv
-	@$(INSTALL_MODULES) PyYAML
-	@$(TOOLS_PATH) SWIFT="$(SWIFT)" config/release/build .build $(ARTIFACTS)
+# The signature is made last, by a process that runs nothing else: nothing that builds or starts the files has the key's name and
+# passphrase in its environment.
+release-artifacts: ## Make the files of a release and start the image: tarball, packages, image, chart, SBOMs, checksums, signature.
+	@env --unset=REMINT_SIGNING_KEY --unset=REMINT_SIGNING_PASSPHRASE $(MAKE) --no-print-directory release-files
+	@config/release/sign $(ARTIFACTS)
+
+# With Debian's Python and its modules, which Debian has signed, and none of an index.
+release-files: deb
+	@.ci/setup bubblewrap openssl python3 python3-yaml
+	@SWIFT="$(SWIFT)" config/release/build .build $(ARTIFACTS)
 	@config/release/try-image --runtime bwrap $(ARTIFACTS)/remint_*.oci.tar
 
 packages: setup setup-packages ## Test the units, rules, dashboard, chart, containers and packages with the tools they are for.

@@ -173,6 +173,17 @@ extension Scenarios {
             }
         }
 
+        @Test func `the lock file names a commit of each package, at its public place`() throws {
+            let lock = try Data(contentsOf: Repository.root.appending(path: "Package.resolved"))
+            let root = try #require(JSONSerialization.jsonObject(with: lock) as? [String: Any])
+            let pins = try #require(root["pins"] as? [[String: Any]])
+            #expect(pins.count > 20)
+            for pin in pins {
+                #expect((pin["location"] as? String)?.hasPrefix("https://github.com/") == true, "\(pin)")
+                #expect(((pin["state"] as? [String: String])?["revision"] ?? "").utf8.count == 40, "\(pin)")
+            }
+        }
+
         @Test func `the repository's top level has no unknown entry`() throws {
             let known: Set<String> = [
                 "Package.swift", "Package.resolved", "Makefile", "README.md", "LICENSE", "Sources", "Tests", "adapters",
