@@ -29,7 +29,7 @@ struct SteadyProblemsTests {
     @Test func `a worker that flips every few seconds changes its readiness once`() {
         let changes: [(second: Int, problem: String?)] = (0..<40).map { ($0 * 3, $0.isMultiple(of: 2) ? "a" : nil) }
         let found = shown(changes, in: 12..<140)
-        #expect(found.allSatisfy(\.self))
+        #expect(found.allSatisfy { $0 })
     }
 
     @Test func `a decision of an operator ends at once, however often it is made`() {
