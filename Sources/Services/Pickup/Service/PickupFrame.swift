@@ -54,14 +54,14 @@ struct PickupFrame: Sendable {
         metrics.answered(call?.name ?? "other", Int(answer.status.code))
         var answer = answer
         if asked.hasProof, let nonce = Self.nonce, let next = nextNonce() { answer.headers[nonce] = next }
-        guard let origin = asked.origin else { return answer }
-        addOrigin(origin, asked, &answer)
+        // A cache must not give the answer to a request without an origin to a page.
+        answer.headers[.vary] = "Origin"
+        if let origin = asked.origin { addOrigin(origin, asked, &answer) }
         return answer
     }
 
     /// Lets pages of the configured origins call and read the answers (WHATWG Fetch, CORS protocol).
     private func addOrigin(_ origin: String, _ asked: Asked, _ answer: inout Answer) {
-        answer.headers[.vary] = "Origin"
         guard origins.contains(origin) else { return }
         answer.headers[.accessControlAllowOrigin] = origin
         answer.headers[.accessControlExposeHeaders] = Self.exposed

@@ -44,7 +44,8 @@ struct TokenStream: Sendable {
     }
 
     private static let headers: HTTPFields = [
-        .contentType: "text/event-stream", .cacheControl: "no-store",
+        // A proxy that compresses would hold events back.
+        .contentType: "text/event-stream", .cacheControl: "no-store, no-transform",
         HTTPField.Name("X-Accel-Buffering") ?? .via: "no",
     ]
 
