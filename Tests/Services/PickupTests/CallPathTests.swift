@@ -19,7 +19,9 @@ import WorkerConfiguration
         ("127.0.0.1", "http://127.0.0.1:8080"), ("::", "http://[::]:8080"), ("fe80::1%eth0", "http://[fe80::1]:8080"),
         ("gateway", "http://gateway:8080"),
     ])
-    func `without a public URL, calls are at the address that the gateway listens at`(host: String, url: String) throws {
+    func `without a public URL, calls are at the address that the gateway listens at`(host: String, url: String)
+        throws
+    {
         #expect(try Self.base(host) == url && ComparableURL(url) != nil)
         #expect(try Self.base(host, isEncrypted: true).hasPrefix("https://"))
         #expect(try Self.base(host, public: "https://t.example") == "https://t.example")

@@ -83,7 +83,8 @@ struct AskerAccess: Sendable {
     private func limit(
         _ asker: Asker, _ app: PickupApp, _ callers: [Caller], _ admitted: inout Arrivals.Admitted
     ) throws(Problem) {
-        try arrivals.ask(callers, subject: String(decoding: asker.subject.key(app: app.name), as: UTF8.self), &admitted)
+        let subject = String(decoding: asker.subject.key(app: app.name), as: UTF8.self)
+        try arrivals.ask(callers, subject: subject, &admitted)
     }
 
     private func backend(_ request: Request, _ app: PickupApp) throws(Problem) -> Asker {
