@@ -409,7 +409,8 @@ let package = Package(
             "PickupTests",
             [
                 "Pickup", "Serving", "Access", "Formats", "AdapterKit", "Pipeline", "WorkerConfiguration", "Telemetry",
-                "JOSE", "Kafka", "ProgramTestSupport", "AsyncTestSupport", "CertificateTestSupport", "Vendors", "Wiring",
+                "JOSE", "Kafka", "ProgramTestSupport", "AsyncTestSupport", "CertificateTestSupport", "Vendors",
+                "Wiring",
                 logging, hummingbirdCore,
                 nio, http, httpTypes, httpParts, embedded,
             ],

@@ -201,7 +201,8 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Returns this error as the error of the record batch at `place`.
     func of(batch place: RecordPosition) -> KafkaError {
         var error = KafkaError(
-            code, "the record batch at offset \(place.offset) of \(TopicPartition(place)) cannot be unpacked: \(message)")
+            code,
+            "the record batch at offset \(place.offset) of \(TopicPartition(place)) cannot be unpacked: \(message)")
         error.batch = place
         return error
     }

@@ -17,7 +17,8 @@ import Testing
     @Test(arguments: ["", "{}", #"{"throttle"#, #"{"throttle": { "max"#, #"{"throttle": { "max":x } }"#])
     func `statistics without a throttle have none`(text: String) { #expect(BrokerThrottle.longest(in: text) == 0) }
 
-    @Test(.timeLimit(.minutes(5))) func `a producer's statistics reach it, and a broker without a quota makes it wait for nothing`()
+    @Test(.timeLimit(.minutes(5)))
+    func `a producer's statistics reach it, and a broker without a quota makes it wait for nothing`()
         async throws
     {
         try await withProducer(["statistics.interval.ms": "100"]) { _, producer in

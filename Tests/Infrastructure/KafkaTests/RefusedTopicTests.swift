@@ -4,17 +4,18 @@ import Testing
 
 @Suite("Topics that no transaction may write")
 struct RefusedTopicTests {
-    @Test(arguments: [
-        (
-            #"[thrd:127.0.0.1:9092/1]: 127.0.0.1:9092/1: Failed to add partition "remint.tokens" [0] to transaction: Broker: Topic authorization failed"#,
-            "remint.tokens"
-        ),
-        (
-            #"[thrd:main]: Failed to add partition "remint.dead-letters" [1] to transaction: Broker: Operation not attempted"#,
-            nil
-        ),
-        (#"Failed to add partitions to transaction: Broker: Topic authorization failed"#, nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            (
+                #"[thrd:127.0.0.1:9092/1]: 127.0.0.1:9092/1: Failed to add partition "remint.tokens" [0] to transaction: Broker: Topic authorization failed"#,
+                "remint.tokens"
+            ),
+            (
+                #"[thrd:main]: Failed to add partition "remint.dead-letters" [1] to transaction: Broker: Operation not attempted"#,
+                nil
+            ),
+            (#"Failed to add partitions to transaction: Broker: Topic authorization failed"#, nil),
+        ] as [(String, String?)])
     func `the topic that the coordinator refused is read from the library's log, and those beside it are not`(
         _ line: String, _ topic: String?
     ) {

@@ -47,7 +47,8 @@ import Testing
         try await withProducer(["linger.ms": "0"]) { broker, producer in
             #expect(await producer.deliver(numbered(2)).allSatisfy { $0 == nil })
             let packing: ClientProperties = [
-                "compression.codec": "zstd", "message.max.bytes": "4000000", "batch.size": "4000000", "linger.ms": "1000",
+                "compression.codec": "zstd", "message.max.bytes": "4000000", "batch.size": "4000000",
+                "linger.ms": "1000",
             ]
             let packer = try KafkaProducer(producerProperties(broker).merging(packing), logger: silent)
             let blanks = [UInt8](repeating: 32, count: 400_000)

@@ -20,7 +20,9 @@ import Testing
 
     @Test(arguments: ["", "0::/\n", "1:memory:/a\n", "0::/a\n", "garbage"])
     func `a process without a limit has none`(membership: String) {
-        #expect(Self.limit(membership, ["/sys/fs/cgroup/memory.max": "max\n", "/sys/fs/cgroup/a/memory.max": "-1\n"]) == nil)
+        #expect(
+            Self.limit(membership, ["/sys/fs/cgroup/memory.max": "max\n", "/sys/fs/cgroup/a/memory.max": "-1\n"]) == nil
+        )
     }
 
     @Test(arguments: [(0, false), (850, false), (851, true), (2000, true)])

@@ -78,7 +78,8 @@ import Testing
         let codes = ErrorCode.allCases.map(\.rawValue)
         #expect(
             codes == [
-                "malformed_event", "event_too_large", "unreadable_batch", "unknown_app", "malformed_report", "wrong_topic",
+                "malformed_event", "event_too_large", "unreadable_batch", "unknown_app", "malformed_report",
+                "wrong_topic",
                 "identity_missing", "identity_mismatch", "unproven", "missing_user", "missing_vouched",
                 "missing_challenge", "challenge_expired", "not_fixable_by_token", "rejected_by_vendor", "app_suspended",
                 "user_gone",

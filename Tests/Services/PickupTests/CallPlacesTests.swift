@@ -34,7 +34,9 @@ import WorkerConfiguration
     }
 
     @Test func `an address with many slow reports leaves places to all others`() {
-        for number in 0..<CallPlaces.reports.ofAddress { #expect(take("user-\(number / 16)", "192.0.2.1").place != nil) }
+        for number in 0..<CallPlaces.reports.ofAddress {
+            #expect(take("user-\(number / 16)", "192.0.2.1").place != nil)
+        }
         #expect(take("another", "192.0.2.1").place == nil)
         #expect(take("another", "192.0.2.2").place != nil)
     }

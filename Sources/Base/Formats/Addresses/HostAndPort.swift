@@ -1,13 +1,17 @@
 /// An address to listen on, as `host:port` or `[address]:port`.
 public struct HostAndPort: Sendable, CustomStringConvertible {
+    /// A host name or an IP address, without brackets.
     public let host: String
+    /// 0 to 65,535.
     public let port: Int
 
     /// The address as in a URL.
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
+    /// Makes the address of `port` at `host`.
     public init(host: String, port: Int) { (self.host, self.port) = (host, port) }
 
+    /// Reads `text`; nil if it is no address to listen on.
     public init?(_ text: String) {
         // The last colon: an IPv6 address has some of its own, in brackets.
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),

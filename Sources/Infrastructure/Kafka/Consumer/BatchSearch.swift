@@ -42,7 +42,8 @@ extension KafkaConsumer {
         ofBatchAt place: RecordPosition, _ properties: ClientProperties, within limit: Duration, logger: Logger
     ) async throws(KafkaError) -> Int64 {
         // Each offset is tried once, so the client need not wait between two tries.
-        let reader = try KafkaConsumer(properties.merging(["fetch.error.backoff.ms": "10"]), reading: [], logger: logger)
+        let reader = try KafkaConsumer(
+            properties.merging(["fetch.error.backoff.ms": "10"]), reading: [], logger: logger)
         return try await reader.whileOpen(closingWithin: .zero) { reader throws(KafkaError) in
             let (partition, deadline) = (TopicPartition(place), ContinuousClock.now + limit)
             _ = try await reader.metadata(of: place.topic, within: limit)

@@ -22,10 +22,12 @@ public struct ProcessMemory: Sendable, Equatable {
     static func limit(of membership: String, _ text: (String) -> String?) -> Double? {
         guard let line = membership.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }) else { return nil }
         var folder = "/sys/fs/cgroup"
-        let folders = [folder] + line.dropFirst("0::/".count).split(separator: "/").map { name in
-            folder += "/\(name)"
-            return folder
-        }
+        let folders =
+            [folder]
+            + line.dropFirst("0::/".count).split(separator: "/").map { name in
+                folder += "/\(name)"
+                return folder
+            }
         return folders.compactMap { text("\($0)/memory.max") }
             .compactMap { Double($0.filter { !$0.isWhitespace }) }.filter { $0 > 0 && $0.isFinite }.min()
     }

@@ -38,14 +38,16 @@ public struct KafkaProperties: Sendable {
         // than `message.max.bytes`.
         let largest = configured["message.max.bytes"].flatMap { Int($0) } ?? 0
         let fetch: ClientProperties = ["fetch.max.bytes": String(max(1 << 20, largest))]
-        consumer = common.merging(Self.consumerDefaults).merging(fetch).merging(pollInterval).merging(embedded).merging(configured)
-            .merging(address).merging(
-                [
-                    "enable.auto.commit": "false", "enable.auto.offset.store": "false",
-                    "isolation.level": "read_committed", "partition.assignment.strategy": "range",
-                    // Where a partition is read from is decided by `PartitionStart`.
-                    "auto.offset.reset": "error",
-                ])
+        consumer = common.merging(Self.consumerDefaults).merging(fetch).merging(pollInterval).merging(embedded).merging(
+            configured
+        )
+        .merging(address).merging(
+            [
+                "enable.auto.commit": "false", "enable.auto.offset.store": "false",
+                "isolation.level": "read_committed", "partition.assignment.strategy": "range",
+                // Where a partition is read from is decided by `PartitionStart`.
+                "auto.offset.reset": "error",
+            ])
         producer = common.merging(Self.producerDefaults).merging(configured).merging(address).merging([
             "enable.idempotence": "true"
         ])

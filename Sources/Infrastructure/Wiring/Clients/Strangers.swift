@@ -24,6 +24,7 @@ extension ConsumerGroup.Member {
     /// The member that is no worker, for people.
     package func strangerText(in group: String) -> String {
         let count = partitions.count.of("partition")
-        return "the group \(group) has a member that is no worker, \(id.prefix(80)) at \(host), with \(count): end it, and read the topic with another group"
+        return
+            "the group \(group) has a member that is no worker, \(id.prefix(80)) at \(host), with \(count): end it, and read the topic with another group"
     }
 }

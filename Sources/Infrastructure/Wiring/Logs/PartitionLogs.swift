@@ -92,7 +92,11 @@ package struct PartitionLogs: Sendable {
                 case .rebalance: break
                 // A log that begins with a batch that cannot be unpacked has no readable first record.
                 case .error(let error):
-                    if let batch = error.batch { open.remove(TopicPartition(batch)) } else if error.endsReading { throw error }
+                    if let batch = error.batch {
+                        open.remove(TopicPartition(batch))
+                    } else if error.endsReading {
+                        throw error
+                    }
                 }
             }
         }

@@ -123,7 +123,9 @@ final class TokenFollower: Sendable {
     }
 
     private func read(_ reader: KafkaConsumer) async throws {
-        while !Task.isCancelled, !isRenewalDue.exchange(false, ordering: .relaxed), !(state.withLock { $0.offsets.takeReplaced() }) {
+        while !Task.isCancelled, !isRenewalDue.exchange(false, ordering: .relaxed),
+            !(state.withLock { $0.offsets.takeReplaced() })
+        {
             for event in await reader.events(limit: 2000, within: .milliseconds(500)) {
                 switch event {
                 case .record(let record): took(record)

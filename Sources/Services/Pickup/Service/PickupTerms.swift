@@ -160,7 +160,8 @@ extension Configuration.Pickup {
         let url = publicURL ?? "\(started.certificate == nil ? "http" : "https")://\(address)"
         guard url.utf8.count <= ComparableURL.mostBytes - PickupCall.mostBytes, ComparableURL(url) != nil else {
             throw PickupError(
-                "pickup.public_url: \(url) is no URL that a call can have; write one such as https://tokens.example.com")
+                "pickup.public_url: \(url) is no URL that a call can have; write one such as https://tokens.example.com"
+            )
         }
         return url
     }

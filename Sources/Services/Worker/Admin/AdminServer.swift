@@ -58,7 +58,9 @@ struct AdminServer: Sendable {
         let router = server.router
         router.get("/") { _, _ in Self.page(.status) }
         router.get("/codes") { _, _ in Self.page(.codes) }
-        router.get("/status") { _, _ in OperatorServer.response(.ok, "application/json", reporter.json + [UInt8(ascii: "\n")]) }
+        router.get("/status") { _, _ in
+            OperatorServer.response(.ok, "application/json", reporter.json + [UInt8(ascii: "\n")])
+        }
         router.get("/fleet") { _, _ in await fleetStatus() }
         router.get("/metrics") { _, _ in OperatorServer.metrics(metrics.exposition()) }
         router.get("/health/live") { _, _ in live }
@@ -123,7 +125,9 @@ struct AdminServer: Sendable {
 
     private func keySet(_ ring: String) -> Response {
         guard let set = status.keySet(of: ring) else {
-            return OperatorServer.json(.notFound) { $0.member("error", "no key ring of that name is read by this worker") }
+            return OperatorServer.json(.notFound) {
+                $0.member("error", "no key ring of that name is read by this worker")
+            }
         }
         return OperatorServer.response(.ok, "application/jwk-set+json", Array((set + "\n").utf8))
     }

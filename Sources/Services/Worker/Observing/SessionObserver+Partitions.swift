@@ -26,7 +26,8 @@ extension SessionObserver {
         status.degradations.set(.groups, reason)
         guard let reason, reason != before else { return }
         logger.error(
-            "group.stranger", "a consumer that is no worker is in a group of the workers; events of its partitions get no answer",
+            "group.stranger",
+            "a consumer that is no worker is in a group of the workers; events of its partitions get no answer",
             metadata: [LogKey.detail: "\(reason)"])
     }
 

@@ -48,7 +48,8 @@ struct TwinSearch {
         // A static member's id is its name and a random part.
         guard let twin = members.first(where: { $0.id.hasPrefix("\(name)-") }) else { return nil }
         return WorkerError(
-            "fenced: another live worker, at \(twin.host), has this one's name, \(worker); give each its own kafka.instance")
+            "fenced: another live worker, at \(twin.host), has this one's name, \(worker); give each its own kafka.instance"
+        )
     }
 
     /// Returns the members of the live lane's group; nil where the brokers do not show them.
@@ -72,7 +73,9 @@ extension WorkerService {
         let member = properties.member(of: .live, topics: configuration.topics(of: .live), place: place)
         guard await session.pause(properties.sessionLength + .seconds(2)) else { return false }
         let members = await TwinSearch.members(properties, session.context)
-        if let end = twins.end(members, name: member["group.instance.id"] ?? place, worker: session.instance) { throw end }
+        if let end = twins.end(members, name: member["group.instance.id"] ?? place, worker: session.instance) {
+            throw end
+        }
         return true
     }
 }

@@ -12,7 +12,9 @@ struct SteadyProblems<Dependency: Hashable & Sendable>: Sendable {
         var end: Duration?
         var returns = 0
 
-        func counts(at now: Duration) -> Bool { end.map { returns >= SteadyProblems.returns && now - $0 < SteadyProblems.rest } ?? true }
+        func counts(at now: Duration) -> Bool {
+            end.map { returns >= SteadyProblems.returns && now - $0 < SteadyProblems.rest } ?? true
+        }
     }
 
     private var entries: [Dependency: Entry] = [:]

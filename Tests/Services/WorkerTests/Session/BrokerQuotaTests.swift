@@ -16,7 +16,8 @@ import Testing
         #expect(quota.look(at: start + .seconds(60)) == BrokerQuota.Look(isThrottled: false, isNew: true))
     }
 
-    @Test func `a commit that outlived its timeout under a throttle was fenced by the brokers, and any other by a worker`() {
+    @Test
+    func `a commit that outlived its timeout under a throttle was fenced by the brokers, and any other by a worker`() {
         let quota = BrokerQuota()
         #expect(!quota.isOverdue(.seconds(9), .seconds(4), at: start), "nothing made it wait")
         quota.note(.seconds(2), at: start)

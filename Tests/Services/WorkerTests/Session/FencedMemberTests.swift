@@ -33,8 +33,11 @@ import Wiring
             twins.end(members, name: "w-live-0a", worker: "w")?.description
         }
         for second in 0..<4 { _ = twins.fenced(at: .seconds(second)) }
-        #expect(end(nil) == nil && end([]) == nil && end([member("w-live-0b-5f"), member("rdkafka-w-live-0a-1")]) == nil)
-        #expect(end([member("w-live-0a-5f")])?.contains("another live worker, at /10.0.0.7, has this one's name, w") == true)
+        #expect(
+            end(nil) == nil && end([]) == nil && end([member("w-live-0b-5f"), member("rdkafka-w-live-0a-1")]) == nil)
+        #expect(
+            end([member("w-live-0a-5f")])?.contains("another live worker, at /10.0.0.7, has this one's name, w") == true
+        )
         _ = twins.fenced(at: .seconds(4))
         #expect(end([]) == nil && end(nil)?.hasPrefix("fenced 5 times in a row") == true)
     }

@@ -28,7 +28,8 @@ import WorkerTestSupport
         #expect(errors.allSatisfy { $0 == nil })
     }
 
-    @Test func `a worker passes batches that cannot be unpacked, with dead letters, and answers the events behind them`()
+    @Test
+    func `a worker passes batches that cannot be unpacked, with dead letters, and answers the events behind them`()
         async throws
     {
         try await RunningWorker.with(kafka: ["receive.message.max.bytes: 1050000"]) { broker, configuration in
@@ -48,7 +49,8 @@ import WorkerTestSupport
             try await eventually("readiness without the batches") { worker.status.problems[.topics] == nil }
             #expect(worker.status.degradations.reasons()[.records]?.contains("was passed") == true)
             let metrics = try await worker.admin.ask("/metrics").body
-            let counts = metrics.matches(of: /\nremint_unreadable_batches_total\{topic="remint\.invalidations",[^}]*\} (\d)/)
+            let counts = metrics.matches(
+                of: /\nremint_unreadable_batches_total\{topic="remint\.invalidations",[^}]*\} (\d)/)
             #expect(counts.compactMap { Int($0.1) }.reduce(0, +) == 8)
         }
     }

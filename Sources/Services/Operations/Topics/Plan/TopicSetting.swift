@@ -8,7 +8,10 @@ package struct TopicSetting: Sendable, Equatable {
     /// came.
     package static let unpacked = TopicSetting(
         "compression.type", "uncompressed",
-        [TopicDemand(.includes("uncompressed"), .warning, "one small batch can unpack to more memory than workers have")])
+        [
+            TopicDemand(
+                .includes("uncompressed"), .warning, "one small batch can unpack to more memory than workers have")
+        ])
 
     /// The setting's name at the brokers.
     package let name: String
