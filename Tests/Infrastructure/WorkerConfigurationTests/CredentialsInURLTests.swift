@@ -19,6 +19,7 @@ import WorkerConfiguration
                 """),
             "apps.*.lookup.endpoint": SampleText.with("    lookup: { mode: verify, endpoint: \(quoted), key: k }\n"),
             "admin.listen": SampleText.with("admin: { listen: \(quoted) }\n"),
+            "admin.runbook": SampleText.with("admin: { listen: '127.0.0.1:1', runbook: \(quoted) }\n"),
             "pickup.listen": SampleText.with("pickup: { listen: \(quoted), \(session) }\n"),
             "pickup.metrics": SampleText.with(
                 "pickup: { listen: '127.0.0.1:1', metrics: \(quoted), \(session) }\n"),

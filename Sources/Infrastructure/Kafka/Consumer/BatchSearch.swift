@@ -29,7 +29,7 @@ struct BatchSearch {
     }
 
     /// Notes that `offset` is behind the batch.
-    mutating func isBehind(_ offset: Int64) { end = max(inside + 1, min(end, offset)) }
+    mutating func isBehind(_ offset: Int64) { end = max(RecordPosition.next(after: inside), min(end, offset)) }
 }
 
 extension KafkaConsumer {

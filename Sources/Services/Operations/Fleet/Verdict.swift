@@ -177,14 +177,14 @@ extension FleetStatus {
                     .init(
                         "ring/\(ring.name)", end.stage(at: at) == .over ? .fails : .degraded, warning,
                         affected: affected,
-                        until: end.end, command: "remint rotate prepare --key \(ring.name)",
+                        until: end.end, command: "\(RemintCommand("rotate prepare", ring: ring.name))",
                         runbook: "RemintKeyRetires"))
             }
             guard let campaign = ring.campaign, !campaign.phase.isOver, let pause = campaign.pause else { continue }
             findings.append(
                 .init(
                     "campaign/\(ring.name)", .paused, "the campaign of \(ring.name) is paused: \(pause)",
-                    affected: affected, since: campaign.begun, command: "remint rotate status --key \(ring.name)",
+                    affected: affected, since: campaign.begun, command: "\(RemintCommand("rotate status", ring: ring.name))",
                     runbook: "RemintCampaignPaused"))
         }
         findings += keyProblems.map { .init("keys", .fails, $0, command: "remint check", runbook: "RemintNotReady") }

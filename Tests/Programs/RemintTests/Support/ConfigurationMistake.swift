@@ -113,8 +113,8 @@ struct ConfigurationMistake: CustomTestStringConvertible, Sendable {
             "the group's own property", .replace("sasl.username: shop", "group.id: shop"), at: "remint.yaml:7:5",
             "group.id is set by the worker itself", fix: "remove it"),
         .init(
-            "an unknown property", .replace("sasl.mechanism", "sasl.mechanizm"), at: "remint.yaml:6:5",
-            "the property sasl.mechanizm is not one that librdkafka", fix: "correct its name or remove it"),
+            "an unknown property", .replace("sasl.username", "sasl.usernam"), at: "remint.yaml:7:5",
+            "the property sasl.usernam is not one that librdkafka", fix: "correct its name or remove it"),
         .init(
             "certificates that are not checked",
             .replace("sasl.username: shop", "enable.ssl.certificate.verification: false"), at: "remint.yaml:7:5",
