@@ -14,6 +14,7 @@ struct RefusedTopicTests {
                 #"[thrd:main]: Failed to add partition "remint.dead-letters" [1] to transaction: Broker: Operation not attempted"#,
                 nil
             ),
+            (#"Failed to add partition "remint.tokens" [0] to transaction: Broker: Not leader for partition"#, nil),
             (#"Failed to add partitions to transaction: Broker: Topic authorization failed"#, nil),
         ] as [(String, String?)])
     func `the topic that the coordinator refused is read from the library's log, and those beside it are not`(

@@ -26,12 +26,12 @@ enum LibraryLog {
         return part == "ADDPARTS" ? refusedTopic(in: line) : nil
     }
 
-    /// Returns the topic in the line of librdkafka 2.0.2 about a partition that cannot become part of a
-    /// transaction. The partitions beside it were not attempted, which is no reason.
+    /// Returns the topic in the line of librdkafka 2.0.2 about a partition that the client may not make part of a
+    /// transaction. Other errors pass, and are no reason to wait for a topic.
     static func refusedTopic(in line: String) -> String? {
         let parts = line.split(separator: "\"", maxSplits: 2, omittingEmptySubsequences: false)
-        let others = unsafe String(cString: rd_kafka_err2str(RD_KAFKA_RESP_ERR_OPERATION_NOT_ATTEMPTED))
-        guard parts.count == 3, parts[0].hasSuffix("Failed to add partition "), !parts[2].hasSuffix(others) else {
+        let refusal = unsafe String(cString: rd_kafka_err2str(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED))
+        guard parts.count == 3, parts[0].hasSuffix("Failed to add partition "), parts[2].hasSuffix(refusal) else {
             return nil
         }
         return String(parts[1])
