@@ -1,6 +1,7 @@
 import AdapterKit
 import CommandKit
 package import Foundation
+import ProgramTestSupport
 import Testing
 import Vendors
 
@@ -9,16 +10,15 @@ package enum DemoFolder {
     private static let folder = FileManager.default.temporaryDirectory.appending(
         path: "remint-test-demo-\(UUID().uuidString)")
 
-    private static let time = UnixTime.system()
-
     /// The version of the ring `braze-ios`, by the month of its key.
-    package static let version = "braze-ios-\(time.description.prefix(7))"
+    package static let version = "braze-ios-\(UnixTime.system().description.prefix(7))"
 
     private static let demo = Task {
         atexit { try? FileManager.default.removeItem(at: DemoFolder.folder) }
-        let command = try await Command.remint(["demo", "--dir", folder.path, "--json"], now: time)
-        try #require(command.status == 0, "\(command.errorText)")
-        return command.standardOutput
+        // In a process of its own: hundreds of tests that compute would take turns with each step of its worker.
+        let program = try await Program.run(Repository.remint, ["demo", "--dir", folder.path, "--json"])
+        try #require(program.status == 0, "\(program.errorText)")
+        return program.standardOutput
     }
 
     /// The configuration with the apps of the compiled vendors alone.
