@@ -45,9 +45,10 @@ extension Scenarios {
                 ]),
             Border(pattern: #"remint-version="#, files: ["Sources/Services/Worker/Committing/VersionMetadata.swift"]),
             Border(
-                // The conformance tests are an adapter's only other caller.
+                // The other callers of an adapter: the conformance tests, and the signer's policy, which reads a token back.
                 pattern: #"\.vouchedUser\(|\.vouchedUser\)|\.subject\(reissuing:|\.read\(Report\("#,
                 files: [
+                    "Sources/Rules/AdapterKit/Minting/TokenTemplate.swift",
                     "Sources/Testing/AdapterTestKit/AdapterConformance.swift",
                     "Sources/Testing/AdapterTestKit/AdapterFixtures.swift",
                 ]),

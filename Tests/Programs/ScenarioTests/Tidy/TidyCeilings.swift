@@ -2,8 +2,6 @@
 enum TidyCeilings {
     /// Doc comments that begin with a question word.
     static let questions = 0
-    /// Files of more than 300 lines.
-    static let longFiles = 0
 
     /// Lines that may break a rule: at most 20, each with its reason.
     static let exceptions: [(rule: String, line: String, reason: String)] = [
