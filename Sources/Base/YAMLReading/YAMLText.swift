@@ -61,7 +61,7 @@ package enum YAMLText {
     }
 }
 
-/// A walk over a text's bytes. It knows comments and the strings of one line; in a text of several lines, brackets count as well,
+/// A walk over the bytes of a file. It knows comments and the strings of one line; in a string of several lines, brackets count as well,
 /// but no honest file has that many.
 private struct Scan {
     /// The largest number of open brackets, and of levels by which nested lists indent a line.

@@ -281,7 +281,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                 guard await backoff.wait(while: { !Task.isShuttingDownGracefully }) else { return }
             case .fenced(let error):
                 context.observer.clientsFailed(error)
-                guard try await outlive(&twins, session, ContinuousClock.now - first),
+                guard try await session.outlive(&twins, ContinuousClock.now - first),
                     await backoff.wait(while: { !Task.isShuttingDownGracefully })
                 else { return }
             case .broken(let fault):

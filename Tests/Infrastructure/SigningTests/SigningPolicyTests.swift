@@ -69,7 +69,7 @@ extension SigningPolicy {
         longestLife: .seconds(400 * 86_400), issuer: nil)
 }
 
-/// An app whose tokens have an end and, where the edge knows them, an issuer and a text.
+/// An app whose tokens have an end and, where the edge knows them, an issuer and a string.
 struct PlainAdapter: Adapter {
     struct Settings: AdapterSettings {
         static let keys: [SettingKey] = []

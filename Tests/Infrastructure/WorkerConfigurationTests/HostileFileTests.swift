@@ -39,7 +39,7 @@ struct HostileFileTests {
     @Test(arguments: [
         "b: *a", "b: [*a, *a]", "b: { c: *a }", "b: *a # *a : not a key", "b: 'a *a : text'", "b: c*a : d",
     ])
-    func `an alias that is a value, and a text like one, is composed`(_ line: String) {
+    func `an alias that is a value, and a string like one, is composed`(_ line: String) {
         let errors = ConfigurationFile("a: &a [x, x]\n\(line)\n").errors()
         #expect(!errors.contains { $0.contains("an alias is a key") })
     }

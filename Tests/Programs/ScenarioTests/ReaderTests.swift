@@ -48,7 +48,7 @@ extension Scenarios {
                 // The other callers of an adapter: the conformance tests, and the signer's policy, which reads a token back.
                 pattern: #"\.vouchedUser\(|\.vouchedUser\)|\.subject\(reissuing:|\.read\(Report\("#,
                 files: [
-                    "Sources/Rules/AdapterKit/Minting/TokenTemplate.swift",
+                    "Sources/Rules/AdapterKit/Contract/TokenTemplate.swift",
                     "Sources/Testing/AdapterTestKit/AdapterConformance.swift",
                     "Sources/Testing/AdapterTestKit/AdapterFixtures.swift",
                 ]),

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A file that is accepted only if no other account could have written or replaced it and, for a secret, read it. This is the
-/// one check of modes and owners for every file that decides whom or what the program trusts: keys, passphrases, listings, the
+/// one check of modes and owners for every file on which the trust of the program rests: keys, passphrases, listings, the
 /// configuration, and the files that the configuration names.
 ///
 /// A secret is read straight into memory that is cleansed, never through a buffer that is not. Links are followed, because

@@ -254,7 +254,7 @@ extension Section {
         text(ofFile: path, node, named: name, source).map(Self.withoutLineEnd)
     }
 
-    /// Returns the text of a file that decides whom to trust; nil after reporting why it must not be used.
+    /// Returns the text of a file on which trust rests; nil after reporting why it must not be used.
     func text(ofFile path: String, _ node: Node?, named name: String, _ source: ConfigurationSource) -> String? {
         switch source.file(diagnostics.resolve(path)) {
         case .contents(let text): return text

@@ -38,7 +38,7 @@ public struct ConfigurationSource: Sendable {
     /// The largest file that is read, in bytes: a configuration of some ten thousand apps.
     static let largestFile = 16 << 20
 
-    /// The way to read files that decides whom to trust: one that other accounts could change is refused.
+    /// The way to read files on which trust rests: one that other accounts could change is refused.
     public static let guardedFile: @Sendable (String) -> Reading<String> = { path in
         do throws(GuardedFileError) {
             let text = String(validating: try GuardedFile.instructions(path, limit: largestFile), as: UTF8.self)

@@ -101,3 +101,26 @@ public struct OutputRecord: Sendable, Equatable {
     /// The record's headers.
     public var headers: [RecordHeader] { body.headers }
 }
+
+/// A record batch that no consumer can unpack.
+public final class UnreadableBatch: Sendable {
+    /// The position of its first record.
+    public let first: RecordPosition
+    /// The offset behind its last record.
+    public let end: Int64
+    private let reason: String
+
+    /// - Parameter reason: the error of the consumer.
+    public init(_ first: RecordPosition, end: Int64, reason: String) {
+        self.first = first
+        self.end = max(end, first.nextOffset)
+        self.reason = reason
+    }
+
+    /// The position of its last record.
+    var last: RecordPosition { RecordPosition(topic: first.topic, partition: first.partition, offset: end - 1) }
+
+    var rejection: Rejection {
+        Rejection(.unreadableBatch, "the offsets \(first.offset) to \(end - 1) were passed: \(reason)")
+    }
+}

@@ -1,28 +1,5 @@
 import AdapterKit
 
-/// A record batch that no consumer can unpack.
-public final class UnreadableBatch: Sendable {
-    /// The position of its first record.
-    public let first: RecordPosition
-    /// The offset behind its last record.
-    public let end: Int64
-    private let reason: String
-
-    /// - Parameter reason: the error of the consumer.
-    public init(_ first: RecordPosition, end: Int64, reason: String) {
-        self.first = first
-        self.end = max(end, first.nextOffset)
-        self.reason = reason
-    }
-
-    /// The position of its last record.
-    var last: RecordPosition { RecordPosition(topic: first.topic, partition: first.partition, offset: end - 1) }
-
-    var rejection: Rejection {
-        Rejection(.unreadableBatch, "the offsets \(first.offset) to \(end - 1) were passed: \(reason)")
-    }
-}
-
 /// The record batches at which a lane's consumer stands still, as a value.
 ///
 /// librdkafka fetches such a batch again and again. It may be damaged on the way, so a few tries come first. Then the worker looks

@@ -62,18 +62,18 @@ struct TwinSearch {
     }
 }
 
-extension WorkerService {
+extension Session {
     /// Waits after a fence until new clients may be made.
     ///
     /// - Returns: false when the worker is to stop.
     /// - Throws: `WorkerError` where another live worker has this one's name.
-    func outlive(_ twins: inout TwinSearch, _ session: Session, _ elapsed: Duration) async throws -> Bool {
-        guard twins.fenced(at: elapsed) == .look, let place = session.place else { return true }
-        let properties = KafkaProperties(configuration, bootstrapServers: session.bootstrapServers)
-        let member = properties.member(of: .live, topics: configuration.topics(of: .live), place: place)
-        guard await session.pause(properties.sessionLength + .seconds(2)) else { return false }
-        let members = await TwinSearch.members(properties, session.context)
-        if let end = twins.end(members, name: member["group.instance.id"] ?? place, worker: session.instance) {
+    func outlive(_ twins: inout TwinSearch, _ elapsed: Duration) async throws -> Bool {
+        guard twins.fenced(at: elapsed) == .look, let place else { return true }
+        let properties = KafkaProperties(context.configuration, bootstrapServers: bootstrapServers)
+        let member = properties.member(of: .live, topics: context.configuration.topics(of: .live), place: place)
+        guard await pause(properties.sessionLength + .seconds(2)) else { return false }
+        let members = await TwinSearch.members(properties, context)
+        if let end = twins.end(members, name: member["group.instance.id"] ?? place, worker: instance) {
             throw end
         }
         return true

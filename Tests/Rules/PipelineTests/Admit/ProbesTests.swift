@@ -73,7 +73,7 @@ struct ProbesTests {
     ]
 
     @Test(arguments: stories)
-    func `the users who test a suspended app's key decide who waits`(_ story: AdmissionStory) {
+    func `the users who test a suspended app's key decide its suspension`(_ story: AdmissionStory) {
         var teller = AdmissionTeller(story.rules)
         #expect(story.events.map { teller.tell($0) } == story.events.map(\.ends))
     }

@@ -19,7 +19,7 @@ extension ConfigurationSource {
     }
 }
 
-@Suite("Files that decide whom to trust") final class TrustedFileTests {
+@Suite("Files on which trust rests") final class TrustedFileTests {
     private let folder: TemporaryFolder
 
     init() async throws {
