@@ -184,7 +184,8 @@ extension FleetStatus {
             findings.append(
                 .init(
                     "campaign/\(ring.name)", .paused, "the campaign of \(ring.name) is paused: \(pause)",
-                    affected: affected, since: campaign.begun, command: "\(RemintCommand("rotate status", ring: ring.name))",
+                    affected: affected, since: campaign.begun,
+                    command: "\(RemintCommand("rotate status", ring: ring.name))",
                     runbook: "RemintCampaignPaused"))
         }
         findings += keyProblems.map { .init("keys", .fails, $0, command: "remint check", runbook: "RemintNotReady") }

@@ -38,7 +38,8 @@ import WorkerTestSupport
                 let unit = CommitUnit(batches: [], offsets: PerLane { $0 == .live ? [partition: 1] : [:] })
                 try await bench.broker.inject(.brokerDown(1))
                 let end = Ended(await committer.commit(unit))
-                #expect(end == .unusable("_TIMED_OUT"))
+                // The library's word depends on whether it tries to connect at that moment.
+                #expect([.unusable("_TIMED_OUT"), .unusable("_TRANSPORT")].contains(end), "\(end)")
             }
         }
     }

@@ -44,7 +44,9 @@ import WorkerTestSupport
         let complaint =
             "\(path) has mode \(String(mode, radix: 8)), so others than its owner can use it; run: chmod 600 \(path)"
         for scheme in ["PLAINTEXT", "SASL_SSL"] {
-            #expect(try diagnostics("security.protocol: \(scheme), sasl.mechanism: GSSAPI, \(name): \(path)") == [complaint])
+            #expect(
+                try diagnostics("security.protocol: \(scheme), sasl.mechanism: GSSAPI, \(name): \(path)") == [complaint]
+            )
         }
     }
 
