@@ -136,8 +136,9 @@ build: setup ## Build everything, tests included; a warning is an error.
 	$(TEST_BUILD)
 
 # The tests run the example too, as targets of this package. This builds it as its users do, with all libraries a second time.
-# In .build too: what the two packages share is compiled once.
+# In .build too, with the same versions: what the two packages share is compiled once.
 example: setup ## Build, test and run adapters/Example by its own manifest.
+	@cp Package.resolved adapters/Example
 	$(SWIFT) test --package-path adapters/Example --scratch-path .build
 	$(SWIFT) run --package-path adapters/Example --scratch-path .build example-remint codes example-chat
 
