@@ -11,8 +11,8 @@ TEST_MODULES := opentelemetry-proto joserfc PyJWT cryptography jsonschema PyYAML
 VENDOR_MODULES := twilio livekit-api supabase-auth stream-chat pusher-push-notifications firebase-admin vonage-jwt freezegun
 # The tests' python3 is the one that has them.
 TOOLS_PATH = PATH="$(CURDIR)/.build/tools/bin:$$PATH"
-# A module may import only what the manifest says it depends on, and a build has the versions of Package.resolved or fails. To take
-# newer ones: swift package update, and commit the file.
+# A module may import only what the manifest says it depends on, and a build has the versions of config/Package.resolved or
+# fails. To take newer ones: swift package update, and commit a copy of what it wrote.
 BUILD_FLAGS := --explicit-target-dependency-import-check error --only-use-versions-from-resolved-file
 # What `make dist` leaves, and `make deb` packs.
 DIST := .build/dist
@@ -156,6 +156,7 @@ clean: ## Remove what was built.
 
 setup: ## Install the C libraries where they are missing.
 	@.ci/setup $(LIBRARIES)
+	@cmp --silent config/Package.resolved Package.resolved || cp config/Package.resolved .
 
 # Of what no package index gives, the tests say that they are skipped, and why.
 setup-tests: ## Install the tools the tests talk to where they are missing; Python's in .build/tools.

@@ -60,7 +60,7 @@ def swift_packages(build):
     """The packages of Package.resolved, each with the C libraries inside it."""
     objects = build / "release/remint.product/Objects.LinkFileList"
     modules = set(re.findall(r"/([^/\s]+)\.build/", objects.read_text())) if objects.exists() else None
-    resolved = json.loads((ROOT / "Package.resolved").read_text())
+    resolved = json.loads((ROOT / "config/Package.resolved").read_text())
     for pin in sorted(resolved["pins"], key=lambda pin: pin["identity"]):
         location = re.sub(r"\.git$", "", pin["location"])
         version = pin["state"].get("version") or pin["state"]["revision"]
@@ -133,7 +133,7 @@ def check(path, program):
     found = json.loads(pathlib.Path(path).read_text())["components"]
     named = {prop["value"] for part in found for prop in part.get("properties", []) if prop["name"] == "remint:library"}
     versions = {(part["name"], part["version"]) for part in found}
-    pins = json.loads((ROOT / "Package.resolved").read_text())["pins"]
+    pins = json.loads((ROOT / "config/Package.resolved").read_text())["pins"]
     missing = sorted(set(packages.linked(program)) - named)
     missing += [pin["identity"] for pin in pins
                 if (pin["identity"], pin["state"].get("version") or pin["state"]["revision"]) not in versions]

@@ -4,7 +4,7 @@ package import NIOCore
 
 /// Limits on a server's open connections: in all and per address. A trusted proxy has no limit of its own.
 ///
-/// Where all places are taken, a connection that waits for its client gives way to a new one. Beside all of them there are
+/// If all places are taken, a connection that waits for its client gives way to a new one. Beside all of them there are
 /// places for health checks: a process whose checks were refused would be restarted, and every caller with it.
 package struct OpenConnections: Sendable {
     /// A connection's place, or the reason why there is none.

@@ -174,7 +174,7 @@ extension Scenarios {
         }
 
         @Test func `the lock file names a commit of each package, at its public place`() throws {
-            let lock = try Data(contentsOf: Repository.root.appending(path: "Package.resolved"))
+            let lock = try Data(contentsOf: Repository.root.appending(path: "config/Package.resolved"))
             let root = try #require(JSONSerialization.jsonObject(with: lock) as? [String: Any])
             let pins = try #require(root["pins"] as? [[String: Any]])
             #expect(pins.count > 20)

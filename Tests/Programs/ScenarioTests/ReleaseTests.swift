@@ -99,7 +99,7 @@ extension Scenarios {
             let names = loaded.matches(of: #/(?m)^\s+(?:(\S+) => |\S*/(ld-\S+) )/#).compactMap { $0.1 ?? $0.2 }
             #expect(names.count > 6)
             #expect(Set(names.map(String.init)).subtracting(libraries).sorted() == [])
-            let manifest = Repository.root.appending(path: "Package.resolved")
+            let manifest = Repository.root.appending(path: "config/Package.resolved")
             let pins = try JSONDocument(parsing: Array(Data(contentsOf: manifest))).root["pins"]?.elements ?? []
             #expect(pins.count > 15)
             for pin in pins {

@@ -3,7 +3,7 @@ import Synchronization
 /// Limits on what callers hold for long: connections, waiting calls and streams, arriving reports. There is one in all,
 /// and one for each holder.
 ///
-/// Where no place is left, a new one is taken from a place that may give way: a stranger's before a known caller's, of
+/// If no place is left, a new one is taken from a place that may give way: a stranger's before a known caller's, of
 /// these the one whose first holder has most, of these the oldest. Of very many, 128 are compared, so that a crowd at the
 /// door costs no more than a caller.
 public final class Places: Sendable {

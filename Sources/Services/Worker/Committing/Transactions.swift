@@ -39,6 +39,7 @@ struct Transactions: Sendable {
                 return nil
             } catch {
                 guard TransactionVerdict(error) == .retry, .now < end, !Task.isCancelled else { return error }
+                // The library answers at once while its coordinator is away, and has no event for its return.
                 try? await Task.sleep(for: Self.pause)
             }
         }

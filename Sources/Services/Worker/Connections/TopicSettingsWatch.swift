@@ -7,7 +7,8 @@ import WorkerConfiguration
 /// while the worker runs. A topic that loses records, or keeps them too long, degrades the worker.
 struct TopicSettingsWatch: Sendable {
     /// The time between two looks, and before the first one.
-    static let interval = Duration.seconds(300)
+    /// The brokers do not report a change of settings, so the watch asks again and again.
+    private static let interval = Duration.seconds(300)
 
     /// Returns the topics beside those that the configuration needs.
     let plan: @Sendable () async throws -> TopicPlan

@@ -1,5 +1,6 @@
-import Pipeline
 import Testing
+
+@testable import Worker
 
 /// The size of commits under a quota of the brokers.
 @Suite struct CommitSizeTests {
