@@ -4,7 +4,7 @@ import Spans
 import Telemetry
 import WorkerConfiguration
 
-// MARK: Traces and metrics
+// MARK: Traces
 
 extension WorkerService {
     var tracing: EventTracing? {
@@ -23,21 +23,19 @@ extension WorkerService {
             { running.provided }, signer: signer, status: status, metrics: metrics, logger: logger, now: now)
     }
 
-    /// Starts the export of spans and metrics, in a task that does not see the graceful shutdown; nil where there is no
+    /// Starts the export of spans, in a task that does not see the graceful shutdown; nil where there is no
     /// collector.
     func startExport(_ metrics: WorkerMetrics) -> Task<Void, Never>? {
-        guard let telemetry, let interval = configuration.telemetry.collector?.interval else { return nil }
+        guard let telemetry else { return nil }
         let exporter = Exporter(
-            to: telemetry.collector, every: interval, queue: telemetry.spans, registry: metrics.registry,
-            metrics: metrics.export,
+            to: telemetry.collector, queue: telemetry.spans, metrics: metrics.export,
             resource: { [status] in
                 let instance = status.name
                 let name = EndedSpan.Attribute("service.name", .text("remint"))
                 return instance.isEmpty ? [name] : [name, EndedSpan.Attribute("service.instance.id", .text(instance))]
             }, logger: logger, now: now,
-            answered: { [status] signal, trouble in
-                status.degradations.set(
-                    .telemetry, trouble.map { "the collector does not accept \(signal): \($0)" }, of: signal)
+            answered: { [status] trouble in
+                status.degradations.set(.telemetry, trouble.map { "the collector does not accept traces: \($0)" })
             })
         return Task.detached { await exporter.run() }
     }

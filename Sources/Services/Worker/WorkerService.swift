@@ -35,7 +35,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     private let requests = ReloadRequests()
     /// The token that the admin server requires; nil for none.
     let adminToken: SecretBytes?
-    /// The collector of spans and metrics, and the queue of spans for it; nil for no export.
+    /// The collector of spans, and their queue; nil for no export.
     let telemetry: (collector: Collector, spans: SpanQueue)?
     let logger: Logger
     let signingLanes: Int

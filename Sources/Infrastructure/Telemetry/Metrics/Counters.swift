@@ -59,10 +59,6 @@ public final class CounterFamily: MetricFamily {
         apps.fold(values.withLock { $0.told }, description.labels, isZero: { $0 == 0 }, +=)
     }
 
-    func reading(_ apps: AppSeries) -> MetricReading.Values {
-        .counter(told(apps).map { MetricReading.Point(labels: $0.key, value: $0.value) })
-    }
-
     func write(_ apps: AppSeries, to text: inout String) {
         description.writeHeader(kind, to: &text)
         for (labels, value) in told(apps).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
@@ -93,10 +89,6 @@ public final class GaugeFamily: MetricFamily {
 
     private func told(_ apps: AppSeries) -> [[String]: Double] {
         apps.fold(all, description.labels, isZero: { $0 == 0 }, +=)
-    }
-
-    func reading(_ apps: AppSeries) -> MetricReading.Values {
-        .gauge(told(apps).map { MetricReading.Point(labels: $0.key, value: $0.value) })
     }
 
     func write(_ apps: AppSeries, to text: inout String) {

@@ -57,13 +57,6 @@ public final class HistogramFamily: MetricFamily {
         }
     }
 
-    func reading(_ apps: AppSeries) -> MetricReading.Values {
-        let distributions = told(apps).map { labels, value in
-            MetricReading.Distribution(labels: labels, counts: value.counts, sum: value.sum)
-        }
-        return .histogram(bounds: bounds, distributions)
-    }
-
     func write(_ apps: AppSeries, to text: inout String) {
         description.writeHeader(kind, to: &text)
         for (labels, value) in told(apps).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {

@@ -63,17 +63,6 @@ public final class MetricsRegistry: Sendable {
         }.sorted()
     }
 
-    /// Returns all metrics, in the order in which their families were added.
-    public func read() -> [MetricReading] {
-        for work in readers.withLock({ $0 }) { work() }
-        return families.withLock { $0 }.map { family in
-            let description = family.description
-            return MetricReading(
-                name: description.name, help: description.help, labels: description.labels, values: family.reading(apps)
-            )
-        }
-    }
-
     /// Returns all metrics, in the order in which their families were added (Prometheus' text format, version 0.0.4).
     public func exposition() -> String {
         for work in readers.withLock({ $0 }) { work() }
@@ -131,8 +120,6 @@ protocol MetricFamily: Sendable {
     var description: MetricDescription { get }
     /// The family's type, as Prometheus names it.
     var kind: String { get }
-    /// Returns the family's present values.
-    func reading(_ apps: AppSeries) -> MetricReading.Values
     /// Forgets the series whose label values `isKept` does not name.
     func keep(where isKept: ([String]) -> Bool)
     func write(_ apps: AppSeries, to text: inout String)

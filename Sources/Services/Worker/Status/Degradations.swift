@@ -32,7 +32,7 @@ final class Degradations: Sendable {
         case memory
         /// The records that workers read are complete and their own.
         case records
-        /// The collector accepts spans and metrics.
+        /// The collector accepts spans.
         case telemetry
         /// The settings of the topics keep records for as long as they are needed, and not longer.
         case topics

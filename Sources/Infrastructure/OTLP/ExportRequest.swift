@@ -9,26 +9,17 @@ struct ExportRequest {
 
     /// Returns the request that exports `spans`: `ExportTraceServiceRequest`.
     func json(of spans: [EndedSpan]) -> [UInt8] {
-        envelope("resourceSpans", "scopeSpans", "spans") { json in
-            for span in spans { json.write(span) }
-        }
-    }
-
-    /// Returns a request with one resource and one scope, in which `write` writes the items.
-    func envelope(
-        _ outer: String, _ scopes: String, _ things: String, _ write: (inout JSONWriter) -> Void
-    ) -> [UInt8] {
         var json = JSONWriter(capacity: 1 << 14)
         json.object { json in
-            json.array(outer) { json in
+            json.array("resourceSpans") { json in
                 json.object { json in
                     json.name("resource")
                     json.object { $0.write(resource) }
-                    json.array(scopes) { json in
+                    json.array("scopeSpans") { json in
                         json.object { json in
                             json.name("scope")
                             json.object { $0.member("name", "remint") }
-                            json.array(things, write)
+                            json.array("spans") { json in for span in spans { json.write(span) } }
                         }
                     }
                 }
@@ -39,26 +30,21 @@ struct ExportRequest {
 }
 
 extension JSONWriter {
-    /// Writes an object whose members `write` writes.
-    mutating func object(_ write: (inout JSONWriter) -> Void) {
+    fileprivate mutating func object(_ write: (inout JSONWriter) -> Void) {
         beginObject()
         write(&self)
         endObject()
     }
 
-    /// Writes the member `name`, an array whose elements `write` writes.
-    mutating func array(_ name: String, _ write: (inout JSONWriter) -> Void) {
+    fileprivate mutating func array(_ name: String, _ write: (inout JSONWriter) -> Void) {
         self.name(name)
         beginArray()
         write(&self)
         endArray()
     }
 
-    /// Writes a number of 64 bits.
-    mutating func member(_ name: String, wide value: Int64) { member(name, String(value)) }
-
     /// Writes a moment, in nanoseconds since 1970, and never before.
-    mutating func member(_ name: String, nanoseconds time: UnixTime) {
+    private mutating func member(_ name: String, nanoseconds time: UnixTime) {
         let (nanoseconds, isTooMuch) = UInt64(max(0, time.microseconds)).multipliedReportingOverflow(by: 1000)
         member(name, String(isTooMuch ? .max : nanoseconds))
     }
@@ -75,25 +61,22 @@ extension JSONWriter {
     }
 
     /// Writes the member `attributes`.
-    mutating func write(_ attributes: [EndedSpan.Attribute]) {
+    fileprivate mutating func write(_ attributes: [EndedSpan.Attribute]) {
         array("attributes") { json in
-            for attribute in attributes { json.write(attribute.name) { $0.write(attribute.value) } }
-        }
-    }
-
-    /// Writes an attribute.
-    mutating func write(_ name: String, _ value: (inout JSONWriter) -> Void) {
-        object { json in
-            json.member("key", name)
-            json.name("value")
-            json.object(value)
+            for attribute in attributes {
+                json.object { json in
+                    json.member("key", attribute.name)
+                    json.name("value")
+                    json.object { $0.write(attribute.value) }
+                }
+            }
         }
     }
 
     private mutating func write(_ value: EndedSpan.Value) {
         switch value {
         case .text(let text): member("stringValue", text)
-        case .integer(let integer): member("intValue", wide: integer)
+        case .integer(let integer): member("intValue", String(integer))
         case .number(let number):
             name("doubleValue")
             double(number)
@@ -109,9 +92,7 @@ extension JSONWriter {
             }
         }
     }
-}
 
-extension JSONWriter {
     fileprivate mutating func write(_ span: EndedSpan) {
         object { json in
             json.write(span.context)

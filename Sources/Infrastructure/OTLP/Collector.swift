@@ -1,7 +1,7 @@
 public import Formats
 public import HTTPTransport
 
-/// The destination of a process's telemetry: the base URL of a collector that speaks OTLP over HTTP, and the headers it
+/// The destination of a process's spans: the base URL of a collector that speaks OTLP over HTTP, and the headers it
 /// wants.
 public struct Collector: Sendable, CustomStringConvertible, CustomReflectable {
     let url: EndpointURL
@@ -39,18 +39,17 @@ public struct Collector: Sendable, CustomStringConvertible, CustomReflectable {
         let answer: ExportPlan.Answer
         /// The failure, in a line without secrets; nil where all went well.
         var trouble: String?
-        /// The number of items in the request that the collector left out.
+        /// The number of spans in the request that the collector left out.
         var rejected = 0
     }
 
-    /// Sends `body`. Ends within `limit` and within the collector's own timeout.
+    /// Sends the spans of `body`. Ends within `limit` and within the collector's own timeout.
     func send(
-        _ body: [UInt8], of signal: ExportPlan.Signal, by transport: HTTPTransport, within limit: Duration,
-        now: UnixTime
+        _ body: [UInt8], by transport: HTTPTransport, within limit: Duration, now: UnixTime
     ) async -> Reply {
         let own = [(name: "Content-Type", value: "application/json")]
         let request = TransportRequest(
-            "POST", url: "\(url.text)/v1/\(signal.rawValue)", host: url.authority,
+            "POST", url: "\(url.text)/v1/traces", host: url.authority,
             headers: headers.filter { $0.name.lowercased() != "content-type" } + own, body: body,
             reading: .body(upTo: Self.longestAnswer))
         do throws(TransportError) {
@@ -80,10 +79,10 @@ public struct Collector: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Returns the number of items that a collector left out of a request it accepted (section "Partial Success").
+    /// Returns the number of spans that a collector left out of a request it accepted (section "Partial Success").
     private static func rejected(in body: [UInt8]) -> Int {
         guard let root = try? JSONDocument(parsing: body).root, let partial = root["partialSuccess"] else { return 0 }
-        let count = partial["rejectedSpans"] ?? partial["rejectedDataPoints"]
+        let count = partial["rejectedSpans"]
         return max(0, count?.string.flatMap { Int($0) } ?? count?.integer.flatMap { Int(exactly: $0) } ?? 0)
     }
 }
