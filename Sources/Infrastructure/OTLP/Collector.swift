@@ -34,7 +34,6 @@ public struct Collector: Sendable, CustomStringConvertible, CustomReflectable {
     /// Returns a transport to the collector, which its maker closes.
     func makeTransport() -> HTTPTransport { HTTPTransport(trusting: authorities, limit: timeout) }
 
-    /// The result of a request.
     struct Reply {
         let answer: ExportPlan.Answer
         /// The failure, in a line without secrets; nil where all went well.

@@ -4,7 +4,6 @@ import Spans
 /// A request to a collector, as OTLP writes it in JSON: protobuf's JSON form, but with ids in hexadecimal digits and
 /// 64-bit numbers as strings (OTLP 1.x, section "JSON Protobuf Encoding").
 struct ExportRequest {
-    /// The attributes of the process that sends.
     let resource: [EndedSpan.Attribute]
 
     /// Returns the request that exports `spans`: `ExportTraceServiceRequest`.
@@ -112,7 +111,6 @@ extension JSONWriter {
         }
     }
 
-    /// Writes the ids of the span and its trace.
     private mutating func write(_ context: TraceContext) {
         member("traceId", context.traceID)
         member("spanId", context.spanID)

@@ -59,7 +59,6 @@ public struct Exporter: Sendable {
     }
 }
 
-/// The metrics of the export itself.
 public struct ExportMetrics: Sendable {
     private let requests: CounterFamily
     private let lost: CounterFamily
@@ -97,14 +96,12 @@ public struct ExportMetrics: Sendable {
     }
 }
 
-/// An export under way.
 private struct ExportWork: Sendable {
     private let exporter: Exporter
     private let transport: HTTPTransport
     private let epoch = ContinuousClock.now
     private var plan = ExportPlan()
     private var outage = Outage()
-    /// The spans that are to be sent again.
     private var inHand: [EndedSpan] = []
 
     init(_ exporter: Exporter) {
@@ -171,7 +168,6 @@ struct ExportPlan: Sendable {
         case wait(until: Duration)
     }
 
-    /// The answer to a request.
     enum Answer: Equatable {
         case accepted
         /// The collector cannot accept it now, or cannot be reached. `retryAfter` is the wait that the collector asked
@@ -181,7 +177,6 @@ struct ExportPlan: Sendable {
         case refused
     }
 
-    /// The fate of the spans that were sent.
     enum Fate: Equatable {
         case delivered
         /// The spans must be sent again.
@@ -211,7 +206,6 @@ struct ExportPlan: Sendable {
     private var nextSpans = Self.linger
     /// The moment before which nothing is sent.
     private var opening = Duration.zero
-    /// Failures in a row.
     private var failures = 0
     /// The number of times that the spans in hand were sent.
     private var sendings = 0

@@ -2,7 +2,6 @@ package import Logging
 
 /// A log handler that hands lines to another one, which also keeps the details that a logger adds to each line.
 package protocol ForwardingLogHandler: LogHandler {
-    /// The handler that gets the lines.
     var base: any LogHandler { get set }
 }
 

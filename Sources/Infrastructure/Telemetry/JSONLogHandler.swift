@@ -42,7 +42,6 @@ public struct JSONLogHandler: LogHandler {
         write(line + "}\n")
     }
 
-    /// Writes a line to standard error, whole.
     @Sendable public static func standardError(_ line: String) { LogLine.write(line) }
 
     private static let ownNames: Set<String> = ["time", "level", "message", "logger", "error"]

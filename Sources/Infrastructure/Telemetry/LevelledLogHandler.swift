@@ -3,7 +3,6 @@ package import Logging
 /// A log handler that passes on to another one the messages that a `LogLevel` admits at the moment. A level that a
 /// logger sets itself has precedence.
 package struct LevelledLogHandler: ForwardingLogHandler {
-    /// The handler that gets the lines.
     package var base: any LogHandler
     private let level: LogLevel
     private var own: Logger.Level?

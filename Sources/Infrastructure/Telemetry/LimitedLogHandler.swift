@@ -8,7 +8,6 @@ import Synchronization
 /// it is about: app, topic, key ring. Its lane does not: each lane has clients of its own, and all of them meet the same
 /// fault of a broker.
 package struct LimitedLogHandler: ForwardingLogHandler {
-    /// The limits of a process's faults.
     private final class Limits: Sendable {
         private let start = ContinuousClock.now
         private let limit = Mutex(RepeatLimit())
@@ -22,7 +21,6 @@ package struct LimitedLogHandler: ForwardingLogHandler {
         LogKey.app, LogKey.topic, LogKey.partitions, LogKey.keyRing, LogKey.account, LogKey.signerSocket,
         LogKey.libraryFacility,
     ]
-    /// The handler that gets the lines.
     package var base: any LogHandler
     private let level: LogLevel
     private let limits = Limits()
@@ -37,7 +35,6 @@ package struct LimitedLogHandler: ForwardingLogHandler {
         self.now = now
     }
 
-    /// The level of the handler that gets the lines.
     package var logLevel: Logger.Level {
         get { base.logLevel }
         set { base.logLevel = newValue }

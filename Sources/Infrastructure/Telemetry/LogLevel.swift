@@ -8,7 +8,6 @@ public final class LogLevel: Sendable {
     /// `level`, to begin with.
     public init(_ level: Logger.Level) { value = Mutex(level) }
 
-    /// The level at this moment.
     public var current: Logger.Level { value.withLock { $0 } }
 
     /// Lines of `level` and above are written from now on.

@@ -15,7 +15,6 @@ public struct RepeatLimit: Sendable {
 
     /// The most lines about a fault in a minute.
     public static let most = 5
-    /// The time that the limit is about.
     private static let window = Duration.seconds(60)
     /// The most faults that are remembered, so that no fault with endless names fills the memory.
     private static let mostFaults = 1024

@@ -237,7 +237,6 @@ extension BatchProcessor {
         case refusing(app: String, RefusalCounts)
         /// The share of refusing users is low again.
         case accepting(app: String, RefusalCounts)
-        /// A suspension or a pause is over.
         case resumed(Suspension, Resumption)
         /// The fleet suspended or paused an app, at another worker or by an operator.
         case told(Suspension)
@@ -350,7 +349,6 @@ extension BatchProcessor {
 
 /// The configuration of a processor, which can be replaced between two batches.
 public struct ProcessorTerms: Sendable {
-    /// The apps.
     public var apps: [App]
     /// The names of the apps that did not change.
     public var unchanged: Set<String>
@@ -360,7 +358,6 @@ public struct ProcessorTerms: Sendable {
     public var maximumEventBytes: Int
     /// The rules of coalescing and of the loop guard. The capacity for subjects does not change.
     public var admission: AdmissionRules
-    /// The rules for retries.
     public var retries: RetryPolicy
     /// The credentials of the apps' look-ups.
     public var accounts: [LookupAccount]
@@ -371,7 +368,6 @@ public struct ProcessorTerms: Sendable {
     /// The maximum number of cached answers of vendors.
     public var rememberedAnswers: Int
 
-    /// Creates terms with these parts.
     public init(
         apps: [App], unchanged: Set<String>, reservedTopics: Set<String> = [], maximumEventBytes: Int,
         admission: AdmissionRules, retries: RetryPolicy, accounts: [LookupAccount] = [],

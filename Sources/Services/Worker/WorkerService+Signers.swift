@@ -9,7 +9,6 @@ extension WorkerService {
     /// keys, events only wait and use up attempts.
     static let keyTimeout = Duration.seconds(5)
 
-    /// Returns one client for each signer's socket.
     func signers(_ metrics: WorkerMetrics) -> [SignerProcess] {
         configuration.signers.sorted { $0.key < $1.key }.map { socket, wanted in
             SignerProcess(

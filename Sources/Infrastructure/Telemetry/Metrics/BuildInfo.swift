@@ -2,7 +2,6 @@ import Formats
 
 /// The versions of a program and of the libraries that it runs with.
 public struct BuildInfo: Sendable, Equatable, CustomStringConvertible {
-    /// The program's version.
     public var version: String
     /// `release` or `debug`.
     public var kind: String
@@ -10,7 +9,6 @@ public struct BuildInfo: Sendable, Equatable, CustomStringConvertible {
     public var commit: String
     /// The version of the Swift compiler.
     public var swift: String
-    /// The version of librdkafka.
     public var librdkafka: String
     /// The version of OpenSSL.
     public var openssl: String

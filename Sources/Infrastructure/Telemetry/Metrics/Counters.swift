@@ -74,7 +74,6 @@ public final class GaugeFamily: MetricFamily {
 
     init(description: MetricDescription) { self.description = description }
 
-    /// Sets the value with these label values.
     public func set(_ value: Double, _ labels: String...) { values.withLock { $0[labels] = value } }
 
     func keep(where isKept: ([String]) -> Bool) { values.withLock { $0 = $0.filter { isKept($0.key) } } }

@@ -23,7 +23,6 @@ public final class HistogramFamily: MetricFamily {
     /// Exposes the distribution with these label values from now on, even before its first observation.
     public func begin(_ labels: String...) { values.withLock { $0[labels] = $0[labels] ?? empty } }
 
-    /// Adds one observation.
     public func observe(_ observation: Double, _ labels: String...) { observe([observation], labels) }
 
     /// Adds observations with the same label values, under one lock.

@@ -72,7 +72,6 @@ public final class MetricsRegistry: Sendable {
     }
 }
 
-/// A family's description of itself.
 struct MetricDescription: Sendable {
     let name: String
     let help: String

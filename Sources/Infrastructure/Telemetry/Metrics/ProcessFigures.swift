@@ -5,7 +5,6 @@ import Glibc
 struct ProcessFigures: Sendable, Equatable {
     /// The processor time since the start, in seconds.
     var processorSeconds: Double
-    /// The number of threads.
     var threads: Int
     /// The virtual memory, in bytes.
     var virtualBytes: Double

@@ -43,13 +43,11 @@ public final class RecordedSpan: Tracing.Span {
     /// Whether the span is sampled and not over; otherwise changes have no effect.
     public var isRecording: Bool { port != nil && !state.withLock { $0.isOver } }
 
-    /// The span's name.
     public var operationName: String {
         get { state.withLock { $0.name } }
         set { change { $0.name = newValue } }
     }
 
-    /// The span's attributes.
     public var attributes: SpanAttributes {
         get { state.withLock { $0.attributes } }
         set { change { $0.attributes = newValue } }

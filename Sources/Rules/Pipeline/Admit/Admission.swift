@@ -281,7 +281,6 @@ enum Finding: Sendable, Equatable {
     case key(Suspensions.Evidence)
     /// The report calls the token expired. The device's clock is wrong, or its SDK names the wrong token.
     case clockSkew
-    /// The vendor revoked the token.
     case revoked
     /// The vendor refuses the token without a reason.
     case refused
@@ -350,7 +349,6 @@ public struct AdmissionRules: Sendable, Equatable {
     /// A suspended app's wait for its first probes, and then for refusals of their tokens, in microseconds. Refusals of
     /// several users make the next wait longer, up to 15 times the first.
     public var probeWait: Int64
-    /// The name of this worker in its records.
     public var worker: String
 
     /// The share of refusing users that raises an alert.

@@ -131,7 +131,6 @@ private struct Rounds: Sendable {
     private var invited: Set<SubjectID> = []
     /// The number of users who test in this round without an invitation.
     private var places = 0
-    /// The users of this round who refused.
     private var refused: Set<SubjectID> = []
     private var failures = 0
 

@@ -63,7 +63,6 @@ struct RecentMints: Sendable {
         changes.removeFirst(open)
     }
 
-    /// Rolls back all unconfirmed changes.
     mutating func rollBack() {
         // An entry without a time is a subject that was unknown before.
         for change in changes.reversed() { insert(change.mint) }
@@ -73,7 +72,6 @@ struct RecentMints: Sendable {
 
 /// A subject's latest token. The entry has 64 bytes, so that a million users fit into memory.
 struct RecentMint: Sendable, Equatable {
-    /// The subject's id.
     var id: SubjectID
     /// The time of the mint; `never` for a subject whose token was rolled back.
     var mintedAt: UnixTime

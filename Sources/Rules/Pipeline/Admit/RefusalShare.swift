@@ -22,9 +22,7 @@ struct RefusalShare: Sendable {
         var refusedAt: UnixTime
     }
 
-    /// The key version that signed the tokens.
     let keyVersion: String
-    /// The start of counting.
     private let since: UnixTime
     /// The length of the window, in microseconds, like `minimumAge` and `width`.
     private let window: Int64
@@ -173,7 +171,6 @@ struct RefusalShare: Sendable {
         slice < self.slice(of: now.advanced(byMicroseconds: -minimumAge))
     }
 
-    /// Returns whether a slice is within the window.
     private func isWithin(_ slice: Int64, at now: UnixTime) -> Bool {
         slice > self.slice(of: now.advanced(byMicroseconds: -window))
     }

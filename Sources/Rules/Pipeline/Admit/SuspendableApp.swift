@@ -43,7 +43,6 @@ struct SuspendableApp: Sendable {
 
     // MARK: Counting
 
-    /// Counts published tokens of the app.
     mutating func published(_ tokens: ArraySlice<UnpublishedToken>, _ rules: AdmissionRules) {
         for token in tokens {
             take(token.keyVersion, rules, at: token.at)
@@ -61,7 +60,6 @@ struct SuspendableApp: Sendable {
         share?.refuse(id, mintedAt: mintedAt, device: device, at: now)
     }
 
-    /// Starts new counts for a new key version.
     private mutating func take(_ keyVersion: String, _ rules: AdmissionRules, at now: UnixTime) {
         guard share?.keyVersion != keyVersion else { return }
         share = RefusalShare(rules, keyVersion: keyVersion, at: now)
@@ -70,13 +68,11 @@ struct SuspendableApp: Sendable {
     /// Drops the counts, because the window's length has changed.
     mutating func forgetCounts() { share = nil }
 
-    /// Returns this worker's counts.
     mutating func counts(at now: UnixTime) -> RefusalCounts? {
         if suspension == nil { share?.prune(at: now) }
         return share?.counts(at: now)
     }
 
-    /// Returns the records with counts that have to be written now.
     mutating func dueReports(
         _ rules: AdmissionRules, at now: UnixTime
     ) -> [(worker: String, counts: RefusalCounts?)] {

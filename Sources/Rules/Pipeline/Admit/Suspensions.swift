@@ -10,7 +10,6 @@ struct Suspensions: Sendable {
     /// The standing of an app's event: it is answered, waits, or is a probe.
     enum Standing: Sendable, Equatable {
         case open
-        /// The event waits.
         case closed
         /// The event is admitted as a probe, for this batch.
         case probe
@@ -184,7 +183,6 @@ struct Suspensions: Sendable {
         }
     }
 
-    /// Returns this worker's counts of each app.
     mutating func counts(at now: UnixTime) -> [String: RefusalCounts] {
         var counts: [String: RefusalCounts] = [:]
         for app in apps.keys { counts[app] = apps[app]?.counts(at: now) }

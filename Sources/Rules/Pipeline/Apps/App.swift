@@ -3,11 +3,9 @@ public import AdapterKit
 /// A configured integration: an adapter with its settings, the name of a key ring, and a lifetime. Two Braze workspaces
 /// are two apps.
 public final class App: Sendable {
-    /// The app's name.
     public let name: String
     /// The vendor's rules.
     public let adapter: any Adapter
-    /// The name of the app's key ring.
     public let keyRing: String
     /// The lifetime of the app's tokens, in seconds.
     public let lifetime: Int64
@@ -35,7 +33,6 @@ public final class App: Sendable {
     let requiredVouched: [String]
     /// The `source` of the events about the app's tokens (CloudEvents 1.0).
     let eventSource: [UInt8]
-    /// The beginning of the app's subject keys.
     let keyStart: [UInt8]
     /// The beginning of the value of the app's token records, up to the subject.
     let valueStart: [UInt8]

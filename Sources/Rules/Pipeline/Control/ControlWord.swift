@@ -2,9 +2,7 @@ public import AdapterKit
 
 /// A record of the control topic: the state of an app or of a lane, or one worker's counts.
 package enum ControlWord: Sendable, Equatable {
-    /// The state of an app.
     case app(ControlRecord)
-    /// The state of a lane.
     case lane(LaneRecord)
     /// A worker's counts of an app's refusals.
     case refusals(RefusalRecord)
@@ -35,7 +33,6 @@ package enum ControlWord: Sendable, Equatable {
         }
     }
 
-    /// The record's key.
     package var key: [UInt8] {
         switch self {
         case .app(let record): record.key
@@ -59,10 +56,8 @@ package enum ControlWord: Sendable, Equatable {
 package struct HeldWords: Sendable {
     private var words: [[UInt8]: ControlWord] = [:]
 
-    /// No state is known.
     package init() {}
 
-    /// Notes a record of the topic.
     package mutating func note(_ word: ControlWord) { words[word.key] = word.end == nil ? nil : word }
 
     /// Returns the states at the time `now` that are in none of `others`, the records of a new topic, in the order of their
@@ -102,7 +97,6 @@ public struct ControlRecord: Sendable, Equatable {
 
     /// The consumer group of the fleet.
     public let group: String
-    /// The app.
     public let app: String
     /// The app's suspension or pause; nil if its events are answered.
     public let suspension: Suspension?
@@ -158,10 +152,8 @@ public struct ControlRecord: Sendable, Equatable {
         return member.integer.flatMap { Int(exactly: $0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    /// The record's key.
     public var key: [UInt8] { Array(app.utf8) }
 
-    /// The record's value.
     public var value: [UInt8] {
         var json = JSONWriter(capacity: 160)
         json.beginObject()
@@ -191,7 +183,6 @@ public struct LaneRecord: Sendable, Equatable {
 
     /// The consumer group of the fleet: the live lane's group, for every lane.
     public let group: String
-    /// The lane.
     public let lane: Lane
     /// The pause of the lane; nil if the lane is active.
     public let pause: LanePause?
@@ -233,10 +224,8 @@ public struct LaneRecord: Sendable, Equatable {
             pause: LanePause(lane: lane, since: note.since, by: note.by, why: note.why, until: note.until))
     }
 
-    /// The record's key.
     public var key: [UInt8] { Array(Self.key(of: lane, group).utf8) }
 
-    /// The record's value.
     public var value: [UInt8] {
         var json = JSONWriter(capacity: 160)
         json.beginObject()

@@ -2,13 +2,9 @@ public import AdapterKit
 
 /// The paused lanes of the fleet. Each change is returned once.
 public struct LanePauses: Sendable {
-    /// A change of a lane's pause.
     public enum Change: Sendable, Equatable {
-        /// An operator paused a lane.
         case paused(LanePause)
-        /// An operator resumed a lane.
         case resumed(LanePause)
-        /// A pause passed its end.
         case elapsed(LanePause)
     }
 
@@ -20,7 +16,6 @@ public struct LanePauses: Sendable {
     /// All pauses, in the order of the lanes.
     public var all: [LanePause] { Lane.allCases.compactMap { held[$0] } }
 
-    /// The paused lanes.
     public var lanes: Set<Lane> { Set(all.map(\.lane)) }
 
     /// Applies a record of the fleet: `lane` is paused by `pause`, or not paused. A pause that has passed its end
@@ -66,9 +61,7 @@ public struct LanePauses: Sendable {
 
 /// A lane paused by an operator: its events stay in their topics, and its offsets do not move.
 public struct LanePause: Sendable, Equatable {
-    /// The lane.
     public let lane: Lane
-    /// The start of the pause.
     public let since: UnixTime
     /// The operator who paused the lane.
     public let by: String
@@ -77,7 +70,6 @@ public struct LanePause: Sendable, Equatable {
     /// The end of the pause; nil if an operator has to end it.
     public let until: UnixTime?
 
-    /// Creates a pause with these parts.
     public init(lane: Lane, since: UnixTime, by: String = "", why: String = "", until: UnixTime? = nil) {
         self.lane = lane
         self.since = since

@@ -13,19 +13,16 @@ public struct Suspension: Sendable, Equatable {
 
     /// The users whose events wait.
     public enum Reach: String, Sendable, CaseIterable {
-        /// Every user of the app.
         case everyone
         /// The users who refused a token: too few users got tokens for a conclusion about the others.
         case refusingUsers = "refusing_users"
     }
 
-    /// The app.
     public let app: String
     /// The reason that the app's events wait.
     public let cause: Cause
     /// The users whose events wait; `everyone` for a pause.
     public let reach: Reach
-    /// The start.
     public let since: UnixTime
     /// The worker that suspended the app, or the operator who paused it.
     public let by: String
@@ -38,7 +35,6 @@ public struct Suspension: Sendable, Equatable {
     /// The end; nil if a worker or an operator has to end it.
     public let until: UnixTime?
 
-    /// Creates a suspension with these parts.
     public init(
         app: String, cause: Cause = .suspended, reach: Reach = .everyone, since: UnixTime, by: String = "",
         why: String = "", users: Int = 0,
@@ -70,7 +66,6 @@ public struct RefusalCounts: Sendable, Equatable {
     /// The end of the counted window.
     public var at: UnixTime
 
-    /// Creates counts with these parts.
     public init(keyVersion: String, refusing: Int, minted: Int, at: UnixTime) {
         self.keyVersion = keyVersion
         self.refusing = refusing
@@ -91,9 +86,7 @@ public struct RefusalRecord: Sendable, Equatable {
 
     /// The consumer group of the fleet.
     public let group: String
-    /// The app.
     public let app: String
-    /// The worker that counted.
     public let worker: String
     /// The counts; nil if the worker deletes them.
     public let counts: RefusalCounts?
@@ -148,7 +141,6 @@ public struct RefusalRecord: Sendable, Equatable {
     /// More users than any fleet has, so that sums do not overflow.
     private static let mostUsers = 1 << 40
 
-    /// The record's key.
     public var key: [UInt8] { Array("\(Self.prefix)\(group)/\(app)/\(worker)".utf8) }
 
     /// The record's value; nil if it deletes the counts.

@@ -202,7 +202,6 @@ public struct EventDecoder: Sendable {
 
 /// A decoded record: its envelope, and a report or a request.
 public struct Event: Sendable {
-    /// The content of an event.
     public enum Body: Sendable {
         /// A device's report, unchanged.
         case report(JSONValue)
@@ -221,7 +220,6 @@ public struct Event: Sendable {
 /// The facts about an event except its body. They outlive the parsed JSON and do not refer to it. A class, because many
 /// functions pass it on.
 public final class Envelope: Sendable {
-    /// The event's app.
     public let app: String
     /// The event's id: the producer's, or the record's coordinates.
     public let id: String
@@ -265,7 +263,6 @@ public final class Envelope: Sendable {
     }
 }
 
-/// The parts of an event that were read, for its settlement.
 struct ReadEvent: Sendable {
     let envelope: Envelope
     /// The vendor's own name of the failure; nil until the report is read.

@@ -16,7 +16,6 @@ struct EventReader: Sendable {
         provingRings = Self.provingRings(of: apps)
     }
 
-    /// Replaces the apps and the size limit.
     mutating func replaceApps(with apps: AppDirectory, maximumBytes: Int) {
         self = EventReader(apps, maximumBytes: maximumBytes)
     }
@@ -79,7 +78,6 @@ struct AppDirectory: Sendable {
     private let apps: [String: App]
     /// The same apps if there are few: a comparison of few names is faster than a hash.
     private let few: [App]
-    /// The topics that belong to single apps.
     private let ownTopics: Set<String>
     /// The topic that all producers share.
     let liveTopic: String
@@ -100,10 +98,8 @@ struct AppDirectory: Sendable {
 
     subscript(name: String) -> App? { few.isEmpty ? apps[name] : few.first { $0.name == name } }
 
-    /// All apps.
     var all: some Collection<App> { apps.values }
 
-    /// The names of all apps.
     var names: Set<String> { Set(apps.keys) }
 
     /// Returns whether `topic` is an input topic. Every record of a retry tier must have its origin on one.
@@ -131,7 +127,6 @@ package enum EventForecast: Sendable {
     case token(subjectKey: [UInt8], challenge: String?)
     /// Nothing to do; the string is the reason.
     case nothing(String)
-    /// A rejection: no token can answer the event.
     case rejection(Rejection)
     /// Unknown: the result depends on the signer of the reported token.
     case open
@@ -139,16 +134,13 @@ package enum EventForecast: Sendable {
 
 /// A device's report that calls for a token, judged by its text alone.
 package struct DeviceReport: Sendable, Equatable {
-    /// The user's subject key.
     package let subjectKey: [UInt8]
-    /// The event's id.
     package let eventID: String
     /// The time at which the report was produced, by its producer's clock; nil where the record has none.
     package let producedAt: UnixTime?
     /// The prefix of the reported token's hash; nil where the report holds none.
     package let failedToken: UInt64?
 
-    /// A report with these parts.
     package init(subjectKey: [UInt8], eventID: String, producedAt: UnixTime?, failedToken: UInt64? = nil) {
         self.subjectKey = subjectKey
         self.eventID = eventID
@@ -157,7 +149,6 @@ package struct DeviceReport: Sendable, Equatable {
     }
 }
 
-/// Reads events like the worker does.
 package struct EventForecaster: Sendable {
     private let reader: EventReader
 

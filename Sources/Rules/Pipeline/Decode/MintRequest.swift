@@ -2,11 +2,9 @@ import AdapterKit
 
 /// A request for a token: its subject and the failure that it answers. Immutable and shared.
 final class MintRequest: Sendable {
-    /// The event that requests the token.
     let event: ReadEvent
     let app: App
     let subject: Subject
-    /// The subject key.
     let subjectKey: [UInt8]
     /// The facts that admission decides by.
     let facts: AdmissionFacts
@@ -172,7 +170,6 @@ enum Ending: Sendable, Equatable {
     case skipped(String)
     /// A newer token answers the event.
     case superseded(Supersession)
-    /// The event's app is suspended.
     case suspended
     /// The vendor's answer about this user is expected at about this time.
     case awaits(UnixTime, about: SubjectID)

@@ -173,7 +173,6 @@ struct TokenProof {
 
     /// The result of a check of a token's signature.
     struct Authorship: Sendable, Equatable {
-        /// The signer of the token.
         let signer: TokenSigner
         /// The id of the version that signed; nil if it is not ours.
         let version: String?
@@ -187,7 +186,6 @@ struct TokenProof {
             return expiresAt > now.advanced(byMicroseconds: evidence == .expired ? ObservedTime.bound : 0).seconds
         }
 
-        /// The result for a token that is not ours.
         static let foreign = Authorship(signer: .foreign, version: nil, expiresAt: nil)
         /// The result without a token.
         static let none = Authorship(signer: .none, version: nil, expiresAt: nil)

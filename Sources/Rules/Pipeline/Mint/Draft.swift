@@ -9,7 +9,6 @@ final class Draft: Sendable {
     let request: MintRequest
     /// The entry that `Admission` remembers after the token is published.
     let ticket: Admission.Ticket
-    /// The key that signs the token.
     let key: SigningKeyReference
     /// The bytes to sign.
     let input: SigningInput
@@ -32,7 +31,6 @@ final class Draft: Sendable {
         self.version = version
     }
 
-    /// The request to the signer.
     var signingRequest: SigningRequest { SigningRequest(key: key, input: input) }
 
     /// Returns the record that publishes the token with `signature`, and the first bytes of the token's hash. Seals the
@@ -113,7 +111,6 @@ extension Draft {
         return 360 + frames + names + input.bytes.count + signature * 4 / 3
     }
 
-    /// Writes the value up to the first byte of the token.
     private func beginValue(_ json: inout ByteWriter) {
         json.append(request.app.valueStart)
         request.subject.write(to: &json)
@@ -179,7 +176,6 @@ final class TokenFrame: Sendable {
     /// The value from the end of the token up to its expiry time.
     let value: [UInt8]
 
-    /// The first header of every token's record.
     static let specVersion = ByteWriter.bytes { $0.append(header: "ce_specversion") { $0.append("1.0") } }
 
     /// Creates the frame for tokens of `app` that `key` signs at `seconds`; `text` is that second in the form of RFC

@@ -25,7 +25,6 @@ struct Minter {
     /// that app's keys.
     mutating func keep(only apps: [App]) { known.keep(only: apps) }
 
-    /// The number of apps in the cache.
     var knownApps: Int { known.count }
 
     /// Returns the key that signs for `app` in this batch; nil if its ring has none.
@@ -120,9 +119,7 @@ struct Minter {
 /// No version is above `ReadBackBound` by this clock, because no reader would accept it. A version that is not published
 /// is forgotten: a clock that was far ahead for a moment must not raise the versions after it.
 struct VersionClock {
-    /// The highest version so far.
     private(set) var last: Int64 = 0
-    /// The highest version that may be published.
     private var published: Int64 = 0
     /// The highest versions of the batches that are not confirmed, in order.
     private var open: [(batch: Int, last: Int64)] = []
@@ -184,7 +181,6 @@ struct KnownKeys {
     /// The number of cached apps.
     var count: Int { known.count }
 
-    /// Drops every app but these.
     mutating func keep(only kept: [App]) {
         let ids = Set(kept.map(ObjectIdentifier.init))
         known.removeAll { !ids.contains($0.id) }

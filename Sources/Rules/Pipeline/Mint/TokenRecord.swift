@@ -10,7 +10,6 @@ public import Records
 ///
 /// It copies nothing: a reader of millions of records needs a few parts of each.
 public struct TokenRecord: Sendable {
-    /// The record.
     public let body: RecordBody
     /// The time of issue, in seconds since 1970.
     public let issuedAt: Int64
@@ -67,21 +66,16 @@ public struct TokenRecord: Sendable {
 
     // MARK: Parts
 
-    /// The app.
     public var app: String { label.app }
     /// The id of the key version that signed the token.
     public var keyID: String { label.keyID }
     /// The ring of that key version; nil for a record of an earlier release, which did not name the ring.
     public var keyRing: String? { label.keyRing }
-    /// The id of the event that the token answers.
     public var eventID: String { string(parts.eventID) }
     /// The token in compact form: a JWS or, where it is sealed, a JWE. A secret unless it is sealed.
     public var token: ArraySlice<UInt8> { parts.token.slice(of: body.bytes) }
-    /// Whether the token is sealed for a recipient.
     public var isSealed: Bool { parts.sealedFor != nil }
-    /// Whether the token answers a challenge.
     public var isChallengeBound: Bool { parts.challenge != nil }
-    /// The subject key: the record's key.
     public var subjectKey: ArraySlice<UInt8> { body.bytes[keyPart] }
 
     /// The subject, with the challenge that the token answers. The value has a single id under the name `user`, like a
@@ -109,9 +103,7 @@ package struct TokenLabel: Sendable {
     fileprivate let appPart, keyIDPart: ByteText
     fileprivate let keyRingPart: Range<Int>?
 
-    /// The app.
     package var app: String { String(decoding: appPart.slice(of: body.bytes), as: UTF8.self) }
-    /// The id of the key version.
     package var keyID: String { String(decoding: keyIDPart.slice(of: body.bytes), as: UTF8.self) }
     /// The ring of that key version; nil for a record of an earlier release, which did not name the ring.
     package var keyRing: String? { keyRingPart.map { String(decoding: body.bytes[$0], as: UTF8.self) } }
@@ -128,19 +120,16 @@ package struct TokenLabel: Sendable {
 ///
 /// Contains copies of all parts of a `TokenRecord`, which checks the record.
 public struct PublishedToken: Sendable {
-    /// The app.
     public let app: String
     /// The name of the app's adapter.
     public let vendor: String
     /// The token's user, with the challenge that the token answers.
     public let subject: Subject
-    /// The subject key: the record's key.
     public let subjectKey: [UInt8]
     /// The token in compact form: a JWS or, where it is sealed, a JWE. A secret unless it is sealed.
     public let token: String
     /// The `kid` of the recipient of a sealed token; nil for a clear token.
     public let sealedFor: String?
-    /// The algorithm of the signature.
     public let algorithm: String
     /// The id of the key version that signed the token.
     public let keyID: String
@@ -152,13 +141,11 @@ public struct PublishedToken: Sendable {
     public let expiresAt: Int64
     /// The version, above zero. Of two tokens of a subject, the one with the higher version is newer.
     public let version: Int64
-    /// The id of the event that the token answers.
     public let eventID: String
     /// The device that reported the failure, if it is known.
     public let device: String?
     /// The time of the first report that the token answers, in whole milliseconds; nil if it answers none.
     public let reportedAt: UnixTime?
-    /// The challenge that the token answers.
     public var challenge: String? { subject.challenge }
 
     /// Reads the token in `record` at the time `now`.

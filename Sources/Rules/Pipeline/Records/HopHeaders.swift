@@ -27,9 +27,7 @@ package enum HopHeaders {
     package static let parkedEnd = "remint-parked-end"
     /// The key version that signed the token that the vendor refused.
     package static let refusedKeyID = "remint-refused-key-id"
-    /// The ring of that key version.
     package static let refusedKeyRing = "remint-refused-key-ring"
-    /// The subject key of that token.
     package static let refusedSubject = "remint-refused-subject"
     /// The headers that exist on the topic of parked letters only.
     package static let parking: Set<String> = [parkedLetter, parkedAt, parkedBy, parkedReason, parkedEnd]
@@ -60,7 +58,6 @@ struct Provenance: Sendable {
     let origin: RecordPosition
     /// The time at which the event was produced there.
     let timestamp: UnixTime?
-    /// The number of failed attempts.
     let attempts: Int
     /// The result of each attempt; empty for a fresh event.
     let history: String
@@ -127,7 +124,6 @@ struct Provenance: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The headers with the origin.
     var headers: [RecordHeader] {
         [
             RecordHeader(HopHeaders.topic, origin.topic),
@@ -155,11 +151,9 @@ public enum Stage: String, CaseIterable, Sendable {
 /// A token of ours that a vendor refused, as its dead letter names it: the key version and the subject, never the
 /// token.
 public struct RefusedToken: Sendable, Equatable {
-    /// The key ring.
     public let ring: String
     /// The id of the key version; nil if the report does not show it.
     public let keyID: String?
-    /// The subject key.
     public let subjectKey: [UInt8]
 
     init(ring: String, keyID: String?, subjectKey: [UInt8]) {
@@ -190,7 +184,6 @@ public struct RefusedToken: Sendable, Equatable {
 public enum RecordFault: String, Error, Sendable, CaseIterable {
     /// No worker wrote the record: its headers or its key are not those of such a record.
     case foreign
-    /// The value or a header is malformed.
     case malformed
     /// The record's key, headers and value name different apps, subjects, keys or times.
     case mismatched

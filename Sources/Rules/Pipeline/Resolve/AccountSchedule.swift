@@ -60,7 +60,6 @@ struct AccountSchedule: Sendable {
         return queue.shedOldest(beside: counts)
     }
 
-    /// The number of waiting users.
     var waiting: Int { queue.count + prepared.reduce(0) { $0 + $1.questions.count } }
 
     /// Returns the expected time of an answer for the last user in the queue, at the vendor's rate.
@@ -72,9 +71,7 @@ struct AccountSchedule: Sendable {
 
     // MARK: Sending
 
-    /// The next step for an account.
     enum Next {
-        /// Send this request.
         case send(PreparedLookup)
         /// Prepare requests for these questions, then ask again.
         case prepare([Question], App)
@@ -169,7 +166,6 @@ struct AccountSchedule: Sendable {
         return lastFailure ?? "the circuit is open"
     }
 
-    /// Records a failed request.
     mutating func failed(
         _ failure: LookupFailure, at now: UnixTime, random: inout some RandomNumberGenerator
     ) -> LookupNotice? {
@@ -233,7 +229,6 @@ struct CircuitBreaker: Sendable {
         }
     }
 
-    /// Records that a request begins.
     mutating func begin() {
         if case .open(_, let times) = condition { condition = .probing(times: times) }
     }
@@ -325,7 +320,6 @@ struct RequestLimiter: Sendable {
     /// The ends of the latest requests, in order; as many as the largest window allows.
     private var ended: Deque<UnixTime> = []
     private(set) var inFlight = 0
-    /// The end of the pause that the vendor requested.
     private var pausedUntil: UnixTime?
     /// The longest pause that a vendor's header can cause, in microseconds: five minutes. One wrong header must not
     /// stop all look-ups for longer. If the header was right, the next answer repeats it.
@@ -350,11 +344,9 @@ struct RequestLimiter: Sendable {
         account.rates.map { Window(requests: $0.requests, length: Int64($0.seconds) * 1_000_000) }
     }
 
-    /// The time of the next request.
     enum Opening: Equatable {
         case now
         case at(UnixTime)
-        /// After a request in flight has finished.
         case afterReply
     }
 

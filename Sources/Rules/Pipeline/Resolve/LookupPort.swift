@@ -6,7 +6,6 @@ public struct LookupCall: Sendable {
     public let id: Int
     /// The name of the account with the endpoint and the credentials.
     public let account: String
-    /// The request.
     public let request: LookupRequest
     /// The unsigned token to use as bearer; nil if the account's credentials are used.
     public let bearer: SigningRequest?
@@ -45,7 +44,6 @@ public struct LookupAnswer: Sendable, Equatable {
     /// The vendor's time at the answer (`Date`, RFC 9110, section 6.6.1); nil where it gave none.
     public let date: UnixTime?
 
-    /// Creates an answer with these parts.
     public init(response: LookupResponse, retryAfter: Int64? = nil, exhaustedFor: Int64? = nil, date: UnixTime? = nil) {
         self.response = response
         self.retryAfter = retryAfter
@@ -77,7 +75,6 @@ public struct LookupTally: Sendable {
     public internal(set) var hits: [[String]: Int] = [:]
     /// The durations of requests, by account, in seconds.
     public internal(set) var seconds: [String: [Double]] = [:]
-    /// Notices for the operator.
     public internal(set) var notices: [LookupNotice] = []
 
     mutating func count(_ request: String, _ account: String, took: Int64) {
@@ -108,7 +105,6 @@ public enum LookupNotice: Sendable, Equatable {
 
 /// The state of an account, for metrics.
 public struct LookupCondition: Sendable, Equatable {
-    /// The account.
     public let account: String
     /// `closed`, `half_open` or `open`.
     public let circuit: String

@@ -11,12 +11,10 @@ struct LookupScheduler: Sendable {
         case known(AnswerCache.Answer)
         /// A request is in flight or queued; the answer is expected at about this time.
         case expected(UnixTime)
-        /// The request failed.
         case failed(LookupFailure)
     }
 
     struct InFlightRequest: Sendable {
-        /// The index of its account.
         var account: Int
         let app: App
         let questions: [Question]
@@ -177,7 +175,6 @@ extension LookupScheduler {
         return tally
     }
 
-    /// Returns the current state of the accounts.
     func conditions(at now: UnixTime) -> [LookupCondition] {
         accounts.map { account in
             LookupCondition(
@@ -188,7 +185,6 @@ extension LookupScheduler {
         }
     }
 
-    /// The number of cached answers.
     var remembered: Int { cache.count }
 }
 
@@ -213,7 +209,6 @@ extension Range<Int> {
 // MARK: Replies
 
 extension LookupScheduler {
-    /// Processes the reply to a call.
     mutating func received(_ reply: LookupReply, at now: UnixTime, random: inout some RandomNumberGenerator) {
         guard let request = inFlight.removeValue(forKey: reply.id) else { return }
         let took = max(0, now.microseconds(since: request.begunAt))
@@ -409,7 +404,6 @@ extension LookupScheduler {
 /// The cache has two generations. A look-up moves an answer to the young one. When the young one is full, the old one
 /// is dropped. So there are at most `capacity` answers, and unused ones are dropped first.
 struct AnswerCache: Sendable {
-    /// An answer of a vendor.
     enum Answer: Sendable, Equatable {
         case exists(Enrichment)
         case gone
@@ -419,7 +413,6 @@ struct AnswerCache: Sendable {
     private struct Entry: Sendable {
         let answer: Answer
         let expiresAt: UnixTime
-        /// The app that the answer is for.
         let app: String
     }
 

@@ -14,7 +14,6 @@ struct Resolver: Sendable {
 
     init(_ scheduler: LookupScheduler) { self.scheduler = scheduler }
 
-    /// Begins a batch.
     mutating func begin(_ rule: Waiting) {
         self.rule = rule
         stuck = []

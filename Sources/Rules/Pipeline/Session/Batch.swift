@@ -41,7 +41,6 @@ public struct Batch: Sendable {
 
 /// The rule for events that wait in place for their vendor's answer.
 public enum Waiting: Sendable {
-    /// An event may begin to wait.
     case allowed
     /// The batch has waited, and its events may continue to wait. Behind an event that does, the other events of its
     /// partition wait too, so that they settle in order.
@@ -61,9 +60,7 @@ public struct CommitUnit: Sendable {
     /// The first record of each partition's log; committed with the partition's offset.
     public var marks: [TopicPartition: LogMark] = [:]
 
-    /// The number of events in the unit.
     public var eventCount: Int { batches.reduce(0) { $0 + $1.records.count } }
-    /// The number of the unit's last batch.
     public var lastBatch: Int { batches.last?.number ?? 0 }
     /// All events with their settlements, in order.
     public var ends: [(record: InputRecord, settlement: Settlement)] {
@@ -94,13 +91,9 @@ public struct CommitUnit: Sendable {
 
 /// The settled batches that are not committed: the ready ones and those of the current commit.
 struct EndedBatches: Sendable {
-    /// The current commit.
     private enum Commit {
-        /// No commit is running.
         case idle
-        /// A commit that accepts more batches.
         case open(CommitUnit)
-        /// A commit that is complete.
         case closed(CommitUnit)
     }
 
@@ -118,7 +111,6 @@ struct EndedBatches: Sendable {
     /// The unit of the current commit if it accepts more batches; nil otherwise.
     var growing: CommitUnit? { if case .open(let unit) = commit { unit } else { nil } }
 
-    /// The number of ready events.
     var readyCount: Int { ready.reduce(0) { $0 + $1.records.count } }
     /// The memory of all events, in bytes.
     var memory: Int { (ready + (committing?.batches ?? [])).reduce(0) { $0 + $1.memory } }
@@ -137,7 +129,6 @@ struct EndedBatches: Sendable {
         return CommitUnit(batches: ready, offsets: PerLane { ended[$0].committable })
     }
 
-    /// Begins a commit of the ready batches.
     mutating func begin(_ progress: PerLane<PartitionProgress>) -> CommitUnit {
         let transaction = addition(to: progress)
         (ready, commit) = ([], .open(transaction))
@@ -156,7 +147,6 @@ struct EndedBatches: Sendable {
         return true
     }
 
-    /// Closes the current commit: it accepts no more batches.
     mutating func close() { if case .open(let unit) = commit { commit = .closed(unit) } }
 
     /// Ends the current commit, successful or not.

@@ -120,7 +120,6 @@ public struct PartitionProgress: Sendable {
     /// The offsets to commit, each the next record to read, of the partitions that advanced since the last commit.
     public var committable: [TopicPartition: Int64] { offsets { $0.reached == $0.committed ? nil : $0.reached } }
 
-    /// Whether there is an offset to commit.
     var isCommittable: Bool { runs.contains { $0.reached != $0.committed } }
 
     /// Records that `offsets` were committed.

@@ -17,7 +17,6 @@ public struct PartitionStart: Sendable, Equatable {
         public var committed: Int64?
         /// The log's first record at the time of the commit; nil if it was not committed with the offset.
         public var mark: LogMark?
-        /// The time of that commit.
         public var committedAt: UnixTime?
         /// The partition's state that this process remembers; nil if the process never had the partition.
         public var former: Former?
@@ -67,7 +66,6 @@ public struct PartitionStart: Sendable, Equatable {
         }
     }
 
-    /// The reason for a partition's start offset.
     public enum Reason: Sendable, Equatable {
         /// The group has committed nothing.
         case fresh
@@ -81,9 +79,7 @@ public struct PartitionStart: Sendable, Equatable {
         case replaced
     }
 
-    /// The next record to read.
     public let offset: Int64
-    /// The reason for the offset.
     public let reason: Reason
     /// Whether this process's earlier commits no longer apply: the log is another one, or ends earlier.
     public let isFormerOver: Bool
@@ -128,7 +124,6 @@ public struct PartitionStart: Sendable, Equatable {
 /// reports neither topic ids nor the epochs of records, so the first record identifies the log. Retention only moves it
 /// forward.
 public struct LogMark: Sendable, Hashable {
-    /// The record's offset.
     public let offset: Int64
     /// The record's timestamp, in milliseconds since 1970; nil where it has none.
     public let timestamp: Int64?
@@ -163,7 +158,6 @@ public struct LogMarks: Sendable {
     /// Creates marks without partitions.
     public init() {}
 
-    /// The mark of each partition that has one.
     public var all: [TopicPartition: LogMark] { marks }
 
     /// Begins to read `partition`, whose log begins with `first`; nil if the log has no readable record yet.

@@ -3,13 +3,11 @@ import AdapterKit
 /// The state that decides whether units may be committed, and the time of the next attempt after a failure.
 struct Publishing: Sendable {
     private enum State {
-        /// Units may be committed.
         case open
         /// The last unit was aborted: no commit begins during the pause.
         case resting(Pause)
         /// An output topic cannot be written: no commit begins, and the topic is checked after the pause.
         case blocked(Pause)
-        /// The check of the topic is running.
         case checking
     }
 
@@ -50,13 +48,11 @@ struct Publishing: Sendable {
         return true
     }
 
-    /// Records a committed unit.
     mutating func committed() {
         state = .open
         backoff.reset()
     }
 
-    /// Records an aborted unit.
     mutating func aborted(at now: UnixTime) { state = .resting(pause(from: now)) }
 
     /// Records that a topic cannot be written, or still cannot.

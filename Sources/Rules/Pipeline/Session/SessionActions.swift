@@ -3,9 +3,7 @@ public import AdapterKit
 extension SessionStateMachine {
     /// The settings for batches and commits.
     public struct Settings: Sendable {
-        /// The shares of the lanes in a batch.
         public let shares: LaneShares
-        /// The limits that follow from the size of a batch.
         var limits: SessionLimits { SessionLimits(batch: shares.batchEvents) }
         /// The maximum time for which the first event waits for more, in microseconds.
         public let linger: Int64
@@ -15,7 +13,6 @@ extension SessionStateMachine {
         public let rest: Int64
         /// The time without events after which offsets are committed that no event comes with, in microseconds.
         public let idle: Int64
-        /// The rules for retries.
         public let retries: RetryPolicy
         /// The memory of consumed, unsettled events at which no more are consumed, in bytes.
         public let memory: Int
@@ -40,14 +37,12 @@ extension SessionStateMachine {
 
     /// A rebalance of a lane's consumer group.
     public enum Rebalance: Sendable, Equatable {
-        /// The partitions become this member's.
         case assigned([TopicPartition])
         /// The member gives up the partitions after it has committed the events in work.
         case revoked([TopicPartition])
         /// The partitions already belong to another member.
         case lost([TopicPartition])
 
-        /// The partitions of the rebalance.
         public var partitions: [TopicPartition] {
             switch self {
             case .assigned(let partitions), .revoked(let partitions), .lost(let partitions): partitions
@@ -84,7 +79,6 @@ extension SessionStateMachine {
         case check
         /// Wait until something happens, or until this time.
         case wait(until: UnixTime?)
-        /// Stop: everything is done.
         case stop
     }
 }
@@ -126,9 +120,7 @@ public struct SessionProgress: Sendable {
     /// transaction hangs has been replaced by another one.
     public static let end = Duration.seconds(120)
 
-    /// The events that wait for a session.
     public enum Waiting: Sendable, Equatable {
-        /// No event waits.
         case nothing
         /// Events wait in assigned partitions, and the worker has none of them.
         case records

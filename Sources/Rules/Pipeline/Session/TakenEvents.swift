@@ -14,7 +14,6 @@ struct TakenEvents: Sendable {
     private var retries: RetrySchedule
     /// The memory of each lane's fresh events, in bytes.
     private var freshMemory = PerLane { _ in 0 }
-    /// The paused lanes.
     var paused: Set<Lane> = []
     /// The time at which a live event was last consumed.
     private var lastLive: UnixTime?
@@ -91,7 +90,6 @@ struct TakenEvents: Sendable {
         return records
     }
 
-    /// Puts events back in front of the others.
     mutating func putBack(_ records: [InputRecord]) {
         for record in records.reversed() where record.lane != .retries {
             fresh[record.lane].prepend(Arrived(record: record, at: UnixTime(microseconds: .min)))
@@ -249,7 +247,6 @@ struct ParkedEvents: Sendable {
     /// Begins a new round, because answers arrived.
     mutating func answersCame() { round = (events.count, []) }
 
-    /// Whether this round has unchecked events.
     var hasRound: Bool { round.left > 0 && !events.isEmpty }
 
     /// Returns the next events of this round, at most `limit`.
@@ -289,7 +286,6 @@ struct ParkedEvents: Sendable {
         }
     }
 
-    /// Returns all events and ends their waits.
     mutating func takeAll() -> [InputRecord] {
         defer { self = ParkedEvents() }
         return events.map(\.record)

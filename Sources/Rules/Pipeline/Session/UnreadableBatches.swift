@@ -9,7 +9,6 @@ public struct UnreadableBatches: Sendable {
     public enum Step: Sendable, Equatable {
         /// The library tries again.
         case wait
-        /// Find the end of the batch.
         case find
         /// The worker passed the batch before: continue at this offset.
         case seek(Int64)

@@ -79,7 +79,6 @@ public struct DeadLetterEntry: Sendable {
     public var place: LetterPlace
     /// The app that the event names; nil if the event names none or cannot be read.
     public let app: String?
-    /// The event's id.
     public let eventID: String?
     /// The reason code; nil for a record that no worker dead-lettered.
     public let code: ErrorCode?
@@ -93,9 +92,7 @@ public struct DeadLetterEntry: Sendable {
     public let origin: RecordPosition?
     /// The time at which the event was dead-lettered.
     public let failedAt: UnixTime?
-    /// The number of attempts.
     public let attempts: Int
-    /// The number of redrives.
     public let redrives: Int
     /// Whether the letter is a reference to an event that was too large for the topic.
     public let isReference: Bool
@@ -152,15 +149,12 @@ public struct DeadLetterEntry: Sendable {
     }
 }
 
-/// A selection of dead letters.
 public struct DeadLetterFilter: Sendable, Equatable {
-    /// Selects the letter at this place.
     public var place: LetterPlace?
     /// Selects the events of this app.
     public var app: String?
     /// Selects the events with this code.
     public var code: ErrorCode?
-    /// Selects the event with this id.
     public var eventID: String?
     /// Selects the events that failed at this stage.
     public var stage: Stage?
@@ -176,7 +170,6 @@ public struct DeadLetterFilter: Sendable, Equatable {
     /// Selects the letters that failed before this time.
     public var until: UnixTime?
 
-    /// Creates a filter that selects all dead letters.
     public init() {}
 
     /// Returns whether the filter selects `entry` at the time `now`. An entry without a time matches only a filter
@@ -217,9 +210,7 @@ public struct DeadLetterFilter: Sendable, Equatable {
 
 /// The place of a dead letter in its topic, which a person names as `partition/offset`.
 public struct LetterPlace: Hashable, Sendable {
-    /// The partition.
     public let partition: Int32
-    /// The offset in the partition.
     public let offset: Int64
 
     /// Creates the place of `offset` in `partition`.
@@ -263,7 +254,6 @@ public struct OriginChoice: Hashable, Sendable {
             && offset ?? position.offset == position.offset
     }
 
-    /// The choice as a person names it.
     var text: String {
         ([topic] + [partition.map { String($0) }, offset.map { String($0) }].compactMap(\.self)).joined(separator: "/")
     }

@@ -27,9 +27,7 @@ public enum Outcome: Sendable, Hashable {
 
 /// The reason that an event waits in a retry tier.
 public enum Deferral: Sendable, Hashable {
-    /// An attempt failed with a retriable code.
     case failed(ErrorCode)
-    /// The event's app is suspended.
     case appSuspended
     /// The vendor has not been asked about the user yet, or has not answered.
     case awaitingLookup
@@ -50,13 +48,11 @@ public enum Deferral: Sendable, Hashable {
 /// The settlement of an event: its outcome and the record that is published for it. Immutable; passed by reference,
 /// like its record.
 public final class Settlement: Sendable {
-    /// The position of the event.
     public let origin: RecordPosition
     /// The event's id; nil if it could not be read.
     public let eventID: String?
     /// The event's app, if it is known.
     public let app: String?
-    /// The event's outcome.
     public let outcome: Outcome
     /// The record to publish; nil if there is none.
     public let output: OutputRecord?
@@ -117,7 +113,6 @@ extension Settlement {
 }
 
 extension Outcome {
-    /// Every outcome's name.
     package static let names = ["minted", "superseded", "skipped", "deferred", "dead_lettered"]
 
     /// The code of the outcome in metrics: a dead letter's code, or the reason of a deferral or a supersession.

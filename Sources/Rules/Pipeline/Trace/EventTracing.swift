@@ -83,7 +83,6 @@ public struct EventTracing: Sendable {
 /// Headers name the last sender and attributes the first one, so headers have precedence. Both parts come from the same
 /// place.
 package struct TraceCarrier: Sendable {
-    /// The context's parts, as headers.
     package let headers: [RecordHeader]
 
     private static let names = ["traceparent", "tracestate"]
@@ -116,11 +115,9 @@ package struct TraceCarrier: Sendable {
 /// The sampled flag of an event's trace context, read without an allocation: most events are not sampled, and every
 /// event is checked.
 enum SampledFlag {
-    /// The event has no context.
     case absent
     /// The event has a context that is sampled, or may be sampled.
     case set
-    /// The event has a context that is not sampled.
     case clear
 
     /// Reads the flag from the headers of `body`. Without them, reads the members of a structured CloudEvent.

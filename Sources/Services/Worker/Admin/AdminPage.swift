@@ -4,7 +4,6 @@ import JOSE
 /// A page of the admin server: one document with its style and its script in it. It holds no figure: the status page asks `/status`
 /// and `/fleet` for them, with the token where the server requires one.
 struct AdminPage: Sendable {
-    /// The document.
     let html: [UInt8]
     /// The page's Content-Security-Policy (W3C CSP, level 3): this style, this script and requests to this server, and
     /// nothing else.

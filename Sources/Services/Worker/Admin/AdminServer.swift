@@ -27,7 +27,6 @@ struct AdminServer: Sendable {
     /// The fleet's status; nil for none.
     var fleet: FleetView?
     let logger: Logger
-    /// Called once the server listens.
     var onListening: @Sendable () -> Void = {}
 
     /// Serves until the task is canceled.

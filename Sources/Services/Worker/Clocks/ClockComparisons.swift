@@ -10,19 +10,15 @@ import Wiring
 /// record may have waited: such a record counts only if it lies in the future. It is logged and keeps no worker from being
 /// ready, because one producer with a wrong clock would stop the whole fleet.
 struct ClockComparisons: Sendable {
-    /// The owner of another clock.
     enum Source: String, CaseIterable, Sendable {
-        /// The brokers.
         case brokers
         /// The vendors' REST APIs.
         case lookups
-        /// The producers of live events.
         case events
 
         /// Whether a difference from this clock shows that the worker's clock is wrong.
         fileprivate var decidesReadiness: Bool { self != .events }
 
-        /// The clock, in an operator's words.
         fileprivate var name: String {
             switch self {
             case .brokers: "the brokers' clock"
@@ -32,9 +28,7 @@ struct ClockComparisons: Sendable {
         }
     }
 
-    /// A line for an operator.
     enum Notice: Sendable, Equatable {
-        /// This clock differs from the brokers' or the vendors'.
         case differs(String)
         /// These clocks agree again, after this time.
         case agrees(after: Duration)
@@ -74,7 +68,6 @@ struct ClockComparisons: Sendable {
     /// Records that the brokers refused a record because of its time.
     mutating func refused(at now: UnixTime) { refused = now }
 
-    /// Records that the brokers accepted records.
     mutating func accepted() { refused = nil }
 
     /// Returns the difference that keeps the worker from being ready; nil where the clocks agree, as far as is known.

@@ -7,15 +7,12 @@ import Synchronization
 final class ClockWatch: Sendable {
     /// The moments that a session saw since its last report.
     struct Sample: Sendable {
-        /// The time of the newest live record.
         var record: RecordTime?
         /// The time that a broker gave a record of this worker.
         var append: AppendTime?
-        /// The date of a vendor's answer.
         var answer: UnixTime?
     }
 
-    /// The result of a comparison.
     struct Result: Sendable {
         let problem: String?
         /// Whether a clock that decides readiness was compared of late.
@@ -66,6 +63,5 @@ final class ClockWatch: Sendable {
     /// Notes that the brokers refused a record because of its time.
     func refused(at now: UnixTime) { comparisons.withLock { $0.refused(at: now) } }
 
-    /// Notes that the brokers accepted records.
     func accepted() { comparisons.withLock { $0.accepted() } }
 }

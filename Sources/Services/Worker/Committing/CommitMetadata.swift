@@ -46,7 +46,6 @@ package struct CommitMetadata: Equatable {
         committedAt = Self.time(text)
     }
 
-    /// The text that is committed.
     var text: String {
         var text = VersionMetadata.text(version ?? 0)
         if let mark { text += ";\(Self.marked)\(mark.offset)@\(mark.timestamp.map { String($0) } ?? "-")" }

@@ -9,7 +9,6 @@ protocol Committer: Sendable {
     /// - Parameter additions: The batches that join the unit while its records are being delivered.
     func commit(_ unit: CommitUnit, _ additions: Additions) async -> CommitResult
 
-    /// Commits the offsets that were left open.
     func commitOffsets() async
 
     /// Commits the offsets that the broker refused before partitions were given up.
@@ -33,7 +32,6 @@ extension Committer {
     func commit(_ unit: CommitUnit) async -> CommitResult { await commit(unit, Additions()) }
 }
 
-/// The result of an attempt to commit.
 enum CommitResult: Sendable {
     /// Everything is visible. The transaction as it was committed: some ends may have become smaller.
     case committed(CommitUnit)
@@ -49,12 +47,10 @@ enum CommitResult: Sendable {
 
 /// Topics of which at least one cannot be written.
 struct Blockage: Sendable {
-    /// The error of the broker or the client.
     let error: KafkaError
     /// A record for each of the topics, to try again with.
     let records: [ProducerRecord]
 
-    /// The topics.
     var topic: String { records.map(\.topic).joined(separator: ", ") }
 
     /// The topics of `records` cannot be written, or one of them.
@@ -65,9 +61,7 @@ struct Blockage: Sendable {
     }
 }
 
-/// The result of checking a blockage.
 enum BlockageCheck: Sendable {
-    /// The topic accepts records.
     case cleared
     /// The topic still accepts no records.
     case blocked(KafkaError)

@@ -47,7 +47,6 @@ struct Deliveries {
         }.map(\.place)
     }
 
-    /// The places of records that are too large for their topics.
     var tooLarge: [Int] { failures { $0.code == .messageTooLarge }.map { records[$0].place } }
 
     /// Returns the topics that refuse records, and the error. An error without a topic may concern any record's topic:

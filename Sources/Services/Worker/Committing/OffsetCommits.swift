@@ -10,11 +10,9 @@ actor OffsetCommits {
     /// The next record to read, by lane and partition.
     typealias Offsets = PerLane<[TopicPartition: Int64]>
 
-    /// The facts that are committed beside the offsets.
     struct Note: Sendable {
         /// The highest version among the added events.
         var version: Int64 = 0
-        /// The first record of each partition's log.
         var marks: [TopicPartition: LogMark] = [:]
     }
 

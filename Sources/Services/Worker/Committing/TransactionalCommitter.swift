@@ -17,7 +17,6 @@ struct TransactionalCommitter: Committer {
     let consumers: PerLane<KafkaConsumer>
     let configuration: Configuration
     let now: @Sendable () -> UnixTime
-    /// The timeout of one call.
     var callLimit = Transactions.callLimit
     private var transactions: Transactions { Transactions(producer: producer, callLimit: callLimit) }
 
@@ -47,7 +46,6 @@ struct TransactionalCommitter: Committer {
         }
     }
 
-    /// Does nothing: the offsets are part of the transaction.
     func commitOffsets() async {}
 
     func takeAppendTime() -> AppendTime? { producer.takeAppendTime() }

@@ -6,22 +6,18 @@ public import WorkerConfiguration
 
 /// A condition that must be met for a worker to do its work.
 public enum ConnectionQuestion: Sendable, Equatable, CustomStringConvertible {
-    /// A broker answers at these addresses.
     case brokers(String)
     /// The topic exists, and may be read if the worker reads it.
     case topic(String, isRead: Bool)
-    /// The consumer group may be used.
     case group(String, of: String)
     /// Transactional ids like this one, which no worker has, may be used.
     case transactionalID(String)
     /// The vendor's REST API of this account answers.
     case endpoint(account: String)
-    /// The signer on this socket has its rings.
     case signer(String)
     /// The issuer of this session's section publishes keys that verify its sessions.
     case sessionKeys(section: String)
 
-    /// The question in words.
     public var description: String {
         switch self {
         case .brokers(let addresses): "brokers \(addresses)"
@@ -37,14 +33,12 @@ public enum ConnectionQuestion: Sendable, Equatable, CustomStringConvertible {
 
 /// The answer to a question. One line; never a secret.
 public struct ConnectionAnswer: Sendable, Equatable, CustomStringConvertible {
-    /// The question.
     public let question: ConnectionQuestion
     /// Whether it is as a worker needs it.
     public let isOK: Bool
     /// The thing found; if it is not as required, the error and its fix.
     public let detail: String
 
-    /// The question and its answer, in a line.
     public var description: String { isOK ? "\(question): ok, \(detail)" : "\(question): error: \(detail)" }
 }
 

@@ -18,11 +18,9 @@ final class ControlTopic: Sendable {
     private static let pause = Duration.seconds(1)
 
     private struct State {
-        /// The records that were read and the loop has not taken.
         var read: [ControlWord] = []
         /// The records to write, the latest for each key.
         var unwritten: [[UInt8]: ControlWord] = [:]
-        /// The states that the fleet is in.
         var held = HeldWords()
         /// The first records of the topic's partitions when it was opened, and that moment.
         var firsts: (marks: [TopicPartition: LogMark], at: UnixTime)?
@@ -34,12 +32,10 @@ final class ControlTopic: Sendable {
     private let written = Wakeup()
     private let topic: String
     private let properties: KafkaProperties
-    /// The fleet's consumer group.
     private let fleet: String
     private let now: @Sendable () -> UnixTime
     private let unreadable: UnreadableRecords
     private let observer: SessionObserver
-    /// The log of the Kafka clients.
     private let clientLogger: Logger
     /// Signaled when there is something to take.
     private let isRead: @Sendable () -> Void
@@ -94,9 +90,7 @@ final class ControlTopic: Sendable {
     enum Opening: Sendable {
         /// The topic was read to its end; the reader goes on from there.
         case open(KafkaConsumer)
-        /// There is no such topic.
         case missing
-        /// The worker is to stop.
         case stopped
         /// Other clients are wanted.
         case renewed

@@ -9,11 +9,9 @@ final class BrokerQuota: Sendable {
         var wasThrottled = false
     }
 
-    /// The state of the quota for people.
     struct Look: Equatable {
         /// Whether the brokers have made the worker wait within the last minute.
         let isThrottled: Bool
-        /// Whether that was otherwise at the last look.
         let isNew: Bool
     }
 

@@ -19,7 +19,6 @@ struct OutcomeLog {
     /// A log without counts.
     init() {}
 
-    /// The ends of a transaction.
     init(_ unit: CommitUnit) {
         for batch in unit.batches {
             for (record, settlement) in zip(batch.records, batch.settlements) {
@@ -43,7 +42,6 @@ struct OutcomeLog {
         traces.append(trace)
     }
 
-    /// Whether there is nothing to log.
     var isEmpty: Bool { dead.isEmpty && waiting.isEmpty && skewed.isEmpty }
 
     /// Adds the counts of `other`.
@@ -55,7 +53,6 @@ struct OutcomeLog {
         waitingTraces = Array((waitingTraces + other.waitingTraces).prefix(Self.mostTraces))
     }
 
-    /// Logs the counts.
     func log(to logger: Logger) {
         if !dead.isEmpty {
             logger.warning(

@@ -7,7 +7,6 @@ import Telemetry
 // MARK: Apps, lanes and look-ups
 
 extension SessionObserver {
-    /// Logs an alarm for the operator.
     func raised(_ alarm: BatchProcessor.Alarm) {
         switch alarm {
         case .suspended(let suspension) where suspension.reach == .everyone:
@@ -89,7 +88,6 @@ extension SessionObserver {
         metrics.set(paused: pauses.lanes)
     }
 
-    /// Logs that a lane is paused or resumed.
     func changed(_ change: LanePauses.Change) {
         func details(_ pause: LanePause) -> Logger.Metadata { [LogKey.lane: "\(pause.lane.rawValue)"] }
         switch change {
@@ -107,7 +105,6 @@ extension SessionObserver {
         }
     }
 
-    /// Writes the current state into the metrics.
     func measured(
         _ machine: SessionStateMachine, _ processor: BatchProcessor, refusals: [String: RefusalCounts],
         lag: [[String]: Double], at time: UnixTime

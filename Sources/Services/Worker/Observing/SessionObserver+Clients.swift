@@ -25,10 +25,8 @@ extension SessionObserver {
         }
     }
 
-    /// Notes that no broker can be reached.
     func brokersLost(_ reason: String) { status.set(.brokers, "no broker can be reached: \(reason)") }
 
-    /// Notes an outage of all brokers, or its end.
     func brokersChanged(_ notice: BrokerOutage.Notice) {
         switch notice {
         case .lost(let length, let reason):
@@ -42,10 +40,8 @@ extension SessionObserver {
         }
     }
 
-    /// Notes that brokers answer again.
     func brokersFound() { status.set(.brokers, nil) }
 
-    /// Notes that every topic that a session waits for can be used.
     func topicsFound() { forgetUnread() }
 
     /// Notes that the topics of `list` do not exist or may not be used.
@@ -86,7 +82,6 @@ extension SessionObserver {
             metadata: [LogKey.kafkaError: "\(error)"])
     }
 
-    /// Notes that a session made its clients.
     func opened() { metrics.opened() }
 
     /// Notes that a session has its first live partitions.
@@ -117,7 +112,6 @@ extension SessionObserver {
         logger.warning("versions.incomplete", "not all of the token topic's latest versions could be read in time")
     }
 
-    /// Notes that the versions on the token topic could not be read.
     func versionsUnknown(_ topic: String, _ error: KafkaError) {
         logger.warning(
             "versions.unreadable", "the versions on the token topic could not be read; this worker uses its clock",
@@ -152,7 +146,6 @@ extension SessionObserver {
         logger.warning("group.left-late", "leaving the groups took too long; they will notice by themselves")
     }
 
-    /// Notes that the clients are of no further use.
     func clientsFailed(_ error: KafkaError) {
         status.set(.worker, "its Kafka clients are replaced: \(error)")
         logger.error(

@@ -5,12 +5,10 @@ import Telemetry
 // MARK: The control topic
 
 extension SessionObserver {
-    /// Notes that the control topic was read to its end.
     func controlRead() {
         for source in ["topic", "start"] { status.degradations.set(.control, nil, of: source) }
     }
 
-    /// Notes that there is no control topic.
     func controlMissing(_ topic: String) {
         status.degradations.set(.control, "the control topic \(topic) does not exist", of: "topic")
         logger.error(
@@ -19,7 +17,6 @@ extension SessionObserver {
             metadata: [LogKey.topic: "\(topic)"])
     }
 
-    /// Notes that the control topic was created again.
     func controlReplaced(_ topic: String) {
         logger.error(
             "control-topic.recreated", "the control topic was deleted and created again; it is read from its start",
@@ -42,7 +39,6 @@ extension SessionObserver {
             metadata: [LogKey.kafkaError: "\(error)"])
     }
 
-    /// Notes that every record for the fleet was written.
     func controlWritten() { status.degradations.set(.control, nil, of: "writing") }
 
     /// Notes that a record for the fleet could not be written, and that the worker tries again.

@@ -49,7 +49,6 @@ final class SessionObserver: Sendable {
     /// Notes that the session is alive and waits, for longer than a second perhaps.
     func waited() { status.beat("it waits for the brokers") }
 
-    /// Notes that a unit was committed.
     func advanced() { status.advanced() }
 
     /// Notes what waits, and that the session stands at `step`.
@@ -64,7 +63,6 @@ final class SessionObserver: Sendable {
         }
     }
 
-    /// Notes that the worker is stopping.
     func stopping() { status.set(.worker, "it is stopping", isFault: false) }
 
     /// Notes that the worker enters or leaves quiet mode.
@@ -139,7 +137,6 @@ final class SessionObserver: Sendable {
         showUnread { $0 = ([:], []) }
     }
 
-    /// Notes that a batch was processed.
     func processed(_ batch: Batch, seconds: Double) { metrics.processed(batch, seconds: seconds) }
 
     /// Notes that the commit of `unit` finished, in the background: the log and the metrics of thousands of events are
@@ -202,7 +199,6 @@ final class SessionObserver: Sendable {
         logger.warning("clock.set", "this machine's clock was set; the versions of tokens are read again")
     }
 
-    /// Notes the comparison of this machine's clock with others.
     func compared(_ result: ClockWatch.Result) {
         status.set(.clock, result.problem, isFault: false)
         status.set(isClockCompared: result.isCompared)
@@ -234,7 +230,6 @@ final class SessionObserver: Sendable {
             metadata: [LogKey.topic: "\(blockage.topic)", LogKey.kafkaError: "\(blockage.error)"])
     }
 
-    /// Notes that a topic still cannot be written.
     func stillBlocked(_ topic: String, _ error: KafkaError) {
         logger.warning(
             "topic.still-unwritable", "the topic still cannot be written",

@@ -4,7 +4,6 @@
 /// The clients report lost connections by dozens, and no client reports their return. An operator gets one line for the
 /// loss, once it has lasted for some seconds, and one for its end.
 struct BrokerOutage: Sendable {
-    /// A line for an operator.
     enum Notice: Sendable, Equatable {
         /// No broker has been reachable for this time.
         case lost(for: Duration, String)
@@ -21,16 +20,12 @@ struct BrokerOutage: Sendable {
     /// The last failure of a connection.
     private(set) var reason: String?
 
-    /// Whether no broker is reachable.
     var isOngoing: Bool { start != nil }
 
-    /// Records why a connection failed.
     mutating func failed(_ reason: String) { self.reason = reason }
 
-    /// Records that no broker is reachable.
     mutating func lost(at now: Duration) { start = start ?? now }
 
-    /// Returns the line that is due.
     mutating func check(at now: Duration) -> Notice? {
         guard let start, !isLogged, now - start >= Self.minimumLength else { return nil }
         isLogged = true

@@ -3,7 +3,6 @@ import WorkerConfiguration
 /// The look-up accounts that continue after a reload, and their new names. An account has the name of the first app
 /// that uses it, so its name changes if that app is removed. Its limits must not change.
 struct LookupSuccession: Sendable, Equatable {
-    /// An account's name, and the fingerprint of its endpoint and credentials.
     typealias Account = (name: String, fingerprint: Fingerprint)
 
     /// The former names of accounts that continue, by their new names.

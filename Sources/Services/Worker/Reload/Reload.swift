@@ -9,17 +9,13 @@ import WorkerConfiguration
 
 /// A configuration that a running worker can switch to. All checks that could refuse it are done.
 struct Reload: Sendable {
-    /// The changes.
     let plan: ReloadPlan
     /// The key rings that are new or come from another folder.
     let rings: [KeyRing]
     /// The revisions of their listings, taken just before they were read.
     let revisions: [String: FileRevision?]
-    /// The names of the removed rings.
     let goneRings: [String]
-    /// The accounts for look-ups.
     let accounts: LookupAccounts
-    /// The accounts that continue.
     let succession: LookupSuccession
 
     /// - Parameters:

@@ -28,7 +28,6 @@ final class RunningConfiguration: Sendable {
         state = Mutex(State(current: configuration, provided: configuration, revisions: revisions))
     }
 
-    /// The effective configuration.
     var current: Configuration { state.withLock { $0.current } }
 
     /// The newest configuration whose keys the signer has: at a reload, the former one until the new rings are loaded.
@@ -37,10 +36,8 @@ final class RunningConfiguration: Sendable {
     /// Notes that the signer has the keys of `configuration`.
     func provide(_ configuration: Configuration) { state.withLock { $0.provided = configuration } }
 
-    /// The effective configuration, with a number that changes with it.
     var numbered: (configuration: Configuration, number: Int) { state.withLock { ($0.current, $0.number) } }
 
-    /// The rings in use.
     var rings: KeyRingWatcher.Watched {
         state.withLock { KeyRingWatcher.Watched($0.current.watchedRings, revisions: $0.revisions) }
     }

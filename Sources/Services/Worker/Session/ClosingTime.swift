@@ -14,13 +14,10 @@ struct ClosingTime: Sendable {
     /// The closing of a session whose end may take `deadline`.
     init(_ deadline: Duration) { self.deadline = deadline }
 
-    /// The time that is left, at the moment.
     var rest: Duration { isOver ? .zero : min(Self.longest, until.map { max(.zero, $0 - .now) } ?? deadline) }
 
-    /// The time for leaving the groups.
     var ofGroups: Duration { bounded(deadline / 2) }
 
-    /// The time for the producer.
     var ofProducer: Duration { isOver ? .zero : bounded(deadline / 4) }
 
     private func bounded(_ share: Duration) -> Duration {

@@ -52,13 +52,10 @@ struct LaneConsumers: Sendable {
         }
     }
 
-    /// The records and events of one look at a consumer.
     struct Taken: Sendable {
         /// The number of records and other events.
         var count = 0
-        /// The records, in the form that the pipeline consumes.
         var records: [InputRecord] = []
-        /// The latest time of the records.
         var time: RecordTime?
         /// Everything else.
         var others: [KafkaConsumer.Event] = []

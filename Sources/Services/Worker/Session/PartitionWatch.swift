@@ -10,7 +10,6 @@ struct PartitionWatch {
 
     private var applied = PerLane<Paused?> { _ in nil }
 
-    /// Forgets the state of a lane, whose partitions have changed.
     mutating func forget(_ lane: Lane) { applied[lane] = nil }
 
     /// Pauses the partitions of `paused` and resumes the rest.

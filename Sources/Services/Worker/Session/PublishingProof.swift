@@ -13,7 +13,6 @@ struct PublishingProof {
     /// Notes that `unit` was added to the one that is being committed.
     mutating func added(_ unit: CommitUnit) { isPublishing = isPublishing || unit.isPublishing }
 
-    /// Notes that the unit was aborted.
     mutating func aborted() { isOwing = isOwing || isPublishing }
 
     /// Notes that partitions went to other workers, which publish the records of an aborted unit.
@@ -29,6 +28,5 @@ struct PublishingProof {
 }
 
 extension CommitUnit {
-    /// Whether the unit publishes a record, and does not commit offsets alone.
     var isPublishing: Bool { batches.contains { $0.settlements.contains { $0.output != nil } } }
 }

@@ -40,7 +40,6 @@ final class Reachability: Sendable {
         }
     }
 
-    /// Notes a client's error.
     func noted(_ error: KafkaError) {
         guard error.code == .allBrokersDown else {
             if error.code.isConnection { state.withLock { $0.outage.failed("\(error)") } }
@@ -59,7 +58,6 @@ final class Reachability: Sendable {
         }
     }
 
-    /// Notes that the brokers answered.
     func succeeded() {
         state.withLock { state in
             if state.outage.isOngoing { observer.brokersFound() }
@@ -89,7 +87,6 @@ final class Reachability: Sendable {
         }
     }
 
-    /// Notes whether the brokers answered the question.
     func asked(isAnswered: Bool) {
         state.withLock { state in
             state.isAsking = false

@@ -5,7 +5,6 @@ import Wiring
 import WorkerConfiguration
 
 extension InputRecord {
-    /// A consumed record as the pipeline takes it.
     convenience init(_ record: ConsumedRecord, lane: Lane, tier: Int?, trace: EventTrace? = nil) {
         self.init(
             origin: record.position, timestamp: record.timestamp.map { UnixTime(milliseconds: $0) }, body: record.body,

@@ -29,7 +29,6 @@ struct SessionContext: Sendable {
     /// The source of new configurations; nil for none.
     var reloader: Reloader?
 
-    /// The effective configuration.
     var running: Configuration { reloader?.running.current ?? configuration }
 
     /// Shows the effective configuration's apps as `processor` and the signer have them.
@@ -56,7 +55,6 @@ struct SessionRequests: Sendable {
     /// Whether the worker is to take nothing new.
     var isQuiet: Bool { status.isQuiet }
 
-    /// Whether new clients are requested, and no session has taken the request.
     var isRenewalWanted: Bool { status.isRenewalWanted }
 
     /// Returns whether new clients were requested since the last call.

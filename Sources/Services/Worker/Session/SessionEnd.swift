@@ -2,7 +2,6 @@ import Kafka
 
 /// The reason why a worker closes its Kafka clients.
 enum SessionEnd: Sendable {
-    /// The worker was asked to stop.
     case stopped
     /// New ones are wanted: the files of their certificates changed. All that was ready is committed, and the partitions are given
     /// back.

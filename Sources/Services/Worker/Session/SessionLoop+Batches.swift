@@ -4,7 +4,6 @@ import Pipeline
 
 // MARK: Record batches that cannot be unpacked
 
-/// The result of the search for the end of a record batch.
 struct BatchEnd: Sendable {
     let place: RecordPosition
     /// The number of rebalances when the search began.

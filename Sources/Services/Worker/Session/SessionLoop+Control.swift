@@ -28,7 +28,6 @@ extension SessionLoop {
         raiseAlarms()
     }
 
-    /// Applies a record about an app.
     private static func apply(_ word: ControlWord, to processor: inout BatchProcessor) {
         switch word {
         case .app(let record): processor.hold(record.suspension, of: record.app)
@@ -37,7 +36,6 @@ extension SessionLoop {
         }
     }
 
-    /// Lanes rest or go on.
     private mutating func tell(_ changes: [LanePauses.Change]) {
         guard !changes.isEmpty else { return }
         machine.pausedLanes = lanePauses.lanes

@@ -122,7 +122,6 @@ extension SessionStateMachine.Rebalance {
     /// partitions, consumes too.
     func isBeginning(with count: Int) -> Bool { isAssignment && partitions.count == count }
 
-    /// Makes the machine's value of a consumer's rebalance.
     init(_ rebalance: Rebalance) {
         switch rebalance.kind {
         case .assigned: self = .assigned(rebalance.partitions)
@@ -132,7 +131,6 @@ extension SessionStateMachine.Rebalance {
 }
 
 extension Rebalance {
-    /// Makes the consumer's value of a rebalance that the machine answers.
     init(_ rebalance: SessionStateMachine.Rebalance) {
         switch rebalance {
         case .assigned(let partitions): self.init(kind: .assigned, partitions: partitions)

@@ -181,7 +181,6 @@ extension SessionLoop {
 
 /// The first records of the assigned partitions' logs at one moment.
 struct LogViews: Sendable {
-    /// The first readable record of each.
     let firsts: [TopicPartition: LogMark]
     /// The moment before the first question.
     let at: UnixTime

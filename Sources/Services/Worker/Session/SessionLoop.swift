@@ -19,7 +19,6 @@ struct SessionLoop {
     /// The permission of commits to wait for a topic that cannot be written.
     let commitWindow: CommitWindow
     let properties: KafkaProperties
-    /// The logs of the partitions, as the brokers have them.
     let logs: PartitionLogs
     /// The highest version on the token topic, which others may have written.
     let versions: @Sendable () async -> Int64?
@@ -27,13 +26,11 @@ struct SessionLoop {
     let batchEnd: @Sendable (RecordPosition) async throws(KafkaError) -> Int64
     var processor: BatchProcessor
     var committed: CommittedOffsets
-    /// The operators' pauses of lanes.
     var lanePauses: LanePauses
     var machine: SessionStateMachine
     var watch = PartitionWatch()
     /// The first records of the assigned partitions' logs.
     var marks = LogMarks()
-    /// The records that wait in the assigned partitions.
     var lag = AssignedLag()
     let logViews = Handoff<LogViews>()
     /// The record batches at which partitions stand still.
@@ -43,13 +40,10 @@ struct SessionLoop {
     var seeks = PerLane { _ in [PartitionOffset]() }
     /// The findings about assigned partitions, on their way from the background and collected.
     let findings = PerLane { _ in Handoff<(rebalance: Int, StartLookup.Finding)>() }
-    /// The number of rebalances so far.
     var rebalances = PerLane { _ in 0 }
     var found = PerLane<StartLookup.Finding?> { _ in nil }
-    /// The work beside the loop.
     let background = BackgroundWork()
     var isLookingAtLogs = false
-    /// The number of assignments so far.
     var assignments = 0
     var nextLogLook = ContinuousClock.now + Self.logInterval
     var lastLogLook: UnixTime?
@@ -165,7 +159,6 @@ struct SessionLoop {
     /// Forgets what was not published. At least once, a part of an aborted unit is.
     mutating func rollBack() { processor.rollBack(isPublished: context.configuration.delivery == .atLeastOnce) }
 
-    /// The end of a session that new clients follow.
     private var renewed: SessionEnd { isReopening ? .reopened : .renewed }
 
     /// Returns the end of a session whose clients failed with `end`. If they were about to be replaced, they still are:

@@ -7,17 +7,13 @@ import Wiring
 /// The questions to the brokers on which the starts of assigned partitions depend. They are asked in the background, so that the other
 /// lanes go on.
 struct StartLookup: Sendable {
-    /// The answers.
     struct Answers: Sendable {
-        /// The group's committed offsets.
         var committed: [PartitionOffset] = []
-        /// The partitions' logs.
         var views: [TopicPartition: PartitionLogs.View] = [:]
         /// The highest version on the token topic; nil where none is known.
         var floor: Int64?
     }
 
-    /// The result of the questions.
     enum Finding: Sendable {
         /// The answers; nil where the group moved on meanwhile or the worker stops, so that nothing is read.
         case answers(Answers?)

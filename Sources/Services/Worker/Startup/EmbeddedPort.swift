@@ -10,7 +10,6 @@ struct EmbeddedPort: Sendable {
     private static let host = "127.0.0.1"
 
     private let server: any Channel
-    /// The address for clients.
     let address: String
 
     /// Listens on `port`, or on any free one for 0, and carries what comes to the broker at `broker` and back.
@@ -55,7 +54,6 @@ private final class RelayHandler: ChannelInboundHandler {
     private var other: RelayHandler?
     private var context: ChannelHandlerContext?
 
-    /// Returns the two ends.
     static func pair() -> (RelayHandler, RelayHandler) {
         let ends = (RelayHandler(), RelayHandler())
         ends.0.other = ends.1

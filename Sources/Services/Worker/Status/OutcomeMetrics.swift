@@ -62,7 +62,6 @@ final class OutcomeMetrics: Sendable {
         outcomes.add(0, Configuration.App.unknown, unknown.name, unknown.code, "")
     }
 
-    /// Counts the outcomes of a transaction that is visible.
     func count(_ settlements: some Sequence<Settlement>) {
         tally.withLock { tally in for settlement in settlements { tally.count(OutcomeLabels(settlement)) } }
     }

@@ -3,7 +3,6 @@ import BrokerTokens
 import Synchronization
 import Telemetry
 
-/// The metrics of the tokens of SASL/OAUTHBEARER.
 struct TokenMetrics: Sendable {
     private let tokens: CounterFamily
     private let life: GaugeFamily

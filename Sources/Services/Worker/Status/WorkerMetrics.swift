@@ -141,7 +141,6 @@ final class WorkerMetrics: Sendable {
 
     // MARK: What happens
 
-    /// Sets the end of the Kafka clients' certificate.
     func set(certificateEnd moment: UnixTime?) {
         if let moment { certificateEnd.set(Double(moment.seconds)) }
     }
@@ -149,12 +148,10 @@ final class WorkerMetrics: Sendable {
     /// Sets the longest throttle of late.
     func set(throttle: Duration) { self.throttle.set(throttle / .seconds(1)) }
 
-    /// Replaces the offsets of this clock.
     func set(clockOffsets offsets: [ClockComparisons.Source: Double]) {
         clockOffset.replace(Dictionary(offsets.map { ([$0.key.rawValue], $0.value) }) { first, _ in first })
     }
 
-    /// Sets the end of the admin server's certificate.
     func set(adminCertificateEnd moment: UnixTime) { adminCertificateEnd.set(Double(moment.seconds)) }
 
     func took(_ count: Int, _ lane: Lane) { events.add(count, lane.rawValue) }

@@ -9,15 +9,12 @@ import Synchronization
 public final class WorkerStatus: Sendable {
     /// A condition for a worker to be ready.
     public enum Dependency: String, Sendable, CaseIterable, Comparable {
-        /// The brokers can be reached.
         case brokers
-        /// The topics exist.
         case topics
         /// The output topics can be written.
         case publishing
         /// The events of every app get tokens: no app's tokens are too large for their topic, or cannot be made.
         case minting
-        /// The key rings can be read.
         case keys
         /// The machine's clock agrees with others.
         case clock
@@ -32,11 +29,8 @@ public final class WorkerStatus: Sendable {
 
     /// An app, as `remint apps` shows it.
     public struct AppStatus: Sendable, Equatable {
-        /// The app's name.
         public var name: String
-        /// The adapter's name.
         public var adapter: String
-        /// The app's key ring.
         public var keyRing: String
         /// The version that signs; nil where there is none.
         public var keyVersion: String?
@@ -45,7 +39,6 @@ public final class WorkerStatus: Sendable {
         /// The time from which this worker sends the next probe; nil while one is out, and without a suspension.
         var nextProbe: UnixTime?
 
-        /// An app with these parts.
         package init(
             name: String, adapter: String, keyRing: String, keyVersion: String?, suspension: Suspension?
         ) {
@@ -83,7 +76,6 @@ public final class WorkerStatus: Sendable {
     /// The parts that do not work as they should, while the worker answers events.
     let degradations = Degradations()
 
-    /// The status of a worker that is starting.
     public convenience init() {
         let start = ContinuousClock.now
         self.init(elapsed: { .now - start })
@@ -123,7 +115,6 @@ public final class WorkerStatus: Sendable {
         }
     }
 
-    /// The begin of each problem.
     var problemsSince: [Dependency: ContinuousClock.Instant] {
         let (now, instant) = (elapsed(), ContinuousClock.now)
         return state.withLock { $0.problems.begins(at: now) }.mapValues { instant - (now - $0) }
@@ -256,7 +247,6 @@ public final class WorkerStatus: Sendable {
 
     // MARK: Lanes
 
-    /// The pauses of lanes.
     public var lanePauses: [LanePause] { state.withLock { $0.lanePauses } }
 
     func set(_ pauses: [LanePause]) { state.withLock { $0.lanePauses = pauses } }

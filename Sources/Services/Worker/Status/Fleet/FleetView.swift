@@ -10,15 +10,11 @@ import WorkerConfiguration
 actor FleetView {
     /// The fleet at brokers, and the end of the clients that ask them.
     struct Source: Sendable {
-        /// Returns the fleet's present status.
         var read: @Sendable () async throws(KafkaError) -> FleetStatus
-        /// Closes the clients.
         var close: @Sendable () async -> Void
     }
 
-    /// The answer to a viewer.
     enum Answer: Sendable, Equatable {
-        /// The status as JSON.
         case known([UInt8])
         /// The reason why the status is unknown.
         case unknown(String)

@@ -8,9 +8,7 @@ struct RecentCounts: Sendable {
     struct Series: Hashable, Sendable {
         /// The app's name; empty for events of no configured app and for removed apps.
         var app: String
-        /// The outcome's name.
         var outcome: String
-        /// The outcome's code.
         var code: String
     }
 
@@ -27,11 +25,9 @@ struct RecentCounts: Sendable {
 
     /// The distance of the snapshots that the last minute is computed from, and their number.
     private static let (step, steps) = (Duration.seconds(10), 7)
-    /// The number of minutes that are kept.
     static let minutes = 60
 
     private var places: [Series: Int] = [:]
-    /// Snapshots of the last minute.
     private var fine: [Snapshot] = []
     /// Snapshots of the last hour, one a minute.
     private var coarse: [Snapshot] = []

@@ -4,17 +4,11 @@ import Pipeline
 struct StatusHistory: Sendable {
     /// The counts since the start, at one moment.
     struct Sample: Sendable {
-        /// The moment of the sample.
         var at: ContinuousClock.Instant
-        /// Events taken.
         var taken: PerLane<Int>
-        /// Finished events.
         var ended: Int
-        /// Tokens published.
         var minted: Int
-        /// Dead letters.
         var deadLettered = 0
-        /// The latencies' buckets.
         var latency: PerLane<[Int]>
     }
 

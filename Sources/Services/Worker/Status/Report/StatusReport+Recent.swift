@@ -1,15 +1,12 @@
 import AdapterKit
 
 extension StatusReport {
-    /// The events that finished recently.
     struct Recent: Sendable, Equatable {
         /// Finished events, and the tokens and dead letters among them.
         struct Tally: Sendable, Equatable {
-            /// All events.
             var ended = 0
             /// Events that got a token.
             var minted = 0
-            /// Dead letters.
             var deadLettered = 0
 
             /// Adds `count` events with the outcome called `outcome`.
@@ -24,7 +21,6 @@ extension StatusReport {
         struct Window: Sendable, Equatable {
             /// The length in seconds; shorter than its name right after the start, 0 before the first snapshot.
             var seconds = 0.0
-            /// The events of this time.
             var tally = Tally()
 
             /// Adds `count` events with the outcome called `outcome`.
@@ -33,17 +29,13 @@ extension StatusReport {
 
         /// Tallies of equal times, the oldest first.
         struct Series: Sendable, Equatable {
-            /// All events.
             var ended: [Int] = []
             /// Events that got a token.
             var minted: [Int] = []
-            /// Dead letters.
             var deadLettered: [Int] = []
         }
 
-        /// The recent events of one app.
         struct App: Sendable, Equatable {
-            /// The events of the last minute.
             var minute = Tally()
             /// The events of the last 15 minutes.
             var quarterHour = Tally()
@@ -69,11 +61,9 @@ extension StatusReport {
             }
         }
 
-        /// The last minute.
         var minute = Window()
         /// The last 15 minutes.
         var quarterHour = Window()
-        /// The last hour.
         var hour = Window()
         /// The minutes of the last hour. The last one is not over.
         var byMinute = Series()

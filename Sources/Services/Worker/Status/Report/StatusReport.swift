@@ -13,9 +13,7 @@ struct StatusReport: Sendable {
     /// The most apps in an answer, which viewers ask for every two seconds.
     static let mostApps = 1000
 
-    /// The time of the report.
     var at: UnixTime
-    /// The worker.
     var worker: Worker
     /// The rates of the last seconds.
     var rates: Rates
@@ -38,27 +36,20 @@ struct StatusReport: Sendable {
     /// The accounts at vendors that are asked about users.
     var lookups: [LookupAccount]
 
-    /// The worker.
     struct Worker: Sendable {
         /// The worker's transactional id; empty until it has one.
         var name: String
-        /// The worker's consumer group.
         var group: String
-        /// The program's version and build.
         var build: BuildInfo
-        /// The start time of the worker.
         var started: UnixTime
         /// The missing dependencies, each with the reason; empty if the worker is ready.
         var problems: [WorkerStatus.Dependency: String]
-        /// The begin of each problem.
         var problemsSince: [WorkerStatus.Dependency: UnixTime] = [:]
-        /// The degraded parts, each with the reason.
         var degraded: [Degradations.Part: String] = [:]
         /// The begin of each degraded part, as far as it is known.
         var degradedSince: [Degradations.Part: UnixTime] = [:]
         /// The address of the folder that OPERATION.md is in; nil for none.
         var runbook: String?
-        /// Whether the worker takes nothing new.
         var isQuiet: Bool
         /// The time since the last heartbeat of the worker's loop, in seconds.
         var sinceHeartbeat: Int64
@@ -83,9 +74,7 @@ struct StatusReport: Sendable {
         var deadLetteredBySecond: [Int] = []
     }
 
-    /// The figures of a lane.
     struct LaneFlow: Sendable {
-        /// The lane of these figures.
         var lane: Lane
         /// Events taken since the start.
         var taken: Int
@@ -95,7 +84,6 @@ struct StatusReport: Sendable {
         var queued: Int
         /// Records without an outcome in the partitions that are known to this worker.
         var lag: Int
-        /// The number of partitions in the lag.
         var partitions: Int
         /// The age of the oldest event that was consumed and has no outcome yet, in seconds.
         var oldest: Double
@@ -115,19 +103,15 @@ struct StatusReport: Sendable {
         var count: Int
     }
 
-    /// An app.
     struct App: Sendable {
         /// The app's name, adapter, key and suspension.
         var status: WorkerStatus.AppStatus
-        /// The app's outcomes since the start.
         var outcomes: Outcomes
         /// The app's dead letters by code.
         var deadLetters: [String: Int]
     }
 
-    /// An account at a vendor.
     struct LookupAccount: Sendable {
-        /// The account's name.
         var account: String
         /// closed, half_open or open.
         var circuit: String

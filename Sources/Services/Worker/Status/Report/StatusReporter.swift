@@ -10,7 +10,6 @@ import WorkerConfiguration
 /// Makes the worker's report from figures that exist anyway: metrics, the status, the rings' folders. It neither asks
 /// nor delays the loop, and many viewers cost as much as one.
 final class StatusReporter: Sendable {
-    /// A report is good for so long.
     private static let freshness = Duration.milliseconds(500)
 
     /// The share of dead letters above which events count as degraded, as in the alert `RemintDeadLetters`.
