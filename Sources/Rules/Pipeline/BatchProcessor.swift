@@ -158,9 +158,7 @@ public struct BatchProcessor: Sendable {
 
     /// Raises the floor: every later token has a version above `version`, whatever the clock shows.
     public mutating func raiseVersions(above version: Int64) { minter.versions.raise(above: version) }
-}
 
-extension BatchProcessor {
     /// Adds an event to its batch, settled or parked. If the event has a draft, the draft is at `place`.
     mutating func settle(
         _ event: Disposition<Draft>, at place: Int, of record: InputRecord, _ signed: SignedBatch,
@@ -195,9 +193,7 @@ extension BatchProcessor {
         if let moment = settlement.notBefore { resolver.comesBack(ending, at: moment) }
         return settlement
     }
-}
 
-extension BatchProcessor {
     /// Returns the requests to the vendors that have to be sent now.
     ///
     /// - Parameter isMoreComing: whether events are queued. A request that is not full waits a little for their users.
@@ -222,9 +218,7 @@ extension BatchProcessor {
 
     /// The number of cached answers of vendors.
     public var rememberedAnswers: Int { resolver.scheduler.remembered }
-}
 
-extension BatchProcessor {
     /// A change that an operator should know of.
     public enum Alarm: Sendable, Equatable {
         /// This worker suspended an app by the fleet's counts.

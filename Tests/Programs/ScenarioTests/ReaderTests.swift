@@ -42,7 +42,7 @@ extension Scenarios {
                 files: [
                     "Sources/Base/Records/RecordPosition.swift", "Sources/Rules/DeclaredAdapters/Pages/DocsPage.swift",
                 ]),
-            Border(pattern: #"remint-version="#, files: ["Sources/Services/Worker/Committing/VersionMetadata.swift"]),
+            Border(pattern: #"remint-version="#, files: ["Sources/Services/Worker/Committing/CommitMetadata.swift"]),
             Border(
                 // The other callers of an adapter: the conformance tests, and the signer's policy, which reads a token back.
                 pattern: #"\.vouchedUser\(|\.vouchedUser\)|\.subject\(reissuing:|\.read\(Report\("#,

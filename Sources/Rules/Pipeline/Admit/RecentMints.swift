@@ -119,7 +119,7 @@ struct RecentMint: Sendable, Equatable {
 /// One byte per place distinguishes free places from used ones, and almost all wrong entries from the wanted one. The
 /// bytes of a million subjects fit into the processor's cache; their mints do not. A look-up of a subject that is not
 /// remembered, as most subjects with an expired token are, reads only the bytes.
-struct MintTable: Sendable {
+private struct MintTable: Sendable {
     private var places: [RecentMint] = []
     /// The fingerprint of the subject at each place; zero for a free place.
     private var fingerprints: [UInt8] = []

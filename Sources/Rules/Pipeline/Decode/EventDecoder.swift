@@ -275,7 +275,7 @@ struct ReadEvent: Sendable {
 ///
 /// Each form has one place for it. A record with the user in any other place, or with a duplicate, is refused: its
 /// writer meant it to count, and to ignore it would answer for another user.
-enum VouchedMember {
+private enum VouchedMember {
     private static let limits = JSONDocument.Limits(bytes: 16 << 10, depth: 8)
 
     /// Checks that no header names the user except the header `allowed`.

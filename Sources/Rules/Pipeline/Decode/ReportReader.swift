@@ -167,7 +167,7 @@ enum ObservedTime {
 /// The check whether the token in a report is one of ours, and whose it is.
 ///
 /// The check tries every version of the ring, so that its duration does not reveal the version that signed.
-struct TokenProof {
+private struct TokenProof {
     let keys: [RingKey]
     let adapter: any Adapter
 

@@ -62,11 +62,9 @@ final class Draft: Sendable {
     }
 
     private static let noHash = Rejection(.mintFailed, "libcrypto could not hash the token")
-}
 
-// MARK: The record
+    // MARK: The record
 
-extension Draft {
     /// Returns the record that publishes the token with `signature`: a JSON value, CloudEvents attributes in binary
     /// mode, and the headers that the ledger needs. `PublishedToken` reads it.
     ///
@@ -209,7 +207,7 @@ final class TokenFrame: Sendable {
 /// The channel is the subject key in another notation: `remint:<app>#<user>`, with several ids joined by `;`. Its parts
 /// are percent-encoded like the key's. A comma in the header would separate two channels, and one after the `#` two
 /// users.
-enum CentrifugoHeaders {
+private enum CentrifugoHeaders {
     /// The maximum length of a channel in Centrifugo's default configuration, in characters.
     static let longestChannel = 255
     private static let namespace: StaticString = "remint:"

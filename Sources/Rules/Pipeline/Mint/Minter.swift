@@ -158,7 +158,7 @@ struct VersionClock {
 
 /// A cache of the apps' active keys and token forms, so that a batch of a thousand apps needs no look-up by name. Each
 /// app must outlive the cache, or `keep` must drop the app first.
-struct KnownKeys {
+private struct KnownKeys {
     private struct Known {
         let id: ObjectIdentifier
         var key: SigningKeyReference?

@@ -178,7 +178,7 @@ public struct PublishedToken: Sendable {
 
 /// The headers of a token's record, by their places in its bytes. If a name is duplicate, the last header counts, as in
 /// Kafka.
-struct TokenHeaders {
+private struct TokenHeaders {
     /// A header: whether it exists, and the place of its value unless that is null.
     struct Header {
         private(set) var isThere = false

@@ -164,11 +164,9 @@ struct LookupScheduler: Sendable {
         return LookupCall(
             id: lastCall, account: accounts[account].account.name, request: prepared.request, bearer: bearer)
     }
-}
 
-// MARK: Telling
+    // MARK: Telling
 
-extension LookupScheduler {
     /// Returns the counts since the last call.
     mutating func takeTally() -> LookupTally {
         defer { tally = LookupTally() }
@@ -337,9 +335,7 @@ extension LookupScheduler {
         guard failures.count < Self.longestQueue else { return }
         failures[question.id] = (failure, now.advanced(byMicroseconds: Self.failureLife))
     }
-}
 
-extension LookupScheduler {
     /// Replaces the accounts.
     ///
     /// The cached answers stay, and so do the limits of each account. The open questions of a changed app are dropped:

@@ -246,11 +246,9 @@ public struct SessionStateMachine: Sendable {
         taken.drop(partitions, of: lane)
         parked.drop(partitions, of: lane)
     }
-}
 
-// MARK: What there is to see
+    // MARK: What there is to see
 
-extension SessionStateMachine {
     /// Returns the number of consumed events of `lane` that are not in work.
     public func queued(_ lane: Lane) -> Int { taken.count(lane) }
 
@@ -275,11 +273,9 @@ extension SessionStateMachine {
         processing == nil && ended.isEmpty && parked.isEmpty
             && Lane.allCases.allSatisfy { $0 == .retries || taken.count($0) == 0 }
     }
-}
 
-// MARK: What comes next
+    // MARK: What comes next
 
-extension SessionStateMachine {
     /// Returns the next step. Perform it before you ask for another.
     public mutating func next(at now: UnixTime) -> Action {
         if owesRollBack {

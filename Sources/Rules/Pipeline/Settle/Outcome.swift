@@ -101,9 +101,7 @@ public final class Settlement: Sendable {
         self.detail = detail
         self.algorithm = algorithm
     }
-}
 
-extension Settlement {
     /// Returns the settlement to try next if a topic refuses this settlement's record. For a token or a retry, that is
     /// a dead letter with the whole event. For a dead letter, it is a reference to `record`. Returns nil if the record
     /// is a reference already.

@@ -114,7 +114,7 @@ package struct TraceCarrier: Sendable {
 
 /// The sampled flag of an event's trace context, read without an allocation: most events are not sampled, and every
 /// event is checked.
-enum SampledFlag {
+private enum SampledFlag {
     case absent
     /// The event has a context that is sampled, or may be sampled.
     case set

@@ -1,5 +1,6 @@
 import Kafka
 import Pipeline
+import Wiring
 import WorkerConfiguration
 
 /// The records to produce for a transaction, and the result of each.
@@ -107,5 +108,12 @@ struct LargeRecords {
             return nil
         }
         return place
+    }
+}
+
+extension ProducerRecord {
+    /// A record of the pipeline's on its way to its topic.
+    init(_ record: OutputRecord, _ configuration: Configuration) {
+        self.init(topic: configuration.topic(for: record.destination), body: record.body)
     }
 }

@@ -2,6 +2,7 @@ import AdapterKit
 import Pipeline
 import Synchronization
 import Telemetry
+import Wiring
 import WorkerConfiguration
 
 /// The outcomes of events, by app. The worker counts them as they become visible and writes them out when somebody
@@ -102,7 +103,7 @@ final class OutcomeMetrics: Sendable {
 }
 
 /// The labels of an event's outcome in metrics.
-struct OutcomeLabels: Hashable {
+private struct OutcomeLabels: Hashable {
     let app: String
     let outcome: Outcome
     let algorithm: Algorithm?
@@ -126,5 +127,54 @@ struct OutcomeLabels: Hashable {
     /// Returns whether a newer token answers it: one that was made for several reports together, or an earlier one.
     func isSuperseded(together: Bool) -> Bool {
         if case .superseded(let why) = outcome { why.isCoalesced == together } else { false }
+    }
+}
+
+/// Counts how often each thing came; with a thousand apps there are a thousand kinds.
+struct Tally<Thing: Hashable> {
+    private var entries: [(thing: Thing, count: Int)] = []
+    /// The index of each thing in `entries`.
+    private var places: [Thing: Int] = [:]
+
+    mutating func count(_ thing: Thing) {
+        if let place = places[thing] {
+            entries[place].count += 1
+        } else {
+            places[thing] = entries.count
+            entries.append((thing, 1))
+        }
+    }
+
+    /// Returns the counts with their labels, which may occur several times. It leaves out things without labels and
+    /// things that were not counted.
+    func counts(_ labels: (Thing) -> [String]?) -> [(key: [String], value: Int)] {
+        entries.compactMap { thing, count in count > 0 ? labels(thing).map { ($0, count) } : nil }
+    }
+
+    /// Sets all counts to zero, and keeps their entries.
+    mutating func reset() { for index in entries.indices { entries[index].count = 0 } }
+}
+
+/// The times from report to published token, by app.
+struct AnswerMetrics: Sendable {
+    private let seconds: HistogramFamily
+
+    init(_ registry: MetricsRegistry) {
+        seconds = registry.histogram(
+            "remint_answer_seconds", "Time from the first report of a failure until its token is on the token topic.",
+            labels: ["app"], buckets: RecoveryTime.buckets)
+    }
+
+    /// Exposes the series of `app`, before its first token.
+    func begin(_ app: String) { seconds.begin(app) }
+
+    /// Counts the outcomes of a transaction that is visible.
+    func count(_ settlements: some Sequence<Settlement>, at now: UnixTime) {
+        var times: [String: [Double]] = [:]
+        for settlement in settlements {
+            guard let reported = settlement.reportedAt, let app = settlement.app else { continue }
+            times[app, default: []].append(RecoveryTime.seconds(from: reported, to: now))
+        }
+        for (app, times) in times { seconds.observe(times, [app]) }
     }
 }

@@ -5,6 +5,140 @@ import ServiceLifecycle
 import Wiring
 import WorkerConfiguration
 
+// MARK: Taking
+
+extension SessionLoop {
+    /// The most events taken at once from a lane whose partitions are paused. They are rebalances and errors, never
+    /// many.
+    private static let newsAtOnce = 100
+
+    /// Consumes the records that are present and may be consumed.
+    ///
+    /// - Returns: whether there may be more at once.
+    mutating func take() async throws(KafkaError) -> Bool {
+        var hasMore = false
+        for lane in Lane.allCases {
+            let consumer = lanes.consumers[lane]
+            // A worker that takes nothing must not seem gone, or the group gives its partitions away during a commit.
+            await consumer.keepAlive()
+            let limit: Int
+            switch machine.intake(lane) {
+            case .nothing: continue
+            case .news:
+                try await watch.apply(.everything, to: consumer, lane)
+                limit = Self.newsAtOnce
+            case .records(let count, let paused):
+                try await watch.apply(.some(paused), to: consumer, lane)
+                limit = count
+            }
+            let taken = await lanes.take(limit, of: lane)
+            hasMore = hasMore || limit > 0 && taken.count == limit
+            try handle(taken, lane)
+        }
+        return hasMore
+    }
+
+    mutating func handle(_ taken: LaneConsumers.Taken, _ lane: Lane) throws(KafkaError) {
+        for event in taken.others {
+            switch event {
+            case .record: break
+            case .endOfPartition(let partition, let end): machine.reached(end, of: partition, on: lane)
+            case .rebalance(let rebalance): rebalancing(SessionStateMachine.Rebalance(rebalance), lane)
+            case .error(let error): try handle(error, lane)
+            }
+        }
+        let records = batches[lane].passing(taken.records, lane)
+        guard !records.isEmpty else { return }
+        for regression in committed.regressions(in: records) {
+            observer.wentBack(regression.partition, to: regression.offset, from: regression.committed)
+        }
+        if records.count > taken.records.count { passed(records, lane) }
+        observer.took(taken.records.count, lane)
+        // Retries are dated by workers, perhaps by this one.
+        if lane == .live, let time = taken.time, time.milliseconds > clockSample.record?.milliseconds ?? .min {
+            clockSample.record = time
+        }
+        marks.took(taken.records)
+        machine.received(records, on: lane, at: context.now())
+    }
+
+    private mutating func handle(_ error: KafkaError, _ lane: Lane) throws(KafkaError) {
+        guard !error.isFatal else { throw error }
+        if error.code == .positionOutOfRange { return reopen("\(error)") }
+        if let place = error.batch { return failed(error, at: place, lane) }
+        context.reachability.noted(error)
+        observer.consumerFailed(error, lane)
+    }
+
+    // MARK: Rebalances
+
+    /// Begins a rebalance. What must be known before partitions are taken over is asked in the background.
+    private mutating func rebalancing(_ rebalance: SessionStateMachine.Rebalance, _ lane: Lane) {
+        let isPrepared = !rebalance.isAssignment || rebalance.partitions.isEmpty
+        machine.rebalancing(lane, rebalance, isPrepared: isPrepared)
+        rebalances[lane] += 1
+        forgetBatches(of: rebalance.partitions, lane)
+        if !isPrepared { lookUp(rebalance.partitions, lane) }
+    }
+
+    /// - Throws: `KafkaError` where it is not known where assigned partitions are to be read from.
+    mutating func answer(_ lane: Lane, _ rebalance: SessionStateMachine.Rebalance) async throws(KafkaError) {
+        let partitions = rebalance.partitions
+        var isAnswered = true
+        var starts: [TopicPartition: PartitionStart] = [:]
+        if case .assigned = rebalance, !partitions.isEmpty {
+            starts = try self.starts(of: partitions, lane)
+            committed.assigned(partitions)
+            assignments += 1
+        } else {
+            marks.drop(partitions)
+            lag.drop(partitions)
+            publishing.gavePartitionsUp()
+        }
+        observer.rebalanced(lane, partitions, isAssignment: rebalance.isAssignment)
+        do throws(KafkaError) {
+            try await lanes.consumers[lane].answer(Rebalance(rebalance), from: starts.mapValues(\.offset))
+        } catch {
+            observer.answeredLate(error)
+            starts = [:]
+            isAnswered = false
+        }
+        machine.answered(lane, from: starts.mapValues(\.offset))
+        watch.forget(lane)
+        try await settle(starts, lane)
+        if isAnswered, lane == .live, renewal == nil, !Task.isShuttingDownGracefully,
+            rebalance.isBeginning(with: starts.count)
+        {
+            begin?()
+            begin = nil
+        }
+    }
+}
+
+extension SessionStateMachine.Rebalance {
+    /// Returns whether a worker consumes after it answered with the starts of `count` partitions. Without the start of a partition,
+    /// the assignment is lost, or the worker stops. A worker that gets no partition, because the group has more members than
+    /// partitions, consumes too.
+    func isBeginning(with count: Int) -> Bool { isAssignment && partitions.count == count }
+
+    init(_ rebalance: Rebalance) {
+        switch rebalance.kind {
+        case .assigned: self = .assigned(rebalance.partitions)
+        case .revoked(let isLost): self = isLost ? .lost(rebalance.partitions) : .revoked(rebalance.partitions)
+        }
+    }
+}
+
+extension Rebalance {
+    init(_ rebalance: SessionStateMachine.Rebalance) {
+        switch rebalance {
+        case .assigned(let partitions): self.init(kind: .assigned, partitions: partitions)
+        case .revoked(let partitions): self.init(kind: .revoked(isLost: false), partitions: partitions)
+        case .lost(let partitions): self.init(kind: .revoked(isLost: true), partitions: partitions)
+        }
+    }
+}
+
 // MARK: Where partitions are read from
 
 extension SessionLoop {
@@ -186,4 +320,73 @@ struct LogViews: Sendable {
     let at: UnixTime
     /// The number of assignments by then.
     let assignments: Int
+}
+
+// MARK: Record batches that cannot be unpacked
+
+struct BatchEnd: Sendable {
+    let place: RecordPosition
+    /// The number of rebalances when the search began.
+    let rebalance: Int
+    /// The offset behind the batch; nil where it was not found.
+    let end: Int64?
+}
+
+extension SessionLoop {
+    /// Reacts to the error of the record batch at `place`.
+    mutating func failed(_ error: KafkaError, at place: RecordPosition, _ lane: Lane) {
+        context.reachability.noted(error)
+        switch batches[lane].failed(at: place, "\(error)") {
+        case .wait: break
+        case .seek(let offset): seeks[lane].append(PartitionOffset(TopicPartition(place), offset: offset))
+        case .find:
+            observer.batchFailed(error, at: place, lane)
+            background.addTask { [batchEnd, batchEnds, observer, wakeup = lanes.wakeup, number = rebalances[lane]] in
+                var end: Int64?
+                do throws(KafkaError) { end = try await batchEnd(place) } catch { observer.consumerFailed(error, lane) }
+                batchEnds[lane].add(BatchEnd(place: place, rebalance: number, end: end))
+                wakeup.signal()
+            }
+        }
+        showBatches()
+    }
+
+    /// Continues behind the batches whose ends were found. Each becomes a record of its own, whose dead letter and offset are
+    /// committed like any other's.
+    mutating func passBatches() async {
+        for lane in Lane.allCases {
+            for found in batchEnds[lane].take() ?? [] where found.rebalance == rebalances[lane] { pass(found, lane) }
+            let offsets = seeks[lane]
+            guard !offsets.isEmpty else { continue }
+            seeks[lane] = []
+            // The library returns to a batch that it could not leave, and reports it again.
+            do throws(KafkaError) { try await lanes.consumers[lane].seek(to: offsets) } catch {
+                observer.consumerFailed(error, lane)
+            }
+        }
+    }
+
+    private mutating func pass(_ found: BatchEnd, _ lane: Lane) {
+        let partition = TopicPartition(found.place)
+        guard let start = machine.frontier(of: partition, on: lane),
+            let batch = batches[lane].found(found.end, of: found.place, from: start)
+        else { return }
+        seeks[lane].append(PartitionOffset(partition, offset: batch.end))
+        let record = InputRecord(batch, lane: lane)
+        passed([record], lane)
+        machine.received([record], on: lane, at: context.now())
+    }
+
+    /// Reports the batches among `records`.
+    mutating func passed(_ records: [InputRecord], _ lane: Lane) {
+        for batch in records.lazy.compactMap(\.batch) { observer.passed(batch, lane) }
+        showBatches()
+    }
+
+    mutating func forgetBatches(of partitions: [TopicPartition], _ lane: Lane) {
+        batches[lane].forget(partitions)
+        showBatches()
+    }
+
+    private func showBatches() { observer.showBatches(Lane.allCases.flatMap { batches[$0].problems }) }
 }
