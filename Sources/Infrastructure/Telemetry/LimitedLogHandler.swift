@@ -1,4 +1,4 @@
-package import Logging
+public import Logging
 import Synchronization
 
 /// A log handler that passes on a few lines about each fault in a minute. Further ones have the level `debug`, and
@@ -63,5 +63,118 @@ package struct LimitedLogHandler: ForwardingLogHandler {
 
     private static func counting(_ count: Int, _ event: LogEvent) -> Logger.Metadata {
         (event.metadata ?? [:]).merging([LogKey.repeats: "\(count)"]) { _, new in new }
+    }
+}
+
+/// The limit on lines about the same fault: a few in any minute. A value without a clock.
+public struct RepeatLimit: Sendable {
+    /// The decision about a line.
+    public enum Verdict: Sendable, Equatable {
+        /// The line is written, with the number of lines that were not since the last one that was.
+        case written(suppressed: Int)
+        /// The line repeats others. The number of such lines in a row, with this one.
+        case repeated(Int)
+    }
+
+    private struct Lines {
+        var written: [Duration] = []
+        var suppressed = 0
+    }
+
+    /// The most lines about a fault in a minute.
+    public static let most = 5
+    private static let window = Duration.seconds(60)
+    /// The most faults that are remembered, so that no fault with endless names fills the memory.
+    private static let mostFaults = 1024
+
+    private var faults: [String: Lines] = [:]
+
+    /// No line yet.
+    public init() {}
+
+    /// Returns the decision about a line.
+    ///
+    /// - Parameters:
+    ///   - fault: the name of the fault that the line is about.
+    ///   - most: the most lines about it in a minute.
+    ///   - now: the time since any moment, by a clock that nobody sets.
+    public mutating func verdict(on fault: String, most: Int = Self.most, at now: Duration) -> Verdict {
+        if faults[fault] == nil, faults.count >= Self.mostFaults { forget(before: now - Self.window) }
+        var lines = faults[fault] ?? Lines()
+        lines.written.removeAll { $0 <= now - Self.window }
+        defer { faults[fault] = lines }
+        guard lines.written.count < most else {
+            lines.suppressed += 1
+            return .repeated(lines.suppressed)
+        }
+        lines.written.append(now)
+        defer { lines.suppressed = 0 }
+        return .written(suppressed: lines.suppressed)
+    }
+
+    private mutating func forget(before limit: Duration) {
+        faults = faults.filter { $0.value.written.last.map { $0 > limit } ?? false }
+        if faults.count >= Self.mostFaults { faults = [:] }
+    }
+}
+
+/// A log handler that passes on to another one the messages that a `LogLevel` admits at the moment. A level that a
+/// logger sets itself has precedence.
+package struct LevelledLogHandler: ForwardingLogHandler {
+    package var base: any LogHandler
+    private let level: LogLevel
+    private var own: Logger.Level?
+
+    /// A handler that passes the lines of `level` and above to `base`.
+    package init(_ base: any LogHandler, level: LogLevel) {
+        self.base = base
+        self.level = level
+    }
+
+    /// The logger's own level if it set one, else the process's.
+    package var logLevel: Logger.Level {
+        get { own ?? level.current }
+        set { own = newValue }
+    }
+
+    /// Hands `event` on; the logger looked at its level.
+    package func log(event: LogEvent) { base.log(event: event) }
+}
+
+/// The least level of a process's log lines, which may change while it runs.
+public final class LogLevel: Sendable {
+    private let value: Mutex<Logger.Level>
+
+    /// `level`, to begin with.
+    public init(_ level: Logger.Level) { value = Mutex(level) }
+
+    public var current: Logger.Level { value.withLock { $0 } }
+
+    /// Lines of `level` and above are written from now on.
+    public func set(_ level: Logger.Level) { value.withLock { $0 = level } }
+}
+
+/// A log handler that hands lines to another one, which also keeps the details that a logger adds to each line.
+package protocol ForwardingLogHandler: LogHandler {
+    var base: any LogHandler { get set }
+}
+
+extension ForwardingLogHandler {
+    /// The details of every line, as the other handler has them.
+    package var metadata: Logger.Metadata {
+        get { base.metadata }
+        set { base.metadata = newValue }
+    }
+
+    /// The source of details at the time of a line, as the other handler has it.
+    package var metadataProvider: Logger.MetadataProvider? {
+        get { base.metadataProvider }
+        set { base.metadataProvider = newValue }
+    }
+
+    /// The detail `key` of every line, as the other handler has it.
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { base[metadataKey: key] }
+        set { base[metadataKey: key] = newValue }
     }
 }
