@@ -182,7 +182,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             if let certificates = ClientCertificates(configuration) {
                 let watcher = CertificateWatcher(
                     certificates, logger: logger, renew: { [status] in status.renewClients() },
-                    ended: { metrics.set(certificateEnd: $0) })
+                    ended: { if let end = $0 { metrics.certificateEnd.set(Double(end.seconds)) } })
                 group.addTask { await watcher.run() }
             }
             group.addTask {
@@ -318,7 +318,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
         server.onListening = onListening
         server.tls = try address.certificate.map { (files) throws(WorkerError) in
             let certificate = try ServerCertificate.load(files, named: "admin.tls")
-            metrics.set(adminCertificateEnd: certificate.end)
+            metrics.adminCertificateEnd.set(Double(certificate.end.seconds))
             return certificate.configuration
         }
         return Task.detached {

@@ -2,7 +2,8 @@ import Synchronization
 
 /// The metrics of a process, in Prometheus' text format.
 ///
-/// Families are made once, at the start; values are added in batches, so that no event takes a lock of its own.
+/// Families are made once, at the start; values are added in batches, so that no event takes a lock of its own. A family
+/// is declared as a property, with its name and its meaning, and `add(familiesOf:)` adds all of them.
 public final class MetricsRegistry: Sendable {
     private let families = Mutex<[any MetricFamily]>([])
     private let apps = AppSeries()
@@ -18,12 +19,12 @@ public final class MetricsRegistry: Sendable {
     public func counter(
         _ name: String, _ help: String, labels: [String] = [], remainder: (@Sendable ([String]) -> [String])? = nil
     ) -> CounterFamily {
-        add(CounterFamily(description: MetricDescription(name: name, help: help, labels: labels), remainder: remainder))
+        add(CounterFamily(name, help, labels: labels, remainder: remainder))
     }
 
     /// Adds a family of values that grow and shrink.
     public func gauge(_ name: String, _ help: String, labels: [String] = []) -> GaugeFamily {
-        add(GaugeFamily(description: MetricDescription(name: name, help: help, labels: labels)))
+        add(GaugeFamily(name, help, labels: labels))
     }
 
     /// Adds a family of distributions.
@@ -32,7 +33,7 @@ public final class MetricsRegistry: Sendable {
     public func histogram(
         _ name: String, _ help: String, labels: [String] = [], buckets: [Double]
     ) -> HistogramFamily {
-        add(HistogramFamily(description: MetricDescription(name: name, help: help, labels: labels), bounds: buckets))
+        add(HistogramFamily(name, help, labels: labels, buckets: buckets))
     }
 
     /// Adds `work`, which is called before each exposition, for a caller that counts elsewhere and writes the counts
@@ -45,6 +46,15 @@ public final class MetricsRegistry: Sendable {
         for family in families.withLock({ $0 }) {
             guard let place = family.description.labels.firstIndex(of: name) else { continue }
             family.keep { $0.indices.contains(place) && isKept($0[place]) }
+        }
+    }
+
+    /// Adds the families that are properties of `owner` and have not been added, in the order of their declarations.
+    public func add(familiesOf owner: Any) {
+        let names = Set(families.withLock { $0 }.map(\.description.name))
+        for case let family as any MetricFamily in Mirror(reflecting: owner).children.map(\.value)
+        where !names.contains(family.description.name) {
+            _ = add(family)
         }
     }
 
@@ -124,6 +134,17 @@ protocol MetricFamily: Sendable {
     func write(_ apps: AppSeries, to text: inout String)
 }
 
+extension MetricFamily {
+    /// Writes one number for each series.
+    fileprivate func write(_ values: [[String]: Double], _ apps: AppSeries, to text: inout String) {
+        description.writeHeader(kind, to: &text)
+        let told = apps.fold(values, description.labels, isZero: { $0 == 0 }, +=)
+        for (labels, value) in told.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            description.writeSample("", labels, nil, value, to: &text)
+        }
+    }
+}
+
 /// The apps that have series of their own where there are very many apps. The first 500 with a value other than 0 keep
 /// their series until the process ends, so that no counter falls; the sum of the others has the value `other` in the
 /// label `app`.
@@ -174,10 +195,14 @@ public final class CounterFamily: MetricFamily {
     private let remainder: (@Sendable ([String]) -> [String])?
     private let values = Mutex(Counts())
 
+    /// A family whose name ends in `_total`.
+    ///
     /// - Parameter remainder: returns the label values under which `all` keeps the counts that are no longer exposed;
     ///   nil to forget them.
-    init(description: MetricDescription, remainder: (@Sendable ([String]) -> [String])? = nil) {
-        self.description = description
+    public init(
+        _ name: String, _ help: String, labels: [String] = [], remainder: (@Sendable ([String]) -> [String])? = nil
+    ) {
+        description = MetricDescription(name: name, help: help, labels: labels)
         self.remainder = remainder
     }
 
@@ -192,7 +217,7 @@ public final class CounterFamily: MetricFamily {
     }
 
     /// Sets the value to `total`, which is counted elsewhere and only grows.
-    func raise(to total: Double, _ labels: String...) {
+    public func raise(to total: Double, _ labels: String...) {
         values.withLock { $0.told[labels] = max(total, $0.told[labels] ?? 0) }
     }
 
@@ -216,16 +241,7 @@ public final class CounterFamily: MetricFamily {
 
     let kind = "counter"
 
-    private func told(_ apps: AppSeries) -> [[String]: Double] {
-        apps.fold(values.withLock { $0.told }, description.labels, isZero: { $0 == 0 }, +=)
-    }
-
-    func write(_ apps: AppSeries, to text: inout String) {
-        description.writeHeader(kind, to: &text)
-        for (labels, value) in told(apps).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-            description.writeSample("", labels, nil, value, to: &text)
-        }
-    }
+    func write(_ apps: AppSeries, to text: inout String) { write(values.withLock { $0.told }, apps, to: &text) }
 }
 
 /// Values that go up and down.
@@ -233,7 +249,10 @@ public final class GaugeFamily: MetricFamily {
     let description: MetricDescription
     private let values = Mutex<[[String]: Double]>([:])
 
-    init(description: MetricDescription) { self.description = description }
+    /// A family without values yet.
+    public init(_ name: String, _ help: String, labels: [String] = []) {
+        description = MetricDescription(name: name, help: help, labels: labels)
+    }
 
     public func set(_ value: Double, _ labels: String...) { values.withLock { $0[labels] = value } }
 
@@ -242,21 +261,15 @@ public final class GaugeFamily: MetricFamily {
     /// Replaces all values, and forgets those that `new` does not contain.
     public func replace(_ new: [[String]: Double]) { values.withLock { $0 = new } }
 
+    /// Replaces all values. Of two with the same labels, the first one counts.
+    public func replace(_ pairs: [([String], Double)]) { replace(Dictionary(pairs) { first, _ in first }) }
+
     /// Every value, by its label values.
     public var all: [[String]: Double] { values.withLock { $0 } }
 
     let kind = "gauge"
 
-    private func told(_ apps: AppSeries) -> [[String]: Double] {
-        apps.fold(all, description.labels, isZero: { $0 == 0 }, +=)
-    }
-
-    func write(_ apps: AppSeries, to text: inout String) {
-        description.writeHeader(kind, to: &text)
-        for (labels, value) in told(apps).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-            description.writeSample("", labels, nil, value, to: &text)
-        }
-    }
+    func write(_ apps: AppSeries, to text: inout String) { write(all, apps, to: &text) }
 }
 
 /// Distributions over fixed buckets.
@@ -272,9 +285,10 @@ public final class HistogramFamily: MetricFamily {
     public let bounds: [Double]
     private let values = Mutex<[[String]: Distribution]>([:])
 
-    init(description: MetricDescription, bounds: [Double]) {
-        self.description = description
-        self.bounds = bounds
+    /// - Parameter buckets: upper bounds, growing.
+    public init(_ name: String, _ help: String, labels: [String] = [], buckets: [Double]) {
+        description = MetricDescription(name: name, help: help, labels: labels)
+        bounds = buckets
     }
 
     private var empty: Distribution { Distribution(counts: Array(repeating: 0, count: bounds.count + 1)) }
@@ -307,17 +321,14 @@ public final class HistogramFamily: MetricFamily {
 
     let kind = "histogram"
 
-    private func told(_ apps: AppSeries) -> [[String]: Distribution] {
-        apps.fold(values.withLock { $0 }, description.labels, isZero: { $0.counts.allSatisfy { $0 == 0 } }) {
+    func write(_ apps: AppSeries, to text: inout String) {
+        description.writeHeader(kind, to: &text)
+        let told = apps.fold(values.withLock { $0 }, description.labels, isZero: { $0.counts.allSatisfy { $0 == 0 } }) {
             sum, other in
             for place in sum.counts.indices { sum.counts[place] += other.counts[place] }
             sum.sum += other.sum
         }
-    }
-
-    func write(_ apps: AppSeries, to text: inout String) {
-        description.writeHeader(kind, to: &text)
-        for (labels, value) in told(apps).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+        for (labels, value) in told.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             var below = 0
             for (bound, count) in zip(bounds + [.infinity], value.counts) {
                 below += count

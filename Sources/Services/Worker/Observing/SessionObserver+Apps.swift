@@ -86,7 +86,7 @@ extension SessionObserver {
     /// Shows the paused lanes in metrics and on the admin server.
     func show(_ pauses: LanePauses) {
         status.set(pauses.all)
-        metrics.set(paused: pauses.lanes)
+        for lane in Lane.allCases { metrics.pausedLanes.set(pauses.lanes.contains(lane) ? 1 : 0, lane.rawValue) }
     }
 
     func changed(_ change: LanePauses.Change) {
@@ -111,17 +111,18 @@ extension SessionObserver {
         lag: [[String]: Double], at time: UnixTime
     ) {
         metrics.set(machine, at: time)
-        metrics.set(lag: lag)
-        metrics.set(refusals: refusals)
+        metrics.partitions.lag.replace(lag)
+        metrics.refusingUsers.replace(refusals.map { ([$0.key], Double($0.value.refusing)) })
+        metrics.mintedUsers.replace(refusals.map { ([$0.key], Double($0.value.minted)) })
         let conditions = processor.lookupConditions
-        metrics.set(conditions, remembered: processor.rememberedAnswers)
+        metrics.lookups.set(conditions, remembered: processor.rememberedAnswers)
         let troubles = conditions.compactMap { account in account.trouble.map { "\(account.account): \($0)" } }
         status.degradations.set(.lookups, troubles.isEmpty ? nil : troubles.joined(separator: "; "))
     }
 
     /// Counts and logs the look-ups since the last call.
     func lookedUp(_ tally: LookupTally) {
-        metrics.add(tally)
+        metrics.lookups.add(tally)
         for notice in tally.notices {
             switch notice {
             case .opened(let account, let detail):

@@ -98,7 +98,7 @@ final class SessionObserver: Sendable {
     /// Notes that `count` records of `lane` were taken, so that its topics can be read.
     func took(_ count: Int, _ lane: Lane) {
         if status.problems[.topics] != nil { setUnread(nil, lane) }
-        metrics.took(count, lane)
+        metrics.events.add(count, lane.rawValue)
     }
 
     /// Sets the reason why `lane` cannot be read; nil where it can.
@@ -150,7 +150,8 @@ final class SessionObserver: Sendable {
     func commitEnded(
         _ unit: CommitUnit, _ result: CommitResult, from start: UnixTime, to end: UnixTime, in length: Duration
     ) {
-        metrics.ended(result, seconds: length / .seconds(1))
+        metrics.transactionTime.observe(length / .seconds(1))
+        metrics.transactions.add(1, result.name)
         guard case .committed(let unit) = result else {
             tracing?.ended(unit, failure: result.name, from: start, to: end, topic: topic)
             return
@@ -203,7 +204,7 @@ final class SessionObserver: Sendable {
     func compared(_ result: ClockWatch.Result) {
         status.set(.clock, result.problem, isFault: false)
         status.set(isClockCompared: result.isCompared)
-        metrics.set(clockOffsets: result.offsets)
+        metrics.clockOffset.replace(result.offsets.map { ([$0.key.rawValue], $0.value) })
         for notice in result.notices {
             switch notice {
             case .differs(let detail):
@@ -254,7 +255,7 @@ final class SessionObserver: Sendable {
 
     /// Notes the longest throttle of late.
     func throttled(_ throttle: Duration, _ quota: BrokerQuota.Look) {
-        metrics.set(throttle: throttle)
+        metrics.throttle.set(throttle / .seconds(1))
         guard quota.isNew || throttle > .zero else { return }
         let seconds = "\((throttle / .milliseconds(100)).rounded() / 10) s"
         status.degradations.set(
@@ -326,7 +327,7 @@ final class SessionObserver: Sendable {
             metadata: [LogKey.kafkaError: "\(error)"])
     }
 
-    func opened() { metrics.opened() }
+    func opened() { metrics.sessions.add() }
 
     /// Notes that a session has its first live partitions.
     func began(_ configuration: Configuration, bootstrapServers: String, instance: String) {

@@ -8,47 +8,40 @@ import WorkerConfiguration
 /// The outcomes of events, by app. The worker counts them as they become visible and writes them out when somebody
 /// reads the metrics. It does not build the labels of a thousand apps for each transaction.
 final class OutcomeMetrics: Sendable {
-    private let outcomes: CounterFamily
-    private let reports: CounterFamily
-    private let unkeyed: CounterFamily
-    private let coalesced: CounterFamily
-    private let superseded: CounterFamily
-    private let minted: CounterFamily
-    private let clockSkew: CounterFamily
-    private let unreadableTimes: CounterFamily
+    private let outcomes = CounterFamily(
+        "remint_outcomes_total",
+        "Outcomes, final or deferred, by outcome, code of the outcome, and the vendor's name for the failure.",
+        labels: ["app", "outcome", "code", "reason"],
+        // Apps that are no more have outcomes, too.
+        remainder: { labels in ["", labels[1], labels[2], ""] })
+    private let reports = CounterFamily(
+        "remint_reports_total",
+        "Reports, by signer: the state of the key version that signed the token in the report (active, passive, prepared, retired), foreign for any other, or none if the report needs no token.",
+        labels: ["app", "signer"])
+    private let unkeyed = CounterFamily(
+        "remint_unkeyed_events_total", "Events without a key; any worker may get them.", labels: ["app"])
+    private let coalesced = CounterFamily(
+        "remint_coalesced_total",
+        "Superseded events that the worker answered together with another event of the same failure.",
+        labels: ["app"])
+    private let superseded = CounterFamily(
+        "remint_superseded_total", "Superseded events that are not in remint_coalesced_total.", labels: ["app"])
+    private let minted = CounterFamily(
+        "remint_minted_total", "Tokens that the worker published.", labels: ["app", "algorithm"])
+    private let clockSkew = CounterFamily(
+        "remint_clock_skew_total",
+        "Reports that a token has expired, although the user's token has not: a clock is wrong, or an SDK names the wrong token.",
+        labels: ["app"])
+    private let unreadableTimes = CounterFamily(
+        "remint_unreadable_times_total",
+        "Events whose stated time of the failure is no RFC 3339 date-time; the record's timestamp counts instead.",
+        labels: ["app"])
     private let tally = Mutex(Tally<OutcomeLabels>())
     private let writing = Mutex(())
 
     init(_ registry: MetricsRegistry) {
-        outcomes = registry.counter(
-            "remint_outcomes_total",
-            "Outcomes, final or deferred, by outcome, code of the outcome, and the vendor's name for the failure.",
-            labels: ["app", "outcome", "code", "reason"],
-            // Apps that are no more have outcomes, too.
-            remainder: { labels in ["", labels[1], labels[2], ""] })
-        reports = registry.counter(
-            "remint_reports_total",
-            "Reports, by signer: the state of the key version that signed the token in the report (active, passive, prepared, retired), foreign for any other, or none if the report needs no token.",
-            labels: ["app", "signer"])
-        unkeyed = registry.counter(
-            "remint_unkeyed_events_total", "Events without a key; any worker may get them.", labels: ["app"])
-        coalesced = registry.counter(
-            "remint_coalesced_total",
-            "Superseded events that the worker answered together with another event of the same failure.",
-            labels: ["app"])
-        superseded = registry.counter(
-            "remint_superseded_total", "Superseded events that are not in remint_coalesced_total.", labels: ["app"])
-        minted = registry.counter(
-            "remint_minted_total", "Tokens that the worker published.", labels: ["app", "algorithm"])
-        clockSkew = registry.counter(
-            "remint_clock_skew_total",
-            "Reports that a token has expired, although the user's token has not: a clock is wrong, or an SDK names the wrong token.",
-            labels: ["app"])
-        unreadableTimes = registry.counter(
-            "remint_unreadable_times_total",
-            "Events whose stated time of the failure is no RFC 3339 date-time; the record's timestamp counts instead.",
-            labels: ["app"])
         registry.beforeReading { [self] in write() }
+        registry.add(familiesOf: self)
     }
 
     /// Exposes the series of `apps`, and of events without a configured app, before their first event.
@@ -157,12 +150,12 @@ struct Tally<Thing: Hashable> {
 
 /// The times from report to published token, by app.
 struct AnswerMetrics: Sendable {
-    private let seconds: HistogramFamily
+    private let seconds = HistogramFamily(
+        "remint_answer_seconds", "Time from the first report of a failure until its token is on the token topic.",
+        labels: ["app"], buckets: RecoveryTime.buckets)
 
     init(_ registry: MetricsRegistry) {
-        seconds = registry.histogram(
-            "remint_answer_seconds", "Time from the first report of a failure until its token is on the token topic.",
-            labels: ["app"], buckets: RecoveryTime.buckets)
+        registry.add(familiesOf: self)
     }
 
     /// Exposes the series of `app`, before its first token.

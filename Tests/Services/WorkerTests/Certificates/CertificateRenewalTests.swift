@@ -5,6 +5,7 @@ import Foundation
 import JOSE
 import Kafka
 import Logging
+import Telemetry
 import Testing
 import WorkerConfiguration
 import WorkerTestSupport
@@ -111,7 +112,7 @@ private typealias Certificates = CertificateTestSupport.Certificates
         let log = RecordingLog(), status = WorkerStatus(), metrics = WorkerMetrics()
         let watcher = CertificateWatcher(
             files, logger: log.logger(.info), interval: .milliseconds(5), renew: { status.renewClients() },
-            ended: { metrics.set(certificateEnd: $0) })
+            ended: { if let end = $0 { metrics.certificateEnd.set(Double(end.seconds)) } })
         let watching = Task { await watcher.run() }
         defer { watching.cancel() }
         try replace("client.pem", with: "old.pem", in: certificates)

@@ -75,7 +75,7 @@ struct OutcomeMetricsTests {
         metrics.ends.count([end("a", .minted, .rs256), end("b", .minted, .hs256), end("b", .skipped("why"))])
         var tally = LookupTally()
         for app in ["a", "b"] { tally.count(verdict: "exists", of: app) }
-        metrics.add(tally)
+        metrics.lookups.add(tally)
         metrics.keep(apps: ["a"], accounts: [])
         // An event that was in work ended since.
         metrics.ends.count([end("b", .minted, .hs256)])
@@ -117,8 +117,8 @@ struct OutcomeMetricsTests {
         func condition(_ account: String) -> LookupCondition {
             LookupCondition(account: account, circuit: "closed", trouble: nil, waiting: 1, inFlight: 1)
         }
-        metrics.set([condition("a"), condition("b")], remembered: 0)
-        metrics.set([condition("b")], remembered: 0)
+        metrics.lookups.set([condition("a"), condition("b")], remembered: 0)
+        metrics.lookups.set([condition("b")], remembered: 0)
         let text = metrics.registry.exposition()
         #expect(!text.contains(#"account="a""#) && text.contains(#"account="b""#))
     }

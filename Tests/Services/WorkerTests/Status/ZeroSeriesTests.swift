@@ -86,7 +86,7 @@ import WorkerTestSupport
     @Test func `each counter whose increase fires an alert exists before its first increase`() throws {
         let (metrics, _) = try metrics()
         metrics.partitions.begin([TopicPartition(topic: "t", partition: 0)])
-        metrics.opened()
+        metrics.sessions.add()
         let rules = try String(
             contentsOf: Repository.root.appending(path: "config/prometheus/remint.rules.yaml"), encoding: .utf8)
         let text = metrics.registry.exposition()
