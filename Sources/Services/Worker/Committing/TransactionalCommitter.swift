@@ -18,7 +18,11 @@ struct TransactionalCommitter: Committer {
     let configuration: Configuration
     let now: @Sendable () -> UnixTime
     var callLimit = Transactions.callLimit
-    private var transactions: Transactions { Transactions(producer: producer, callLimit: callLimit) }
+    /// The brokers' quota, which makes the timeout longer; nil for none.
+    var quota: BrokerQuota?
+    private var transactions: Transactions {
+        Transactions(producer: producer, callLimit: quota?.stretched(callLimit) ?? callLimit)
+    }
 
     func commit(_ unit: CommitUnit, _ additions: Additions) async -> CommitResult {
         var unit = unit
@@ -85,14 +89,15 @@ struct TransactionalCommitter: Committer {
         do throws(KafkaError) { groups = try await identities(unit) } catch {
             return .ended(await transactions.abort().map { CommitResult(ended: $0) } ?? .aborted(error))
         }
+        let transactions = transactions
         for (offsets, group) in groups {
             let error = await transactions.repeating { () throws(KafkaError) in
-                try await producer.sendOffsets(offsets, of: group, within: min(.seconds(10), callLimit))
+                try await producer.sendOffsets(offsets, of: group, within: transactions.callLimit / 2)
             }
             if let error { return await abort(after: error, deliveries) }
         }
         let error = await transactions.repeating { () throws(KafkaError) in
-            try await producer.commitTransaction(within: callLimit)
+            try await producer.commitTransaction(within: transactions.callLimit)
         }
         if let error { return .ended(CommitResult(ended: error)) }
         return .ended(.committed(unit))

@@ -72,7 +72,9 @@ struct Session {
             .partitionCount
         let floor = VersionFloor(context, bootstrapServers: bootstrapServers)
         producer.prepare(configuration.outputTopics)
-        if let end = await waitForClearance(of: &blockage, Transactions(producer: producer)) { return end }
+        let transactions = Transactions(
+            producer: producer, callLimit: context.quota.stretched(Transactions.callLimit))
+        if let end = await waitForClearance(of: &blockage, transactions) { return end }
         let wakeup = Wakeup()
         let control = ControlTopic(
             configuration, bootstrapServers: bootstrapServers, now: context.now, unreadable: context.unreadable,
@@ -183,7 +185,8 @@ struct Session {
     {
         if isExactlyOnce {
             return TransactionalCommitter(
-                producer: producer, consumers: lanes.consumers, configuration: configuration, now: context.now)
+                producer: producer, consumers: lanes.consumers, configuration: configuration, now: context.now,
+                quota: context.quota)
         }
         return AtLeastOnceCommitter(
             producer: producer, consumers: lanes.consumers, configuration: configuration, now: context.now,

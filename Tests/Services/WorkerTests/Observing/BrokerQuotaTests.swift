@@ -1,3 +1,4 @@
+import Pipeline
 import Testing
 
 @testable import Worker
@@ -24,6 +25,21 @@ import Testing
         #expect(quota.isOverdue(.seconds(4), .seconds(4), at: start))
         #expect(!quota.isOverdue(.milliseconds(3999), .seconds(4), at: start), "another worker took the id")
         #expect(!quota.isOverdue(.seconds(9), .seconds(4), at: start + BrokerQuota.memory))
+    }
+
+    @Test func `the timeout of a call grows with the longest throttle, up to a bound`() {
+        let (quota, limit) = (BrokerQuota(), Duration.seconds(20))
+        #expect(quota.stretched(limit, at: start) == limit)
+        quota.note(.seconds(6), at: start)
+        quota.note(.seconds(1), at: start + .seconds(1))
+        #expect(quota.stretched(limit, at: start + .seconds(1)) == .seconds(32))
+        quota.note(.seconds(30), at: start + .seconds(2))
+        #expect(quota.stretched(limit, at: start + .seconds(2)) == BrokerQuota.longestCall)
+        #expect(quota.stretched(.seconds(60), at: start + .seconds(2)) == .seconds(60), "no timeout gets shorter")
+        #expect(BrokerQuota.longestCall * 2 < SessionProgress.end)
+        quota.note(.seconds(2), at: start + .seconds(90))
+        #expect(quota.stretched(limit, at: start + .seconds(90)) == .seconds(24), "the longest one is over")
+        #expect(quota.stretched(limit, at: start + .seconds(150)) == limit)
     }
 
     @Test func `the size of commits is learned only under a throttle`() {
