@@ -4,13 +4,11 @@ public import Formats
 public struct EndedSpan: Sendable, Equatable {
     /// The side of an exchange that a span is, by OpenTelemetry's names.
     public enum Kind: Sendable {
-        /// Work inside this process.
         case `internal`
         /// A request of another process, which waits for this one's answer.
         case server
         /// A request to another process, for whose answer this one waits.
         case client
-        /// A record that another process reads later.
         case producer
         /// A record that another process wrote before, and that this one reads.
         case consumer
@@ -64,12 +62,10 @@ public struct EndedSpan: Sendable, Equatable {
     public let context: TraceContext
     /// The span that it is part of; nil for one that began its trace.
     public let parent: TraceContext?
-    /// The side of an exchange that the span is.
     public let kind: Kind
     public let start: UnixTime
     /// The end; never before the beginning.
     public let end: UnixTime
-    /// The facts that are known of the span.
     public let attributes: [Attribute]
     /// The spans of other traces, or of other parts of its own, that it has to do with.
     public let links: [TraceContext]

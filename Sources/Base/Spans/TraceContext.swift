@@ -4,7 +4,6 @@ public struct TraceContext: Sendable, Hashable {
     private let trace: TraceNumber
     /// The span. Not zero.
     private let span: UInt64
-    /// Whether the trace's origin asks for recording.
     public let isSampled: Bool
     /// `tracestate`, handed on as it came; empty for none.
     public let state: String
@@ -29,7 +28,6 @@ public struct TraceContext: Sendable, Hashable {
         return TraceContext(trace: trace, span: fresh(&random), isSampled: true, state: "")
     }
 
-    /// Returns a new span of the same trace.
     public func child(using random: inout some RandomNumberGenerator) -> TraceContext {
         TraceContext(trace: trace, span: Self.fresh(&random), isSampled: isSampled, state: state)
     }

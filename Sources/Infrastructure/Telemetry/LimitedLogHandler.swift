@@ -89,7 +89,6 @@ public struct RepeatLimit: Sendable {
 
     private var faults: [String: Lines] = [:]
 
-    /// No line yet.
     public init() {}
 
     /// Returns the decision about a line.
@@ -131,7 +130,6 @@ package struct LevelledLogHandler: ForwardingLogHandler {
         self.level = level
     }
 
-    /// The logger's own level if it set one, else the process's.
     package var logLevel: Logger.Level {
         get { own ?? level.current }
         set { own = newValue }

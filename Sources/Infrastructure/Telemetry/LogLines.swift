@@ -4,16 +4,12 @@ public import Logging
 /// Writes one JSON object per log line to standard error: `time`, `level`, `message`, `logger`, then the details by their
 /// keys.
 public struct JSONLogHandler: LogHandler {
-    /// The least level of the lines that it writes.
     public var logLevel: Logger.Level
-    /// The details of every line.
     public var metadata: Logger.Metadata = [:]
-    /// The source of details at the time of a line.
     public var metadataProvider: Logger.MetadataProvider?
     private let label: String
     private let write: @Sendable (String) -> Void
 
-    /// A handler for the logger `label` that hands finished lines to `write`.
     public init(
         label: String, level: Logger.Level, write: @escaping @Sendable (String) -> Void = JSONLogHandler.standardError
     ) {
@@ -22,13 +18,11 @@ public struct JSONLogHandler: LogHandler {
         self.write = write
     }
 
-    /// The detail `key` of every line.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    /// Writes `event` as one line.
     public func log(event: LogEvent) {
         var line = "{\"time\":\(Self.quoted(Date.now.formatted(LogLine.timeFormat)))"
         line += ",\"level\":\"\(event.level)\",\"message\":\(Self.quoted(event.message.description))"
@@ -46,7 +40,6 @@ public struct JSONLogHandler: LogHandler {
 
     private static let ownNames: Set<String> = ["time", "level", "message", "logger", "error"]
 
-    /// Returns `text` as a JSON string.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -69,19 +62,13 @@ public struct JSONLogHandler: LogHandler {
 /// Writes one line of text per log line to standard error, for people: the time, the level, the message, then the details
 /// as `key=value`. A value with spaces or quotes is a JSON string.
 public struct TextLogHandler: LogHandler {
-    /// The least level of the lines that it writes.
     public var logLevel: Logger.Level
-    /// The details of every line.
     public var metadata: Logger.Metadata = [:]
-    /// The source of details at the time of a line.
     public var metadataProvider: Logger.MetadataProvider?
     private let write: @Sendable (String) -> Void
     private let now: @Sendable () -> Date
-
-    /// The width of the longest level.
     private static let levelWidth = 8
 
-    /// A handler that hands finished lines to `write`.
     public init(
         level: Logger.Level, write: @escaping @Sendable (String) -> Void = JSONLogHandler.standardError,
         now: @escaping @Sendable () -> Date = { .now }
@@ -91,13 +78,11 @@ public struct TextLogHandler: LogHandler {
         self.now = now
     }
 
-    /// The detail `key` of every line.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    /// Writes `event` as one line.
     public func log(event: LogEvent) {
         let level = "\(event.level)"
         let padding = String(repeating: " ", count: max(0, Self.levelWidth - level.utf8.count))
@@ -127,7 +112,6 @@ public struct TextLogHandler: LogHandler {
 
 /// The parts that the lines of all formats share.
 enum LogLine {
-    /// The time to the millisecond, in UTC.
     static let timeFormat = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
     /// Returns the details of a line, by their keys: a line's own have precedence over the logger's.
@@ -145,7 +129,6 @@ enum LogLine {
         return [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
     }
 
-    /// Writes a line to standard error, whole.
     @Sendable static func write(_ line: String) {
         // A full disk behind standard error is no reason to stop minting; `write(_:)` would trap.
         try? FileHandle.standardError.write(contentsOf: Data(line.utf8))

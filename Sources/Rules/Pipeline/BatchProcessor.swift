@@ -210,18 +210,13 @@ public struct BatchProcessor: Sendable {
         for reply in replies { resolver.scheduler.received(reply, at: time, random: &random) }
     }
 
-    /// Returns the look-up counts since the last call.
     public mutating func takeLookupTally() -> LookupTally { resolver.scheduler.takeTally() }
 
-    /// The current state of the look-ups' accounts.
     public var lookupConditions: [LookupCondition] { resolver.scheduler.conditions(at: now()) }
-
-    /// The number of cached answers of vendors.
     public var rememberedAnswers: Int { resolver.scheduler.remembered }
 
     /// A change that an operator should know of.
     public enum Alarm: Sendable, Equatable {
-        /// This worker suspended an app by the fleet's counts.
         case suspended(Suspension)
         /// This worker suspended an app for its own partitions, because it cannot know the other workers' counts.
         case suspendedHere(Suspension)
@@ -229,7 +224,6 @@ public struct BatchProcessor: Sendable {
         case narrowed(Suspension)
         /// The share of an app's users who refuse our tokens is high enough for an alert, but not for a suspension.
         case refusing(app: String, RefusalCounts)
-        /// The share of refusing users is low again.
         case accepting(app: String, RefusalCounts)
         case resumed(Suspension, Resumption)
         /// The fleet suspended or paused an app, at another worker or by an operator.
@@ -238,27 +232,21 @@ public struct BatchProcessor: Sendable {
 
     /// The reason that an app's events are answered again.
     public enum Resumption: String, Sendable {
-        /// Users who got tokens do not refuse them.
         case probe
-        /// An operator resumed the app, or another worker did.
         case told
-        /// The pause has passed its end.
         case elapsed
     }
 
-    /// Returns the alarms since the last call.
     public mutating func takeAlarms() -> [Alarm] {
         defer { alarms = [] }
         return alarms
     }
 
-    /// The suspensions and pauses of apps.
     public var suspensions: [Suspension] { admission.suspensions.all }
 
     /// Returns the time from which an event of the suspended `app` may be its probe; nil while there is one.
     package func nextProbe(of app: String) -> UnixTime? { admission.suspensions.nextProbe(of: app) }
 
-    /// The number of remembered subjects, and the memory's size in bytes.
     public var memory: (subjects: Int, bytes: Int) { admission.memory }
 
     /// Ends the suspension of `app`. Its events are answered when they return from the retry tiers.
@@ -337,14 +325,12 @@ public struct BatchProcessor: Sendable {
         admission.suspensions.dueReports(at: now())
     }
 
-    /// Returns this worker's counts of each app.
     public mutating func refusalCounts() -> [String: RefusalCounts] { admission.suspensions.counts(at: now()) }
 }
 
 /// The configuration of a processor, which can be replaced between two batches.
 public struct ProcessorTerms: Sendable {
     public var apps: [App]
-    /// The names of the apps that did not change.
     public var unchanged: Set<String>
     /// Topics that belong to single apps, but to none of `apps`.
     public var reservedTopics: Set<String>
@@ -353,13 +339,11 @@ public struct ProcessorTerms: Sendable {
     /// The rules of coalescing and of the loop guard. The capacity for subjects does not change.
     public var admission: AdmissionRules
     public var retries: RetryPolicy
-    /// The credentials of the apps' look-ups.
     public var accounts: [LookupAccount]
     /// The previous names of the accounts that stay, by their names.
     public var accountsBefore: [String: String]
     /// The accounts that stay, but with another endpoint or other credentials.
     public var fixedAccounts: Set<String>
-    /// The maximum number of cached answers of vendors.
     public var rememberedAnswers: Int
 
     public init(

@@ -30,9 +30,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     let configuration: Configuration
     private let rings: FirstRings
-    /// The rings' listings as they were when they were read.
     private let revisions: [String: FileRevision?]
-    /// The configuration's files as they were when they were read.
     private let files: [String: FileRevision?]
     /// The source for configuration reloads; nil for none.
     private let origin: ConfigurationOrigin?
@@ -45,7 +43,6 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     let logger: Logger
     let signingLanes: Int
     let now: @Sendable () -> UnixTime
-    /// The versions that the status and the metrics show.
     let build: BuildInfo
     private let observe: (@Sendable ([Settlement]) -> Void)?
     private let isReady: @Sendable (String) -> Void
@@ -399,7 +396,6 @@ private final class FirstRings: Sendable {
 
     init(_ rings: [KeyRing]) { self.rings = Mutex(rings) }
 
-    /// Returns all rings, once.
     func take() -> [KeyRing] {
         rings.withLock { rings in
             defer { rings = [] }

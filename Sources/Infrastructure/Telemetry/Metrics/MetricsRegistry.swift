@@ -9,7 +9,6 @@ public final class MetricsRegistry: Sendable {
     private let apps = AppSeries()
     private let readers = Mutex<[@Sendable () -> Void]>([])
 
-    /// A registry without metrics.
     public init() {}
 
     /// Adds a family of values that only grow; its name ends in `_total`.
@@ -22,7 +21,6 @@ public final class MetricsRegistry: Sendable {
         add(CounterFamily(name, help, labels: labels, remainder: remainder))
     }
 
-    /// Adds a family of values that grow and shrink.
     public func gauge(_ name: String, _ help: String, labels: [String] = []) -> GaugeFamily {
         add(GaugeFamily(name, help, labels: labels))
     }
@@ -127,7 +125,6 @@ struct MetricDescription: Sendable {
 /// A family of metrics: one name, several label values.
 protocol MetricFamily: Sendable {
     var description: MetricDescription { get }
-    /// The family's type, as Prometheus names it.
     var kind: String { get }
     /// Forgets the series whose label values `isKept` does not name.
     func keep(where isKept: ([String]) -> Bool)
@@ -135,7 +132,6 @@ protocol MetricFamily: Sendable {
 }
 
 extension MetricFamily {
-    /// Writes one number for each series.
     fileprivate func write(_ values: [[String]: Double], _ apps: AppSeries, to text: inout String) {
         description.writeHeader(kind, to: &text)
         let told = apps.fold(values, description.labels, isZero: { $0 == 0 }, +=)
@@ -151,7 +147,6 @@ extension MetricFamily {
 final class AppSeries: Sendable {
     static let most = 500
     static let rest = "other"
-    /// Events that name no configured app.
     private static let unknown = "unknown"
 
     private let shown = Mutex<Set<String>>([])
@@ -206,10 +201,8 @@ public final class CounterFamily: MetricFamily {
         self.remainder = remainder
     }
 
-    /// Adds `count` to the value with these label values.
     public func add(_ count: Int = 1, _ labels: String...) { add([labels: count]) }
 
-    /// Adds several counts at once, with their label values.
     public func add(_ counts: some Sequence<(key: [String], value: Int)>) {
         values.withLock { values in
             for (labels, count) in counts { values.told[labels, default: 0] += Double(max(0, count)) }
@@ -264,7 +257,6 @@ public final class GaugeFamily: MetricFamily {
     /// Replaces all values. Of two with the same labels, the first one counts.
     public func replace(_ pairs: [([String], Double)]) { replace(Dictionary(pairs) { first, _ in first }) }
 
-    /// Every value, by its label values.
     public var all: [[String]: Double] { values.withLock { $0 } }
 
     let kind = "gauge"
@@ -298,7 +290,6 @@ public final class HistogramFamily: MetricFamily {
 
     public func observe(_ observation: Double, _ labels: String...) { observe([observation], labels) }
 
-    /// Adds observations with the same label values, under one lock.
     public func observe(_ observations: [Double], _ labels: [String]) {
         guard !observations.isEmpty else { return }
         values.withLock { values in

@@ -4,7 +4,6 @@ import Glibc
 /// The metrics of the process itself, under the names that Prometheus' client libraries use. They are read when somebody
 /// reads the metrics, and never for an event.
 public enum ProcessMetrics {
-    /// Adds the families to `registry`.
     public static func expose(in registry: MetricsRegistry) {
         let processor = registry.counter("process_cpu_seconds_total", "Processor time of the process, in seconds.")
         let resident = registry.gauge("process_resident_memory_bytes", "Resident memory of the process, in bytes.")
@@ -88,7 +87,6 @@ struct ProcessFigures: Sendable, Equatable {
     /// Returns the limit of open files of this process; nil if the system has no `/proc`.
     static func fileLimit() -> Double? { text(of: "/proc/self/limits").flatMap { fileLimit(in: $0) } }
 
-    /// Returns the contents of the file at `path`; nil if it cannot be read.
     static func text(of path: String) -> String? {
         (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -96,7 +94,6 @@ struct ProcessFigures: Sendable, Equatable {
 
 /// The resident memory of this process, and the limit at which the kernel kills it.
 public struct ProcessMemory: Sendable, Equatable {
-    /// The share of the limit at which memory is short.
     static let share = 0.85
 
     let resident: Double

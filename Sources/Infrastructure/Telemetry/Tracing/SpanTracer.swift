@@ -28,7 +28,6 @@ public struct SpanTracer: Tracer {
             to: own.isSampled ? spans : nil)
     }
 
-    /// Spans are handed on as they end.
     public func forceFlush() {}
 
     /// Reads the trace context of W3C from `carrier` into `context`.
@@ -90,8 +89,6 @@ public final class RecordedSpan: Tracing.Span {
     /// Further links are dropped without an error: nothing may grow without end.
     private static let mostLinks = 1000
     private static let mostEvents = 100
-
-    /// The context that the span's children continue.
     public let context: ServiceContext
     private let own: TraceContext
     private let parent: TraceContext?

@@ -41,9 +41,7 @@ struct Admission: Sendable {
         suspensions.apply(self.rules, for: apps)
     }
 
-    /// Whether the memory is on.
     var isOn: Bool { rules.subjects > 0 }
-    /// The number of remembered subjects, and the memory's size in bytes.
     var memory: (subjects: Int, bytes: Int) { (mints.count, mints.bytes) }
 
     // MARK: Verdicts
@@ -218,7 +216,6 @@ struct Admission: Sendable {
         suspensions.confirm(throughBatch: number)
     }
 
-    /// Forgets all unconfirmed tokens, which were not published.
     mutating func rollBack() {
         mints.rollBack()
         suspensions.rollBack()
@@ -325,7 +322,6 @@ enum Finding: Sendable, Equatable {
 
 /// The limits of admission, in microseconds and counts.
 public struct AdmissionRules: Sendable, Equatable {
-    /// The number of remembered subjects; 0 turns coalescing and the loop guard off.
     public var subjects: Int
     /// The time after a token in which every report without the failed token's name belongs to the answered failure, in
     /// microseconds. One failure causes several SDK callbacks, and a device needs a moment to fetch the token.
@@ -350,8 +346,6 @@ public struct AdmissionRules: Sendable, Equatable {
     /// several users make the next wait longer, up to 15 times the first.
     public var probeWait: Int64
     public var worker: String
-
-    /// The share of refusing users that raises an alert.
     static let shareToWarn = 0.05
 
     /// The minimum time between two of a worker's records with its counts of an app, in microseconds.

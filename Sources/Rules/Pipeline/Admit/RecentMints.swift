@@ -8,7 +8,6 @@ import AdapterKit
 ///
 /// Changes since the last `confirm` can be rolled back: the token of an aborted transaction was never published.
 struct RecentMints: Sendable {
-    /// The maximum number of subjects in a generation.
     let capacity: Int
     private var young: MintTable
     private var old: MintTable
@@ -25,7 +24,6 @@ struct RecentMints: Sendable {
     /// The number of remembered subjects; a subject in both generations counts twice.
     var count: Int { young.count + old.count }
 
-    /// The memory's size in bytes.
     var bytes: Int { young.bytes + old.bytes }
 
     /// Returns the latest token of `id`; nil if none is remembered.
@@ -95,7 +93,6 @@ struct RecentMint: Sendable, Equatable {
     /// The time that stands for no token.
     static let never = UnixTime(microseconds: .min)
 
-    /// An empty entry.
     static let none = RecentMint(
         id: SubjectID(high: 0, low: 0), mintedAt: never, token: 0, replaced: (0, 0), expiresAt: 0, keyPrint: 0,
         device: 0, streak: 0, recent: 0, answers: .none)

@@ -27,7 +27,6 @@ struct RefusalShare: Sendable {
     /// The length of the window, in microseconds, like `minimumAge` and `width`.
     private let window: Int64
     private let minimumAge: Int64
-    /// The length of a slice.
     private let width: Int64
     /// The number of users per slice: one for each user and slice.
     private var marks: [Int64: Int] = [:]
@@ -146,7 +145,6 @@ struct RefusalShare: Sendable {
         return counts
     }
 
-    /// Forgets the refusing users whose tokens have left the window.
     mutating func prune(at now: UnixTime) {
         refusers = refusers.filter { isWithin(slice(of: $0.value.latest ?? $0.value.refusedAt), at: now) }
         devices = devices.filter { refusers[$0.value] != nil }
@@ -166,7 +164,6 @@ struct RefusalShare: Sendable {
 
     private func isMature(_ time: UnixTime, at now: UnixTime) -> Bool { isMature(slice: slice(of: time), at: now) }
 
-    /// Returns whether the whole slice is old enough.
     private func isMature(slice: Int64, at now: UnixTime) -> Bool {
         slice < self.slice(of: now.advanced(byMicroseconds: -minimumAge))
     }
@@ -184,7 +181,6 @@ struct RefusalShare: Sendable {
 struct FleetRefusals: Sendable {
     /// The fleet's counts, if this worker knows them.
     enum Total: Sendable, Equatable {
-        /// The sum over this number of workers.
         case fleet(RefusalCounts, workers: Int)
         /// This worker's own counts: the other workers cannot be reached.
         case own(RefusalCounts)
@@ -282,7 +278,6 @@ struct FleetRefusals: Sendable {
         return .fleet(sum, workers: heard.count + 1)
     }
 
-    /// Returns whether another worker recently wrote counts with refusals.
     func isAsked(at now: UnixTime) -> Bool {
         others.values.contains { $0.until > now && $0.counts.refusing > 0 }
     }

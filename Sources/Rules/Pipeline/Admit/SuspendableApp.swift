@@ -4,7 +4,6 @@ import AdapterKit
 struct SuspendableApp: Sendable {
     /// A change that an operator should know of.
     enum Change: Sendable, Equatable {
-        /// The app is suspended by the fleet's counts.
         case suspended(Suspension)
         /// The app is suspended at this worker only, by its own counts: the other workers could not be reached.
         case suspendedHere(Suspension)
@@ -14,7 +13,6 @@ struct SuspendableApp: Sendable {
         case ended(Suspension)
         /// The share of refusing users is high enough for an alert.
         case warned(RefusalCounts)
-        /// The share of refusing users is low again.
         case calmed(RefusalCounts)
     }
 
@@ -32,7 +30,6 @@ struct SuspendableApp: Sendable {
 
     init(name: String) { self.name = name }
 
-    /// Whether the app's suspension (not a pause) applies to all users.
     private var holdsEveryone: Bool { suspension?.reach == .everyone }
 
     /// Returns the suspension if probes have narrowed it to the users who refused. It then applies to as many users as
@@ -83,7 +80,6 @@ struct SuspendableApp: Sendable {
 
     // MARK: Decisions
 
-    /// Suspends, resumes or warns as the counts require.
     mutating func decide(isFollowed: Bool, _ rules: AdmissionRules, at now: UnixTime) -> Change? {
         let narrowed = narrowed(rules)
         // What a probe has shown is true for a while, whatever fresh accounts report.

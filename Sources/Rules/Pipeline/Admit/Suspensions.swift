@@ -107,7 +107,6 @@ struct Suspensions: Sendable {
         apps[app]?.keyChanged(to: version, at: now)
     }
 
-    /// Ends or narrows suspensions as their probes require.
     mutating func judgeProbes(at now: UnixTime) -> [(app: String, change: SuspendableApp.Change)] {
         guard waitingCount > 0 else { return [] }
         return apps.keys.sorted().compactMap { app in
@@ -153,7 +152,6 @@ struct Suspensions: Sendable {
         unpublished.removeFirst(open)
     }
 
-    /// Drops the unconfirmed tokens, which were not published.
     mutating func rollBack() {
         defer { unpublished = [] }
         guard waitingCount > 0 else { return }
@@ -175,7 +173,6 @@ struct Suspensions: Sendable {
         apps[app, default: SuspendableApp(name: app)].fleet.heard(counts, from: worker, rules, at: now)
     }
 
-    /// Returns the counts that have to be written to the control topic now.
     mutating func dueReports(at now: UnixTime) -> [(app: String, worker: String, counts: RefusalCounts?)] {
         guard isFleetFollowed else { return [] }
         return apps.keys.sorted().flatMap { app in
@@ -226,6 +223,5 @@ struct Suspensions: Sendable {
         return ended
     }
 
-    /// All suspensions and pauses, by app name.
     var all: [Suspension] { apps.values.compactMap(\.suspension).sorted { $0.app < $1.app } }
 }

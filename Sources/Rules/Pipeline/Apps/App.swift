@@ -4,7 +4,6 @@ public import AdapterKit
 /// are two apps.
 public final class App: Sendable {
     public let name: String
-    /// The vendor's rules.
     public let adapter: any Adapter
     public let keyRing: String
     /// The lifetime of the app's tokens, in seconds.
@@ -89,7 +88,6 @@ public struct AppLookup: Sendable {
         /// For a user that is not known yet, in microseconds.
         let unknown: Int64
 
-        /// Creates lifetimes of each kind of answer.
         public init(exists: Duration, gone: Duration, unknown: Duration) {
             self.exists = exists.microseconds
             self.gone = gone.microseconds
@@ -97,7 +95,6 @@ public struct AppLookup: Sendable {
         }
     }
 
-    /// The name of the account whose limits apply.
     public let account: String
     /// The kind of look-up; never `.off`.
     public let mode: LookupMode
@@ -107,7 +104,6 @@ public struct AppLookup: Sendable {
     public let onFailure: OnFailure
     /// The maximum time for which an event waits in place, with no event queued behind it, in microseconds.
     let patience: Int64
-    /// The times for which answers are cached.
     let lifetimes: Lifetimes
 
     /// Creates look-ups with the account `account`.
@@ -128,13 +124,9 @@ public struct AppLookup: Sendable {
 public struct LookupAccount: Sendable {
     /// The account's name: that of the first app that uses it.
     public let name: String
-    /// The rate limits, which apply together.
     public let rates: [LookupTerms.Rate]
-    /// The maximum number of users in a request.
     public let batch: Int
-    /// The maximum number of concurrent requests.
     public let concurrency: Int
-    /// Whether requests authenticate with a token minted for the user.
     public let usesMintedTokens: Bool
 
     /// Creates the account `name`, with at least one user per request and one concurrent request.

@@ -4,7 +4,6 @@ public import AdapterKit
 package enum ControlWord: Sendable, Equatable {
     case app(ControlRecord)
     case lane(LaneRecord)
-    /// A worker's counts of an app's refusals.
     case refusals(RefusalRecord)
 
     /// Reads a record of the control topic at the time `now`; nil for another fleet's record. The control topic has no
@@ -95,7 +94,6 @@ public struct ControlRecord: Sendable, Equatable {
     /// The state of a suspension of only the users who refused a token.
     private static let suspendedUsers = "suspended_users"
 
-    /// The consumer group of the fleet.
     public let group: String
     public let app: String
     /// The app's suspension or pause; nil if its events are answered.

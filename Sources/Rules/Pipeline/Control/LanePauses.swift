@@ -13,7 +13,6 @@ public struct LanePauses: Sendable {
     /// Creates a value without paused lanes.
     public init() {}
 
-    /// All pauses, in the order of the lanes.
     public var all: [LanePause] { Lane.allCases.compactMap { held[$0] } }
 
     public var lanes: Set<Lane> { Set(all.map(\.lane)) }
@@ -63,9 +62,7 @@ public struct LanePauses: Sendable {
 public struct LanePause: Sendable, Equatable {
     public let lane: Lane
     public let since: UnixTime
-    /// The operator who paused the lane.
     public let by: String
-    /// The operator's reason, in one line.
     public let why: String
     /// The end of the pause; nil if an operator has to end it.
     public let until: UnixTime?
@@ -83,6 +80,5 @@ public struct LanePause: Sendable, Equatable {
         ControlNote(since: since, until: until, by: by, why: why).write(to: &json)
     }
 
-    /// Returns whether the pause has passed its end.
     public func isOver(at now: UnixTime) -> Bool { until.map { $0 <= now } ?? false }
 }

@@ -26,7 +26,6 @@ public struct Suspension: Sendable, Equatable {
     public let since: UnixTime
     /// The worker that suspended the app, or the operator who paused it.
     public let by: String
-    /// The observation or the operator's reason, in one line.
     public let why: String
     /// The number of users who refused their tokens; 0 for a pause.
     public let users: Int
@@ -51,19 +50,15 @@ public struct Suspension: Sendable, Equatable {
         self.until = until
     }
 
-    /// Returns whether the suspension has passed its end.
     public func isOver(at now: UnixTime) -> Bool { until.map { $0 <= now } ?? false }
 }
 
 /// A worker's counts of an app's users who refuse tokens of a key version, and of the users who got such tokens.
 public struct RefusalCounts: Sendable, Equatable {
-    /// The key version that signed the tokens.
     public var keyVersion: String
-    /// The number of users who refuse their tokens.
     public var refusing: Int
     /// The number of users who got tokens, including those who refuse.
     public var minted: Int
-    /// The end of the counted window.
     public var at: UnixTime
 
     public init(keyVersion: String, refusing: Int, minted: Int, at: UnixTime) {
@@ -83,8 +78,6 @@ public struct RefusalCounts: Sendable, Equatable {
 /// as an app's name, ignore the record.
 public struct RefusalRecord: Sendable, Equatable {
     private static let prefix = "refusals/"
-
-    /// The consumer group of the fleet.
     public let group: String
     public let app: String
     public let worker: String

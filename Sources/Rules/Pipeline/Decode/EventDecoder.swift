@@ -203,15 +203,12 @@ public struct EventDecoder: Sendable {
 /// A decoded record: its envelope, and a report or a request.
 public struct Event: Sendable {
     public enum Body: Sendable {
-        /// A device's report, unchanged.
         case report(JSONValue)
-        /// A request for a new token by the edge or by an operator.
         case reissue(JSONValue)
     }
 
     /// The event's facts except its body.
     public let envelope: Envelope
-    /// The device's report, or the edge's request.
     public let body: Body
     /// The user that the edge has authenticated, in the adapter's members; nil if the edge vouches for none.
     public let vouched: JSONValue?
@@ -227,7 +224,6 @@ public final class Envelope: Sendable {
     public let observedAt: UnixTime?
     /// Whether the producer stated a time that is no RFC 3339 date-time. The record's timestamp is used instead.
     let hasUnreadableTime: Bool
-    /// The device that reported the failure.
     public let device: String?
     /// Whether the event waited in a retry tier before, and so was counted.
     public let hasWaited: Bool

@@ -79,9 +79,7 @@ struct AppDirectory: Sendable {
     /// The same apps if there are few: a comparison of few names is faster than a hash.
     private let few: [App]
     private let ownTopics: Set<String>
-    /// The topic that all producers share.
     let liveTopic: String
-    /// The topic that operators' jobs write to, for all apps.
     let bulkTopic: String
 
     /// Creates a directory of `apps`.

@@ -6,7 +6,6 @@ final class MintRequest: Sendable {
     let app: App
     let subject: Subject
     let subjectKey: [UInt8]
-    /// The facts that admission decides by.
     let facts: AdmissionFacts
     /// The vendor's statement that no token fixes the failure and that the key is the cause; nil for almost every
     /// event.
@@ -15,7 +14,6 @@ final class MintRequest: Sendable {
     let grants: Enrichment?
     /// The time of the report; nil for an event without a failure, and if only a device's clock states the time.
     var reportedAt: UnixTime? { facts.isReissue || event.envelope.producedAt == nil ? nil : facts.observedAt }
-    /// The subject's id in the memory of recent tokens.
     var id: SubjectID { facts.id }
 
     init(
@@ -50,7 +48,6 @@ final class MintRequest: Sendable {
 /// The facts about an event that admission decides by. The reader collects them once per event.
 struct AdmissionFacts: Sendable {
     let app: String
-    /// The subject's id in the memory of recent tokens.
     let id: SubjectID
     /// Whether the event's token answers a challenge.
     let isChallenge: Bool

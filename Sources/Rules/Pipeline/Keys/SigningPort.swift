@@ -35,7 +35,6 @@ public final class SigningKeyReference: Sendable, Hashable {
                 && left.algorithm == right.algorithm && left.retireAfter == right.retireAfter
     }
 
-    /// Feeds the hash that was computed once.
     public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 

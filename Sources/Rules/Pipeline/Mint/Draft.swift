@@ -10,7 +10,6 @@ final class Draft: Sendable {
     /// The entry that `Admission` remembers after the token is published.
     let ticket: Admission.Ticket
     let key: SigningKeyReference
-    /// The bytes to sign.
     let input: SigningInput
     let life: Validity
     /// The parts of the token's record that it shares with other records.
@@ -165,7 +164,6 @@ final class Draft: Sendable {
 /// The shared parts of the records of tokens that one key signs for one app within one second. There may be hundreds in
 /// a second, and each record would format these parts again.
 final class TokenFrame: Sendable {
-    /// The second of issue.
     let seconds: Int64
     /// The headers from `ce_source` to `ce_type`.
     let source: [UInt8]

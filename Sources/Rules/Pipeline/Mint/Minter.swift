@@ -164,9 +164,7 @@ private struct KnownKeys {
         var key: SigningKeyReference?
         /// The number of the refresh at which the key was looked up.
         var look: Int
-        /// The latest form of the app's tokens.
         var form: TokenForm?
-        /// The parts that the records of the app's tokens of one second share.
         var frame: TokenFrame?
     }
 
@@ -177,8 +175,6 @@ private struct KnownKeys {
     private var last = 0
     private var revision: Int?
     private var look = 0
-
-    /// The number of cached apps.
     var count: Int { known.count }
 
     mutating func keep(only kept: [App]) {
@@ -262,7 +258,6 @@ struct LifetimeSpread {
     /// The number of different cuts, at equal distances: tokens of one second share the text of their times in groups.
     private static let steps: Int64 = 64
 
-    /// The maximum cut, as a share of the lifetime.
     private let share: Double
 
     init(_ share: Double) { self.share = share }

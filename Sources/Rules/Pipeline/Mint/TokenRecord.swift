@@ -67,7 +67,6 @@ public struct TokenRecord: Sendable {
     // MARK: Parts
 
     public var app: String { label.app }
-    /// The id of the key version that signed the token.
     public var keyID: String { label.keyID }
     /// The ring of that key version; nil for a record of an earlier release, which did not name the ring.
     public var keyRing: String? { label.keyRing }
@@ -121,9 +120,7 @@ package struct TokenLabel: Sendable {
 /// Contains copies of all parts of a `TokenRecord`, which checks the record.
 public struct PublishedToken: Sendable {
     public let app: String
-    /// The name of the app's adapter.
     public let vendor: String
-    /// The token's user, with the challenge that the token answers.
     public let subject: Subject
     public let subjectKey: [UInt8]
     /// The token in compact form: a JWS or, where it is sealed, a JWE. A secret unless it is sealed.
@@ -131,7 +128,6 @@ public struct PublishedToken: Sendable {
     /// The `kid` of the recipient of a sealed token; nil for a clear token.
     public let sealedFor: String?
     public let algorithm: String
-    /// The id of the key version that signed the token.
     public let keyID: String
     /// The ring of that key version; nil for a record of an earlier release, which did not name the ring.
     public let keyRing: String?

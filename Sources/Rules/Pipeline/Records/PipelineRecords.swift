@@ -6,7 +6,6 @@ public final class InputRecord: Sendable {
     public let origin: RecordPosition
     /// The time at which the record was produced, if it is known.
     public let timestamp: UnixTime?
-    /// The record's key, value and headers.
     public let body: RecordBody
     public let lane: Lane
     /// The retry tier, counted from the shortest; nil on the other lanes.
@@ -63,12 +62,10 @@ public struct OutputRecord: Sendable, Equatable {
     public enum Destination: Sendable, Hashable {
         case tokens
         case deadLetters
-        /// A retry tier, counted from the shortest.
         case retries(tier: Int)
     }
 
     public let destination: Destination
-    /// The record's key, value and headers.
     public let body: RecordBody
 
     /// Creates a record for `destination` with this body.
@@ -110,11 +107,8 @@ public final class UnreadableBatch: Sendable {
 
 /// The source of an event, which determines its priority.
 public enum Lane: String, Sendable, CaseIterable {
-    /// Failures of waiting users.
     case live
-    /// Events that return from a retry tier.
     case retries
-    /// Rotations and batch jobs.
     case bulk
 }
 

@@ -73,11 +73,8 @@ struct AccountSchedule: Sendable {
 
     enum Next {
         case send(PreparedLookup)
-        /// Prepare requests for these questions, then ask again.
         case prepare([Question], App)
-        /// Wait until this time.
         case wait(until: UnixTime)
-        /// Wait until something happens.
         case nothing
     }
 

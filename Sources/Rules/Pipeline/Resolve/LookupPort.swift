@@ -2,7 +2,6 @@ public import AdapterKit
 
 /// A request to a vendor.
 public struct LookupCall: Sendable {
-    /// The call's number, unique in the process.
     public let id: Int
     /// The name of the account with the endpoint and the credentials.
     public let account: String
@@ -20,9 +19,7 @@ public struct LookupCall: Sendable {
 
 /// The result of a call.
 public struct LookupReply: Sendable {
-    /// The call's number.
     public let id: Int
-    /// The answer, with any status, or the failure.
     public let result: Result<LookupAnswer, LookupFailure>
 
     /// Creates the reply to call `id`.
@@ -34,7 +31,6 @@ public struct LookupReply: Sendable {
 
 /// A vendor's answer, with the retry headers.
 public struct LookupAnswer: Sendable, Equatable {
-    /// The status and the body.
     public let response: LookupResponse
     /// The time of `Retry-After` (RFC 9110, section 10.2.3) from now, in microseconds. An account pauses for five
     /// minutes at most.
@@ -57,7 +53,6 @@ public protocol LookupPort: Sendable {
     /// Begins these calls and returns at once. Every call gets a reply within its account's timeout.
     func ask(_ calls: [LookupCall])
 
-    /// Returns the replies since the last call.
     func takeReplies() -> [LookupReply]
 
     /// Sets the function to call, on any thread, each time a reply is ready. It must not block.
@@ -69,9 +64,7 @@ public protocol LookupPort: Sendable {
 public struct LookupTally: Sendable {
     /// Finished requests, by account and result: `answered`, or the kind of failure.
     public internal(set) var requests: [[String]: Int] = [:]
-    /// Users that the vendor returned, by app and verdict.
     public internal(set) var verdicts: [[String]: Int] = [:]
-    /// Events whose answer was cached, by app.
     public internal(set) var hits: [[String]: Int] = [:]
     /// The durations of requests, by account, in seconds.
     public internal(set) var seconds: [String: [Double]] = [:]
@@ -95,7 +88,6 @@ public enum LookupNotice: Sendable, Equatable {
     case closed(account: String, after: Int64)
     /// An answer named another user than the request did, and was refused.
     case mismatched(account: String, detail: String)
-    /// The vendor refuses requests about one user.
     case refused(account: String, detail: String)
     /// The vendor has refused every request for its rate for some seconds.
     case throttled(account: String, detail: String)
@@ -112,6 +104,5 @@ public struct LookupCondition: Sendable, Equatable {
     public let trouble: String?
     /// The number of users with open questions, queued or in flight.
     public let waiting: Int
-    /// The number of requests in flight.
     public let inFlight: Int
 }

@@ -167,7 +167,6 @@ struct LookupScheduler: Sendable {
 
     // MARK: Telling
 
-    /// Returns the counts since the last call.
     mutating func takeTally() -> LookupTally {
         defer { tally = LookupTally() }
         return tally
@@ -187,7 +186,6 @@ struct LookupScheduler: Sendable {
 }
 
 extension AnswerCache.Answer {
-    /// The answer's name in metrics.
     var name: String {
         switch self {
         case .exists: "exists"
@@ -292,7 +290,6 @@ extension LookupScheduler {
         prepare(Array(request.questions[middle...]), request.app, request.account, now)
     }
 
-    /// Applies a failure to the account's limits and circuit.
     private mutating func judge(
         _ failure: LookupFailure, isPartial: Bool, _ request: InFlightRequest, _ now: UnixTime,
         _ random: inout some RandomNumberGenerator

@@ -3,7 +3,6 @@ import Spans
 
 /// Events that the worker processes together.
 public struct Batch: Sendable {
-    /// The batch's number, higher than that of every earlier batch.
     public let number: Int
     /// The events' records, each partition's in the order of their offsets; without the parked events once the batch is
     /// processed.
@@ -149,7 +148,6 @@ struct EndedBatches: Sendable {
 
     mutating func close() { if case .open(let unit) = commit { commit = .closed(unit) } }
 
-    /// Ends the current commit, successful or not.
     mutating func end() -> CommitUnit? {
         defer { commit = .idle }
         return committing

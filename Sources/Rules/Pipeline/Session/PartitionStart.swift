@@ -67,15 +67,11 @@ public struct PartitionStart: Sendable, Equatable {
     }
 
     public enum Reason: Sendable, Equatable {
-        /// The group has committed nothing.
         case fresh
-        /// The group continues at its offset.
         case resumed
         /// This many offsets before the log's start were never read.
         case lost(Int64)
-        /// The log ends before the committed offset.
         case beyondEnd
-        /// The topic was deleted and created again.
         case replaced
     }
 

@@ -25,7 +25,6 @@ struct Publishing: Sendable {
     /// Creates the state without a failure. After a failure, `backoff` sets the pauses.
     init(_ backoff: Backoff) { self.backoff = backoff }
 
-    /// Whether an output topic cannot be written.
     var isBlocked: Bool {
         switch state {
         case .open, .resting: false
@@ -41,7 +40,6 @@ struct Publishing: Sendable {
     /// The time of the next check of the topic; nil if no check is due or one is running.
     var nextCheck: UnixTime? { if case .blocked(let pause) = state { pause.end } else { nil } }
 
-    /// Begins a check and returns true if one is due now.
     mutating func beginsCheck(at now: UnixTime) -> Bool {
         guard case .blocked(let pause) = state, pause.isOver(at: now) else { return false }
         state = .checking
@@ -55,10 +53,8 @@ struct Publishing: Sendable {
 
     mutating func aborted(at now: UnixTime) { state = .resting(pause(from: now)) }
 
-    /// Records that a topic cannot be written, or still cannot.
     mutating func blocked(at now: UnixTime) { state = .blocked(pause(from: now)) }
 
-    /// Records that the topics can be written again.
     mutating func unblocked() {
         state = .open
         backoff.reset()
@@ -116,12 +112,10 @@ public struct Backoff: Sendable {
         next = self.first
     }
 
-    /// Returns the next pause and doubles the one after it.
     public mutating func pause() -> Duration {
         defer { next = min(next * 2, most) }
         return next
     }
 
-    /// Starts again with the first pause.
     public mutating func reset() { next = first }
 }

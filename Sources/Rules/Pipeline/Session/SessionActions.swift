@@ -40,7 +40,6 @@ extension SessionStateMachine {
         case assigned([TopicPartition])
         /// The member gives up the partitions after it has committed the events in work.
         case revoked([TopicPartition])
-        /// The partitions already belong to another member.
         case lost([TopicPartition])
 
         public var partitions: [TopicPartition] {
@@ -49,7 +48,6 @@ extension SessionStateMachine {
             }
         }
 
-        /// Whether the partitions become this member's.
         public var isAssignment: Bool { if case .assigned = self { true } else { false } }
     }
 
@@ -77,7 +75,6 @@ extension SessionStateMachine {
         case answer(Lane, Rebalance)
         /// Check in the background whether the blocked topic can be written, then call `unblocked` or `stillBlocked`.
         case check
-        /// Wait until something happens, or until this time.
         case wait(until: UnixTime?)
         case stop
     }
@@ -162,7 +159,6 @@ extension SessionStateMachine {
         return lag > parked.count ? .records : .nothing
     }
 
-    /// The step at which the session stands, for people.
     public var standing: String {
         if let lane = Lane.allCases.first(where: { rebalances[$0] != nil }) {
             return unprepared.contains(lane)

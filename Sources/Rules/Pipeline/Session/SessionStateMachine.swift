@@ -158,7 +158,6 @@ public struct SessionStateMachine: Sendable {
         ended.append(settled)
     }
 
-    /// Returns the batch in work if it has this number.
     private mutating func begun(_ number: Int) -> Batch? {
         if let processing, processing.number == number { return processing }
         // The late end of a batch that was given up is nobody's. A number that no batch has is an error in the program.
@@ -204,10 +203,8 @@ public struct SessionStateMachine: Sendable {
         putBack(transaction.batches.flatMap(\.records) + inWork)
     }
 
-    /// Records that a check found an output topic still unwritable.
     public mutating func stillBlocked(at now: UnixTime) { if isBlocked { publishing.blocked(at: now) } }
 
-    /// Records that the topics can be written again.
     public mutating func unblocked() { if isBlocked { publishing.unblocked() } }
 
     /// Whether an output topic cannot be written: no batch begins until it can.

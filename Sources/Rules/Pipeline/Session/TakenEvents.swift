@@ -29,10 +29,8 @@ struct TakenEvents: Sendable {
         Lane.allCases.reduce(0) { paused.contains($1) ? $0 : $0 + freshMemory[$1] }
     }
 
-    /// Changes the memory limit of waiting retries, in bytes.
     mutating func limit(memory: Int) { retries.limit = memory }
 
-    /// Returns the number of events of `lane`.
     func count(_ lane: Lane) -> Int { lane == .retries ? retries.count : fresh[lane].count }
 
     /// Returns the number of fresh events of `lane` that may begin.
@@ -129,7 +127,6 @@ struct RetrySchedule: Sendable {
     private let policy: RetryPolicy
     /// The memory at which no more records are fetched, in bytes.
     var limit: Int
-    /// The memory of the waiting records, in bytes.
     private(set) var memory = 0
     private var partitions: [TopicPartition: Deque<Waiting>] = [:]
     private var paused: Set<TopicPartition> = []
@@ -226,9 +223,7 @@ struct ParkedEvents: Sendable {
 
     var count: Int { events.count }
     var isEmpty: Bool { events.isEmpty }
-    /// The memory of the events, in bytes.
     var memory: Int { events.reduce(0) { $0 + $1.record.memory } }
-    /// The earliest end of a wait.
     var soonest: UnixTime? { events.lazy.map(\.until).min() }
 
     /// Parks an event until `moment`. If the event was parked before, its earlier limit stays.
@@ -241,7 +236,6 @@ struct ParkedEvents: Sendable {
         }
     }
 
-    /// Forgets which events are in work, after they were processed.
     mutating func workEnded() { resumed = [:] }
 
     /// Begins a new round, because answers arrived.

@@ -13,7 +13,6 @@ public struct DeadLetter: Sendable {
     /// The token that the vendor refused; nil for every other end.
     private let refused: RefusedToken?
 
-    /// Creates the dead letter of `record`, which failed at `stage` because of `rejection`.
     public init(
         _ record: InputRecord, _ rejection: Rejection, at stage: Stage, on failedAt: UnixTime,
         refused: RefusedToken? = nil
@@ -48,7 +47,6 @@ public struct DeadLetter: Sendable {
         return OutputRecord(destination: .deadLetters, key: key, value: nil, headers: added + [size])
     }
 
-    /// Whether `record` is already a dead letter by reference.
     static func isReference(_ record: OutputRecord) -> Bool { record.body.text(HopHeaders.size) != nil }
 
     private var added: [RecordHeader] {
@@ -84,7 +82,6 @@ public struct DeadLetterEntry: Sendable {
     public let code: ErrorCode?
     /// The stage at which the event failed.
     public let stage: Stage?
-    /// The reason, in one line.
     public let detail: String
     /// The result of each attempt, if there were several.
     public let history: String
@@ -165,7 +162,6 @@ public struct DeadLetterFilter: Sendable, Equatable {
 
     /// Selects the events that a worker consumed from here.
     public var origin: OriginChoice?
-    /// Selects the letters that failed at this time or later.
     public var since: UnixTime?
     /// Selects the letters that failed before this time.
     public var until: UnixTime?
@@ -213,7 +209,6 @@ public struct LetterPlace: Hashable, Sendable {
     public let partition: Int32
     public let offset: Int64
 
-    /// Creates the place of `offset` in `partition`.
     public init(partition: Int32, offset: Int64) {
         self.partition = partition
         self.offset = offset
@@ -228,7 +223,6 @@ public struct LetterPlace: Hashable, Sendable {
         self.init(partition: partition, offset: offset)
     }
 
-    /// The place as a person names it.
     public var text: String { "\(partition)/\(offset)" }
 }
 
@@ -248,7 +242,6 @@ public struct OriginChoice: Hashable, Sendable {
         guard parts.count < 2 || partition ?? -1 >= 0, parts.count < 3 || offset ?? -1 >= 0 else { return nil }
     }
 
-    /// Returns whether `position` is in the choice.
     func matches(_ position: RecordPosition) -> Bool {
         position.topic.hasSameBytes(as: topic) && partition ?? position.partition == position.partition
             && offset ?? position.offset == position.offset

@@ -2,7 +2,6 @@ public import AdapterKit
 
 /// The outcome of an event. Each event has one.
 public enum Outcome: Sendable, Hashable {
-    /// The worker published a replacement token.
     case minted
     /// A newer token already answers the event.
     case superseded(Supersession)
@@ -13,7 +12,6 @@ public enum Outcome: Sendable, Hashable {
     /// No token could answer the event.
     case deadLettered(ErrorCode)
 
-    /// The outcome's name in logs and metrics.
     public var name: String {
         switch self {
         case .minted: "minted"
@@ -29,7 +27,6 @@ public enum Outcome: Sendable, Hashable {
 public enum Deferral: Sendable, Hashable {
     case failed(ErrorCode)
     case appSuspended
-    /// The vendor has not been asked about the user yet, or has not answered.
     case awaitingLookup
 
     /// The reason's name in metrics and in an event's history: the code, `app_suspended` or `awaiting_lookup`.

@@ -10,7 +10,6 @@ public struct RetryPolicy: Sendable, Equatable {
         /// The delay, in microseconds.
         let delay: Int64
 
-        /// Creates the tier `name` with the delay `delay`.
         public init(name: String, delay: Duration) {
             self.name = name
             self.delay = delay.microseconds
@@ -27,7 +26,6 @@ public struct RetryPolicy: Sendable, Equatable {
     /// together. With half a second, an event returns within a second of its delay and a tier stays nearly in order.
     static let jitter: Int64 = 500_000
 
-    /// Creates a policy with these tiers, at least one.
     public init(tiers: [Tier], maxAttempts: Int, deadline: Duration) {
         self.tiers = tiers
         self.maxAttempts = max(1, maxAttempts)
@@ -149,7 +147,6 @@ extension RetryPolicy {
         dueTime(of: record.body, tier: record.tier, producedAt: record.timestamp, takenAt: now)
     }
 
-    /// Returns the same time for a record that is not decoded yet.
     public func dueTime(
         of body: RecordBody, tier: Int?, producedAt timestamp: UnixTime?, takenAt now: UnixTime
     ) -> UnixTime {

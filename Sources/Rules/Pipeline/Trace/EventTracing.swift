@@ -87,7 +87,6 @@ package struct TraceCarrier: Sendable {
 
     private static let names = ["traceparent", "tracestate"]
 
-    /// Reads the headers of a record, of either kind.
     package init(_ body: RecordBody) {
         if body.has("traceparent") || body.has("tracestate") {
             headers = body.headers.filter { Self.names.contains($0.name) }
@@ -98,7 +97,6 @@ package struct TraceCarrier: Sendable {
         }
     }
 
-    /// Reads the members of a structured CloudEvent.
     init(_ event: JSONValue) {
         headers = Self.names.compactMap { name in event[name]?.string.map { RecordHeader(name, $0) } }
     }

@@ -131,7 +131,6 @@ struct AdminServer: Sendable {
         return OperatorServer.response(.ok, "application/jwk-set+json", Array((set + "\n").utf8))
     }
 
-    /// Returns a page, which no other page may frame, and whose links send no referrer.
     private static func page(_ content: AdminPage) -> Response {
         var page = OperatorServer.response(.ok, "text/html; charset=utf-8", content.html)
         page.headers[.contentSecurityPolicy] = content.policy

@@ -14,11 +14,8 @@ import Wiring
 struct ClockComparisons: Sendable {
     enum Source: String, CaseIterable, Sendable {
         case brokers
-        /// The vendors' REST APIs.
         case lookups
         case events
-
-        /// Whether a difference from this clock shows that the worker's clock is wrong.
         fileprivate var decidesReadiness: Bool { self != .events }
 
         fileprivate var name: String {
@@ -32,7 +29,6 @@ struct ClockComparisons: Sendable {
 
     enum Notice: Sendable, Equatable {
         case differs(String)
-        /// These clocks agree again, after this time.
         case agrees(after: Duration)
         /// Live events are dated later than this clock, and no other clock shows which of the two is wrong.
         case eventsAreAhead(String)
@@ -96,7 +92,6 @@ struct ClockComparisons: Sendable {
         sources.compactMapValues { $0.measured(at: now).map { Double($0) / 1e6 } }
     }
 
-    /// Returns whether a clock that decides readiness was compared of late.
     func isCompared(at now: UnixTime) -> Bool {
         Source.allCases.contains { $0.decidesReadiness && sources[$0]?.measured(at: now) != nil }
     }
@@ -138,14 +133,12 @@ final class ClockWatch: Sendable {
     /// The moments that a session saw since its last report.
     struct Sample: Sendable {
         var record: RecordTime?
-        /// The time that a broker gave a record of this worker.
         var append: AppendTime?
         var answer: UnixTime?
     }
 
     struct Result: Sendable {
         let problem: String?
-        /// Whether a clock that decides readiness was compared of late.
         let isCompared: Bool
         let offsets: [ClockComparisons.Source: Double]
         let notices: [ClockComparisons.Notice]

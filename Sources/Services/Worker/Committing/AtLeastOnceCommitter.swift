@@ -164,7 +164,6 @@ actor OffsetCommits {
     private var note = Note()
     private var ahead = 0
     private var isSending = false
-    /// Whether a request is under way.
     private var isAsking = false
     /// Whether partitions were to be given up when the broker refused the last time: they are not kept for that.
     private var isHopeless = false

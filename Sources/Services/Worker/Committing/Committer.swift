@@ -29,7 +29,6 @@ protocol Committer: Sendable {
 }
 
 extension Committer {
-    /// Commits a transaction to which nothing is added.
     func commit(_ unit: CommitUnit) async -> CommitResult { await commit(unit, Additions()) }
 }
 
@@ -49,7 +48,6 @@ enum CommitResult: Sendable {
 /// Topics of which at least one cannot be written.
 struct Blockage: Sendable {
     let error: KafkaError
-    /// A record for each of the topics, to try again with.
     let records: [ProducerRecord]
 
     var topic: String { records.map(\.topic).joined(separator: ", ") }
@@ -64,9 +62,7 @@ struct Blockage: Sendable {
 
 enum BlockageCheck: Sendable {
     case cleared
-    /// The topic still accepts no records.
     case blocked(KafkaError)
-    /// The clients are of no further use.
     case unusable(KafkaError)
     /// Another producer took over the `transactional.id`.
     case fenced(KafkaError)
@@ -78,7 +74,6 @@ extension CommitResult {
 }
 
 extension BlockageCheck {
-    /// The result of a check that cannot be finished properly.
     init(ended error: KafkaError) { self = error.isFenced ? .fenced(error) : .unusable(error) }
 }
 
@@ -159,7 +154,6 @@ enum TransactionVerdict: Sendable, Equatable {
 
 /// Aborts that come one after the other for the same reason, which are no accident.
 struct EqualAborts {
-    /// The number of equal aborts in a row at which the worker logs one.
     private static let told = 3
     private var code: KafkaError.Code?
     private var count = 0
@@ -176,7 +170,6 @@ struct EqualAborts {
 
 /// The commits that show whether topics can be written. A commit of offsets alone, without any record, does not show it.
 struct PublishingProof {
-    /// Whether the unit that is being committed publishes a record.
     private var isPublishing = false
     /// Whether records of an aborted unit have not been published since.
     private var isOwing = false

@@ -112,7 +112,6 @@ struct LargeRecords {
 }
 
 extension ProducerRecord {
-    /// A record of the pipeline's on its way to its topic.
     init(_ record: OutputRecord, _ configuration: Configuration) {
         self.init(topic: configuration.topic(for: record.destination), body: record.body)
     }

@@ -120,7 +120,6 @@ struct TransactionalCommitter: Committer {
         return groups
     }
 
-    /// Ends a transaction in which something went wrong.
     private func abort(after error: KafkaError, _ deliveries: Deliveries) async -> Attempt {
         var cause = error
         if deliveries.hasOnlyConsequences { cause = await transactions.reason() ?? error }
@@ -153,7 +152,6 @@ struct Transactions: Sendable {
     /// The timeout of one call that ends a transaction: longer than a coordinator leaves a transaction open by default.
     /// The worker repeats the call, but can close a producer that was given up between two calls.
     static let callLimit = Duration.seconds(20)
-    /// Between two tries of the same call.
     private static let pause = Duration.milliseconds(50)
 
     /// The most failures of a transaction in a row because of the transaction before it.

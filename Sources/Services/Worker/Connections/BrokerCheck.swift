@@ -23,7 +23,6 @@ struct BrokerCheck {
         self.limit = limit
     }
 
-    /// Connects, and asks which topics there are.
     mutating func reach() async throws(ConnectionProblem) -> String {
         let (limit, eventTopics) = (limit, eventTopics)
         let (found, settings) = try await withProducer(properties.producer) { producer throws(KafkaError) in
@@ -37,7 +36,6 @@ struct BrokerCheck {
         return found.count.of("topic is", "topics are") + " shown"
     }
 
-    /// Checks whether a topic exists, whether the leaders of its partitions answer, and whether it may be read.
     func look(at name: String, isRead: Bool) async throws(ConnectionProblem) -> String {
         let topics = try answeredTopics()
         if let error = topics[name]?.error, error.code != .unknownTopicOrPartition { throw problem(error, nil) }

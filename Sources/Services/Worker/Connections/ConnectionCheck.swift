@@ -107,7 +107,6 @@ public enum ConnectionQuestion: Sendable, Equatable, CustomStringConvertible {
     case group(String, of: String)
     /// Transactional ids like this one, which no worker has, may be used.
     case transactionalID(String)
-    /// The vendor's REST API of this account answers.
     case endpoint(account: String)
     case signer(String)
     /// The issuer of this session's section publishes keys that verify its sessions.
@@ -129,7 +128,6 @@ public enum ConnectionQuestion: Sendable, Equatable, CustomStringConvertible {
 /// The answer to a question. One line; never a secret.
 public struct ConnectionAnswer: Sendable, Equatable, CustomStringConvertible {
     public let question: ConnectionQuestion
-    /// Whether it is as a worker needs it.
     public let isOK: Bool
     /// The thing found; if it is not as required, the error and its fix.
     public let detail: String

@@ -14,12 +14,10 @@ import WorkerConfiguration
 final class ControlTopic: Sendable {
     /// The time that the first reading may take before the worker reports it.
     static let timeout = Duration.seconds(10)
-    /// The pause between two tries, and between two checks for records to write.
     private static let pause = Duration.seconds(1)
 
     private struct State {
         var read: [ControlWord] = []
-        /// The records to write, the latest for each key.
         var unwritten: [[UInt8]: ControlWord] = [:]
         var held = HeldWords()
         /// The first records of the topic's partitions when it was opened, and that moment.
@@ -37,7 +35,6 @@ final class ControlTopic: Sendable {
     private let unreadable: UnreadableRecords
     private let observer: SessionObserver
     private let clientLogger: Logger
-    /// Signaled when there is something to take.
     private let isRead: @Sendable () -> Void
 
     init(
@@ -57,7 +54,6 @@ final class ControlTopic: Sendable {
 
     // MARK: The loop's side
 
-    /// Returns the records that were read since the last call, in order.
     func take() -> [ControlWord] {
         state.withLock { state in
             defer { state.read = [] }
@@ -92,7 +88,6 @@ final class ControlTopic: Sendable {
         case open(KafkaConsumer)
         case missing
         case stopped
-        /// Other clients are wanted.
         case renewed
     }
 
@@ -126,7 +121,6 @@ final class ControlTopic: Sendable {
         }
     }
 
-    /// Reads until the topic's end, however long that takes.
     private func readToEnd(
         _ reader: KafkaConsumer, _ wait: (String?) -> Opening?
     ) async throws(KafkaError) -> (Opening, [ControlWord]) {

@@ -6,7 +6,6 @@ final class BrokerQuota: Sendable {
     private struct State {
         var size = CommitSize()
         var lastThrottle: ContinuousClock.Instant?
-        /// The longest throttle since the brokers began to make the worker wait.
         var longest = Duration.zero
         var wasThrottled = false
     }
@@ -24,7 +23,6 @@ final class BrokerQuota: Sendable {
 
     private let state = Mutex(State())
 
-    /// Notes the longest throttle of late.
     func note(_ throttle: Duration, at now: ContinuousClock.Instant = .now) {
         guard throttle > .zero else { return }
         state.withLock { state in

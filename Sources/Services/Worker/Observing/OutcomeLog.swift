@@ -9,7 +9,6 @@ import Telemetry
 struct OutcomeLog {
     private var dead: [String: Int] = [:]
     private var waiting: [String: Int] = [:]
-    /// Reports by app that call an unexpired token expired.
     private var skewed: [String: Int] = [:]
     private var deadTraces: [String] = []
     private var waitingTraces: [String] = []

@@ -11,7 +11,6 @@ final class Reachability: Sendable {
         var nextQuestion: ContinuousClock.Instant
     }
 
-    /// The interval between two looks at the clock.
     private static let interval = Duration.seconds(1)
 
     private let state: Mutex<State>
@@ -33,7 +32,6 @@ final class Reachability: Sendable {
         while (try? await Task.sleep(for: Self.interval)) != nil { check() }
     }
 
-    /// Logs the outage if that is due.
     func check() {
         state.withLock { state in
             if let notice = state.outage.check(at: elapsed) { observer.brokersChanged(notice) }
@@ -48,7 +46,6 @@ final class Reachability: Sendable {
         lost(error)
     }
 
-    /// Notes that a session found no broker that answers.
     func lost(_ error: KafkaError) {
         state.withLock { state in
             if error.code != .allBrokersDown { state.outage.failed("\(error)") }
@@ -103,9 +100,7 @@ final class Reachability: Sendable {
 /// loss, once it has lasted for some seconds, and one for its end.
 struct BrokerOutage: Sendable {
     enum Notice: Sendable, Equatable {
-        /// No broker has been reachable for this time.
         case lost(for: Duration, String)
-        /// The brokers are reachable again, after this time.
         case back(after: Duration)
     }
 
@@ -115,7 +110,6 @@ struct BrokerOutage: Sendable {
 
     private var start: Duration?
     private var isLogged = false
-    /// The last failure of a connection.
     private(set) var reason: String?
 
     var isOngoing: Bool { start != nil }

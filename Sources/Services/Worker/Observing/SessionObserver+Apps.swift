@@ -83,7 +83,6 @@ extension SessionObserver {
         metrics.set(apps, memory: memory)
     }
 
-    /// Shows the paused lanes in metrics and on the admin server.
     func show(_ pauses: LanePauses) {
         status.set(pauses.all)
         for lane in Lane.allCases { metrics.pausedLanes.set(pauses.lanes.contains(lane) ? 1 : 0, lane.rawValue) }
@@ -120,7 +119,6 @@ extension SessionObserver {
         status.degradations.set(.lookups, troubles.isEmpty ? nil : troubles.joined(separator: "; "))
     }
 
-    /// Counts and logs the look-ups since the last call.
     func lookedUp(_ tally: LookupTally) {
         metrics.lookups.add(tally)
         for notice in tally.notices {
@@ -159,7 +157,6 @@ extension SessionObserver {
 
     // MARK: Partitions
 
-    /// Notes that partitions of `lane` come or go.
     func rebalanced(_ lane: Lane, _ partitions: [TopicPartition], isAssignment: Bool) {
         let details: Logger.Metadata = [
             LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(partitions.ranges)",
@@ -172,7 +169,6 @@ extension SessionObserver {
         logger.info("partitions.assigned", "partitions were assigned", metadata: details)
     }
 
-    /// Notes the members of the groups that are no workers, each in words.
     func found(strangers: [String]) {
         let reason = strangers.isEmpty ? nil : strangers.joined(separator: "; ")
         let before = status.degradations.reasons()[.groups]
@@ -184,21 +180,18 @@ extension SessionObserver {
             metadata: [LogKey.detail: "\(reason)"])
     }
 
-    /// Notes that a group did not wait for the answer to a rebalance.
     func answeredLate(_ error: KafkaError) {
         logger.warning(
             "group.answered-late", "the group moved on before it was answered",
             metadata: [LogKey.kafkaError: "\(error)"])
     }
 
-    /// Notes that the starts of partitions of `lane` are not known yet, and that the session asks again.
     func startsUnknown(_ lane: Lane, _ error: KafkaError) {
         logger.warning(
             "offsets.unknown", "where the partitions are to be read from is not known yet; trying again",
             metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
     }
 
-    /// Notes that a partition came back at an offset before this process' commit.
     func wentBack(_ partition: TopicPartition, to offset: Int64, from committed: Int64) {
         logger.error(
             "offsets.went-back",
@@ -211,7 +204,6 @@ extension SessionObserver {
         degrade("the group went back on \(partition)")
     }
 
-    /// Notes that the record batch at `place` could not be unpacked several times, so that its partition stands still.
     func batchFailed(_ error: KafkaError, at place: RecordPosition, _ lane: Lane) {
         logger.error(
             "batch.unreadable",
@@ -244,7 +236,6 @@ extension SessionObserver {
         status.degradations.set(.records, reason, of: "partitions", for: Degradations.memoryOfRecords)
     }
 
-    /// Notes the start of a partition, which may be out of the ordinary.
     func started(_ partition: TopicPartition, at start: PartitionStart, group: String) {
         let details: Logger.Metadata = [
             LogKey.partitions: "\(partition)", LogKey.offset: "\(start.offset)",
@@ -306,7 +297,6 @@ extension SessionObserver {
             metadata: [LogKey.topic: "\(topic)"])
     }
 
-    /// Notes that the control topic could not be read from its start, and that the worker tries again.
     func controlNotReadAgain(_ error: KafkaError) {
         status.degradations.set(.control, "the control topic cannot be read from its start: \(error)", of: "start")
         logger.warning(
@@ -314,7 +304,6 @@ extension SessionObserver {
             metadata: [LogKey.kafkaError: "\(error)"])
     }
 
-    /// Notes that no client can be made to write the control topic.
     func controlUnwritable(_ error: KafkaError) {
         status.degradations.set(.control, "the control topic cannot be written: \(error)", of: "writing")
         logger.error(

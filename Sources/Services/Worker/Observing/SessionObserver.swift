@@ -15,14 +15,12 @@ final class SessionObserver: Sendable {
     let status: WorkerStatus
     let metrics: WorkerMetrics
     let logger: Logger
-    /// Called with every unit's outcomes once they are visible.
     private let observe: (@Sendable ([Settlement]) -> Void)?
     private let tracing: EventTracing?
     private let topic: @Sendable (OutputRecord.Destination) -> String
     /// The outcomes since the last lines about them, and the limit on these.
     private let outcomes = Mutex((log: OutcomeLog(), limit: RepeatLimit()))
     private let start = ContinuousClock.now
-    /// The reasons why lanes cannot be read.
     private let unread = Mutex<(lanes: [Lane: KafkaError], batches: [String])>(([:], []))
 
     /// - Parameters:
@@ -44,15 +42,12 @@ final class SessionObserver: Sendable {
 
     // MARK: The loop
 
-    /// Notes that the session is alive, and begins `step`.
     func beat(_ step: String) { status.beat(step) }
 
-    /// Notes that the session is alive and waits, for longer than a second perhaps.
     func waited() { status.beat("it waits for the brokers") }
 
     func advanced() { status.advanced() }
 
-    /// Notes what waits, and that the session stands at `step`.
     func looked(at waiting: SessionProgress.Waiting, _ step: String) {
         let (before, problem) = status.look(at: waiting, step)
         if let problem, before == nil {
@@ -101,12 +96,10 @@ final class SessionObserver: Sendable {
         metrics.events.add(count, lane.rawValue)
     }
 
-    /// Sets the reason why `lane` cannot be read; nil where it can.
     func setUnread(_ error: KafkaError?, _ lane: Lane) {
         showUnread { $0.lanes[lane] = error }
     }
 
-    /// Sets the reasons why partitions stand still at record batches that cannot be unpacked.
     func showBatches(_ reasons: [String]) {
         // Called at every rebalance, when other reasons may be shown.
         if unread.withLock({ $0.batches != reasons }) { showUnread { $0.batches = reasons } }
@@ -133,7 +126,6 @@ final class SessionObserver: Sendable {
         if code == .groupAuthorizationFailed || code?.isJoinRefused ?? false { setUnread(nil, lane) }
     }
 
-    /// Forgets the reasons why lanes could not be read.
     func forgetUnread() {
         showUnread { $0 = ([:], []) }
     }
@@ -195,7 +187,6 @@ final class SessionObserver: Sendable {
         return details
     }
 
-    /// Notes that this machine's clock was set, so that another session reads the versions of tokens back.
     func clockWasSet() {
         status.set(.worker, "it reads the versions of tokens again: this machine's clock was set")
         logger.warning("clock.set", "this machine's clock was set; the versions of tokens are read again")
@@ -224,7 +215,6 @@ final class SessionObserver: Sendable {
         }
     }
 
-    /// Notes that a topic cannot be written.
     func blocked(_ blockage: Blockage) {
         status.set(.publishing, "the topic \(blockage.topic) cannot be written: \(blockage.error)")
         logger.error(
@@ -238,13 +228,11 @@ final class SessionObserver: Sendable {
             metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(error)"])
     }
 
-    /// Notes that all topics can be written again.
     func unblocked() {
         status.set(.publishing, nil)
         logger.notice("topics.writable", "the topics can be written again; events are taken again")
     }
 
-    /// Notes that offsets of `lane` could not be committed.
     func offsetsRefused(_ lane: Lane, _ error: KafkaError) {
         logger.warning(
             "offsets.uncommitted", "offsets could not be committed; they are tried again",
@@ -253,7 +241,6 @@ final class SessionObserver: Sendable {
 
     // MARK: Brokers, topics and the clients of a session
 
-    /// Notes the longest throttle of late.
     func throttled(_ throttle: Duration, _ quota: BrokerQuota.Look) {
         metrics.throttle.set(throttle / .seconds(1))
         guard quota.isNew || throttle > .zero else { return }
@@ -289,7 +276,6 @@ final class SessionObserver: Sendable {
 
     func topicsFound() { forgetUnread() }
 
-    /// Notes that the topics of `list` do not exist or may not be used.
     func topicsMissing(_ list: String) {
         status.set(.topics, "missing or not to be used: \(list)")
         logger.error(
@@ -298,7 +284,6 @@ final class SessionObserver: Sendable {
             metadata: [LogKey.topic: "\(list)"])
     }
 
-    /// Notes that the retry topics of `list` hold events that no tier reads.
     func tiersAbandoned(_ list: String) {
         status.set(.topics, "no tier of worker.retries.tiers reads \(list)")
         logger.error(
@@ -319,7 +304,6 @@ final class SessionObserver: Sendable {
             metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(reason)"])
     }
 
-    /// Notes that the transactional id could not be registered, and that the session tries again.
     func registrationFailed(_ error: KafkaError) {
         status.set(.brokers, "the transaction coordinator does not answer: \(error)")
         logger.warning(
@@ -329,7 +313,6 @@ final class SessionObserver: Sendable {
 
     func opened() { metrics.sessions.add() }
 
-    /// Notes that a session has its first live partitions.
     func began(_ configuration: Configuration, bootstrapServers: String, instance: String) {
         if !status.isQuiet { status.set(.worker, nil) }
         logger.notice(
@@ -352,7 +335,6 @@ final class SessionObserver: Sendable {
         logger.warning("kafka.consumer-error", "a consumer reports an error", metadata: details)
     }
 
-    /// Notes that not all of the latest versions on the token topic could be read.
     func versionsIncomplete() {
         logger.warning("versions.incomplete", "not all of the token topic's latest versions could be read in time")
     }
@@ -370,7 +352,6 @@ final class SessionObserver: Sendable {
         status.set(.worker, "its Kafka clients are replaced: the files of their certificates changed", isFault: false)
     }
 
-    /// Notes that the last commit of clients that are about to be replaced failed.
     func lastCommitFailed(_ error: KafkaError) {
         logger.warning(
             "last-commit.failed",
@@ -386,7 +367,6 @@ final class SessionObserver: Sendable {
             metadata: [LogKey.instance: "\(instance)"])
     }
 
-    /// Notes that the session was over before it could leave its groups.
     func leftLate() {
         logger.warning("group.left-late", "leaving the groups took too long; they will notice by themselves")
     }

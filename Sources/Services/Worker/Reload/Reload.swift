@@ -64,7 +64,6 @@ struct LookupSuccession: Sendable, Equatable {
 
     /// The former names of accounts that continue, by their new names.
     private(set) var before: [String: String] = [:]
-    /// The continuing accounts whose endpoint or credentials changed.
     private(set) var fixed: Set<String> = []
 
     /// The former names of the accounts that continue unchanged, by their new names.
@@ -182,7 +181,6 @@ final class Reloader: Sendable {
 
     // MARK: The watcher's side
 
-    /// Offers a configuration that was read again to the loop.
     func offer(_ preflight: Preflight) {
         guard let new = preflight.configuration, preflight.isReady else {
             return refuse(ReloadJournal.summary(of: preflight.diagnostics))
@@ -212,7 +210,6 @@ final class Reloader: Sendable {
 
     // MARK: The loop's side
 
-    /// Provides the keys and the vendors' accounts that the loop is about to use.
     func begin(_ reload: Reload) async {
         for ring in reload.rings {
             await signer.replace(ring)

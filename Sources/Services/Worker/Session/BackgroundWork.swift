@@ -38,7 +38,6 @@ final class BackgroundWork: Sendable {
         }
     }
 
-    /// Waits until everything that was begun has finished.
     func finish() async {
         for task in state.withLock({ Array($0.tasks.values) }) { await task.value }
     }
@@ -72,6 +71,5 @@ final class Handoff<Message: Sendable>: Sendable {
 }
 
 extension Handoff where Message: RangeReplaceableCollection {
-    /// Adds to the results that the loop has not found yet.
     func add(_ new: Message.Element) { message.withLock { $0 = ($0 ?? Message()) + CollectionOfOne(new) } }
 }

@@ -46,7 +46,6 @@ final class RestingLag: Sendable {
         var lag: [TopicPartition: Int64] = [:]
     }
 
-    /// The time between two questions to the brokers.
     private static let interval = Duration.seconds(5)
 
     private let lanes = PerLane { _ in LaneLag() }

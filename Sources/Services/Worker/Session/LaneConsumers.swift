@@ -8,7 +8,6 @@ import WorkerConfiguration
 /// The lanes' consumers, each a member of a group of its own, served by one task.
 struct LaneConsumers: Sendable {
     let consumers: PerLane<KafkaConsumer>
-    /// Signaled when any of them has something to take.
     let wakeup: Wakeup
     private let tiers: [String: Int]
     private let tracing: EventTracing?
@@ -57,7 +56,6 @@ struct LaneConsumers: Sendable {
         var count = 0
         var records: [InputRecord] = []
         var time: RecordTime?
-        /// Everything else.
         var others: [KafkaConsumer.Event] = []
     }
 

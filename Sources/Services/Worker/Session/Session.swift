@@ -10,11 +10,9 @@ import WorkerConfiguration
 struct Session {
     let context: SessionContext
     let bootstrapServers: String
-    /// The worker's transactional id.
     let instance: String
     /// The name by which the groups keep the worker's places while it restarts; nil for a name that the next process does not get.
     var place: String?
-    /// Called with the brokers' address once the worker has its first live partitions.
     let isReady: @Sendable (String) -> Void
 
     private var configuration: Configuration { context.configuration }
@@ -325,7 +323,6 @@ struct ClosingTime: Sendable {
     private let deadline: Duration
     /// The time by which new clients are due; nil where none are requested.
     var until: ContinuousClock.Instant?
-    /// Whether the brokers were waited for long enough.
     var isOver = false
 
     /// The closing of a session whose end may take `deadline`.

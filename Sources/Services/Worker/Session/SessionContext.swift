@@ -12,15 +12,12 @@ struct SessionContext: Sendable {
     let signer: any SigningPort
     /// The client of the vendors' look-ups; nil if no app has look-ups.
     let lookups: (any LookupPort)?
-    /// The receiver of everything that happens in a session.
     let observer: SessionObserver
     let requests: SessionRequests
-    /// Counts records that were read back and are not valid.
     let unreadable: UnreadableRecords
     let reachability: Reachability
     /// The brokers' quota for the worker, which outlives a session.
     let quota = BrokerQuota()
-    /// The comparison of this machine's clock with others.
     let clock: ClockWatch
     /// The log of the Kafka clients. A session itself has none: its observer logs.
     let clientLogger: Logger
@@ -53,15 +50,12 @@ struct SessionRequests: Sendable {
     /// The requests that come to `status`.
     init(_ status: WorkerStatus) { self.status = status }
 
-    /// Whether the worker is to take nothing new.
     var isQuiet: Bool { status.isQuiet }
 
     var isRenewalWanted: Bool { status.isRenewalWanted }
 
-    /// Returns whether new clients were requested since the last call.
     func takeRenewal() -> Bool { status.takeRenewal() }
 
-    /// Returns the apps whose suspensions are to end, requested since the last call.
     func takeResumptions() -> Set<String> { status.takeResumptions() }
 }
 

@@ -142,7 +142,6 @@ extension Rebalance {
 // MARK: Where partitions are read from
 
 extension SessionLoop {
-    /// The interval between two checks of the logs of running partitions.
     static let logInterval = Duration.seconds(30)
 
     /// Begins to ask where the partitions that `lane` was assigned are read from. The answer to the group waits for it.
@@ -155,7 +154,6 @@ extension SessionLoop {
         }
     }
 
-    /// Collects the findings about assigned partitions.
     mutating func takeFindings() {
         for lane in Lane.allCases {
             // Another member may have committed since an earlier assignment, so its offsets are of no use.
@@ -316,9 +314,7 @@ extension SessionLoop {
 /// The first records of the assigned partitions' logs at one moment.
 struct LogViews: Sendable {
     let firsts: [TopicPartition: LogMark]
-    /// The moment before the first question.
     let at: UnixTime
-    /// The number of assignments by then.
     let assignments: Int
 }
 
@@ -326,7 +322,6 @@ struct LogViews: Sendable {
 
 struct BatchEnd: Sendable {
     let place: RecordPosition
-    /// The number of rebalances when the search began.
     let rebalance: Int
     /// The offset behind the batch; nil where it was not found.
     let end: Int64?

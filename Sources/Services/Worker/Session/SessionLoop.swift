@@ -12,11 +12,9 @@ struct SessionLoop {
     let lanes: LaneConsumers
     let committer: any Committer
     let context: SessionContext
-    /// The worker's transactional id.
     let instance: String
     /// The control topic: the suspensions and pauses of the whole fleet.
     let control: ControlTopic
-    /// The permission of commits to wait for a topic that cannot be written.
     let commitWindow: CommitWindow
     let properties: KafkaProperties
     let logs: PartitionLogs
@@ -29,7 +27,6 @@ struct SessionLoop {
     var lanePauses: LanePauses
     var machine: SessionStateMachine
     var watch = PartitionWatch()
-    /// The first records of the assigned partitions' logs.
     var marks = LogMarks()
     var lag = AssignedLag()
     let logViews = Handoff<LogViews>()
@@ -59,12 +56,10 @@ struct SessionLoop {
     private let restingLag = RestingLag()
     /// Called once the session has its first live partitions; nil after that.
     var begin: (@Sendable () -> Void)?
-    /// The moments of other clocks since the last report.
     var clockSample = ClockWatch.Sample()
     /// The steps of this machine's clock: versions are times, so they are read back again after one.
     var steps: ClockSteps
     let start = ContinuousClock.now
-    /// The batches added to the unit that is being committed.
     var additions = Additions()
     let commits = Handoff<(result: CommitResult, at: UnixTime, took: Duration)>()
     let checks = Handoff<BlockageCheck>()
@@ -103,7 +98,6 @@ struct SessionLoop {
         Task.isShuttingDownGracefully && machine.isGivingUp && machine.isSettled && !machine.hasOpenOffsets
     }
 
-    /// Runs until the worker is to stop or the clients are of no further use.
     mutating func run() async -> SessionEnd {
         takeHistory()
         while !Task.isCancelled {
@@ -174,7 +168,6 @@ struct SessionLoop {
         }
     }
 
-    /// Brings the session to an end, for new clients to follow.
     mutating func beginRenewal() {
         machine.stop()
         // Whatever calls for new clients meanwhile, those of now have no more time than the first reason gave them.
@@ -203,7 +196,6 @@ struct SessionLoop {
 
     // MARK: Look-ups
 
-    /// Collects the vendors' answers, and sends the requests that are allowed by now.
     private mutating func takeAnswers() {
         guard let lookups = context.lookups else { return }
         let replies = lookups.takeReplies()
@@ -257,7 +249,6 @@ struct SessionLoop {
         return unit
     }
 
-    /// Adds to the unit that is being committed, if that is in time.
     mutating func add(_ addition: CommitUnit) {
         let isInTime = additions.offer(stamped(addition))
         if isInTime { publishing.added(addition) }
@@ -281,7 +272,6 @@ struct SessionLoop {
         }
     }
 
-    /// Collects the results of the background work.
     private mutating func collect() -> SessionEnd? {
         if let commit = commits.take() {
             fit(commit.result, took: commit.took)
@@ -290,7 +280,6 @@ struct SessionLoop {
         return checks.take().flatMap { checked($0) }
     }
 
-    /// Makes the next commits as small as a quota of the brokers needs.
     private mutating func fit(_ result: CommitResult, took: Duration) {
         context.quota.note(committer.throttle)
         let isCommitted = if case .committed = result { true } else { false }
@@ -368,7 +357,6 @@ struct SessionLoop {
         raiseAlarms()
     }
 
-    /// Applies the control topic's records since the last call, and ends pauses and suspensions that are over.
     private mutating func takeWords() {
         for word in control.take() {
             Self.apply(word, to: &processor)

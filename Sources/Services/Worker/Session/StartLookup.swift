@@ -17,7 +17,6 @@ struct StartLookup: Sendable {
     enum Finding: Sendable {
         /// The answers; nil where the group moved on meanwhile or the worker stops, so that nothing is read.
         case answers(Answers?)
-        /// The brokers did not answer in time.
         case failed(KafkaError)
     }
 
@@ -79,7 +78,6 @@ struct CommittedOffsets {
     }
 
     private var commits: [TopicPartition: Commit] = [:]
-    /// The assigned partitions of which no record was taken yet.
     private var expected: Set<TopicPartition> = []
 
     /// Notes that `offsets` were committed at `time`, each the next record to read, of logs that began with `marks`.

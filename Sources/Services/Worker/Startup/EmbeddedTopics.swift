@@ -14,8 +14,6 @@ struct EmbeddedTopics: Sendable {
 
     private let broker: EmbeddedBroker
     private let port: EmbeddedPort?
-
-    /// The broker's own address.
     var bootstrapServers: String { broker.bootstrapServers }
 
     /// Starts the broker.
@@ -43,7 +41,6 @@ struct EmbeddedTopics: Sendable {
         }
     }
 
-    /// Ends the broker, after every client of this process was closed.
     func close() async {
         await port?.close()
         await broker.close()
@@ -79,7 +76,6 @@ struct EmbeddedPort: Sendable {
         }
     }
 
-    /// Accepts no further client.
     func close() async { try? await server.close() }
 
     /// Connects `client` to the broker at the port `broker`.

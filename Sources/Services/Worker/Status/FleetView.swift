@@ -18,7 +18,6 @@ actor FleetView {
 
     enum Answer: Sendable, Equatable {
         case known([UInt8])
-        /// The reason why the status is unknown.
         case unknown(String)
     }
 
@@ -64,7 +63,6 @@ actor FleetView {
         }
     }
 
-    /// Asks the brokers for viewers until the task is canceled.
     func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.closeWhenIdle() }

@@ -144,7 +144,6 @@ struct Tally<Thing: Hashable> {
         entries.compactMap { thing, count in count > 0 ? labels(thing).map { ($0, count) } : nil }
     }
 
-    /// Sets all counts to zero, and keeps their entries.
     mutating func reset() { for index in entries.indices { entries[index].count = 0 } }
 }
 
@@ -161,7 +160,6 @@ struct AnswerMetrics: Sendable {
     /// Exposes the series of `app`, before its first token.
     func begin(_ app: String) { seconds.begin(app) }
 
-    /// Counts the outcomes of a transaction that is visible.
     func count(_ settlements: some Sequence<Settlement>, at now: UnixTime) {
         var times: [String: [Double]] = [:]
         for settlement in settlements {

@@ -12,20 +12,17 @@ struct StatusHistory: Sendable {
         var latency: PerLane<[Int]>
     }
 
-    /// The length of the history, in samples.
     static let length = 61
     /// The period over which a rate is averaged. It follows changes and does not flicker.
     private static let window = Duration.seconds(10)
 
     private var samples: [Sample] = []
 
-    /// Adds the present counts, and forgets those older than the last minute.
     mutating func add(_ sample: Sample) {
         samples.append(sample)
         if samples.count > Self.length { samples.removeFirst(samples.count - Self.length) }
     }
 
-    /// The rates of the last seconds.
     var rates: StatusReport.Rates {
         guard let last = samples.last else { return StatusReport.Rates() }
         return StatusReport.Rates(
@@ -121,7 +118,6 @@ struct RecentCounts: Sendable {
 
     private var places: [Series: Int] = [:]
     private var fine: [Snapshot] = []
-    /// Snapshots of the last hour, one a minute.
     private var coarse: [Snapshot] = []
 
     /// Returns whether a snapshot at `instant` is due.

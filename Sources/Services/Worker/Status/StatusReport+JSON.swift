@@ -233,7 +233,6 @@ extension JSONWriter {
         endArray()
     }
 
-    /// Writes an object of counts, by name.
     fileprivate mutating func counts(_ name: String, _ counts: [String: Int]) {
         object(name) { json in
             for (name, count) in counts.sorted(by: { $0.key < $1.key }) { json.member(name, Int64(count)) }

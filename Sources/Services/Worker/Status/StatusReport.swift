@@ -16,13 +16,11 @@ struct StatusReport: Sendable {
 
     var at: UnixTime
     var worker: Worker
-    /// The rates of the last seconds.
     var rates: Rates
     /// The events of the last minute, quarter of an hour and hour.
     var recent: Recent
     /// The lanes, the most urgent first.
     var lanes: [LaneFlow]
-    /// Events that finished since the start, by outcome.
     var outcomes: Outcomes
     /// The events among them that belong to no configured app.
     var unattributed: Outcomes
@@ -34,7 +32,6 @@ struct StatusReport: Sendable {
     var apps: [App]
     /// The key rings, in the order of the configuration.
     var rings: [RingReport]
-    /// The accounts at vendors that are asked about users.
     var lookups: [LookupAccount]
 
     struct Worker: Sendable {
@@ -52,7 +49,6 @@ struct StatusReport: Sendable {
         /// The address of the folder that OPERATION.md is in; nil for none.
         var runbook: String?
         var isQuiet: Bool
-        /// The time since the last heartbeat of the worker's loop, in seconds.
         var sinceHeartbeat: Int64
 
         /// The state in a word: ready, quiet or not_ready.
@@ -69,15 +65,12 @@ struct StatusReport: Sendable {
         var minted = 0.0
         /// Events that finished in each of the last seconds, the oldest first.
         var endedBySecond: [Int] = []
-        /// Tokens published, likewise.
         var mintedBySecond: [Int] = []
-        /// Dead letters, likewise.
         var deadLetteredBySecond: [Int] = []
     }
 
     struct LaneFlow: Sendable {
         var lane: Lane
-        /// Events taken since the start.
         var taken: Int
         /// Events taken, a second.
         var takenPerSecond: Double
@@ -96,7 +89,6 @@ struct StatusReport: Sendable {
 
     /// A distribution of times, in seconds; each figure is estimated within its histogram bucket.
     struct Latency: Sendable, Equatable {
-        /// The half is faster.
         var median: Double
         /// 99 of 100 are faster.
         var p99: Double
@@ -105,10 +97,8 @@ struct StatusReport: Sendable {
     }
 
     struct App: Sendable {
-        /// The app's name, adapter, key and suspension.
         var status: WorkerStatus.AppStatus
         var outcomes: Outcomes
-        /// The app's dead letters by code.
         var deadLetters: [String: Int]
     }
 
@@ -118,18 +108,15 @@ struct StatusReport: Sendable {
         var circuit: String
         /// Users the vendor is still to be asked about.
         var queued: Int
-        /// Requests under way.
         var inFlight: Int
     }
 
     /// Finished events, by outcome.
     struct Outcomes: Sendable, Equatable {
-        /// Every outcome's name, in the order they are shown.
         static let names = Outcome.names
         /// Each count, in the order of `names`.
         private(set) var counts = Array(repeating: 0, count: Self.names.count)
 
-        /// Adds `count` to the outcome called `name`.
         mutating func add(_ count: Int, _ name: String) {
             guard let index = Self.names.firstIndex(of: name) else { return }
             counts[index] += count
@@ -140,11 +127,9 @@ struct StatusReport: Sendable {
         /// Finished events, and the tokens and dead letters among them.
         struct Tally: Sendable, Equatable {
             var ended = 0
-            /// Events that got a token.
             var minted = 0
             var deadLettered = 0
 
-            /// Adds `count` events with the outcome called `outcome`.
             mutating func add(_ count: Int, _ outcome: String) {
                 ended += count
                 if outcome == "minted" { minted += count }
@@ -158,28 +143,23 @@ struct StatusReport: Sendable {
             var seconds = 0.0
             var tally = Tally()
 
-            /// Adds `count` events with the outcome called `outcome`.
             mutating func add(_ count: Int, _ outcome: String) { tally.add(count, outcome) }
         }
 
         /// Tallies of equal times, the oldest first.
         struct Series: Sendable, Equatable {
             var ended: [Int] = []
-            /// Events that got a token.
             var minted: [Int] = []
             var deadLettered: [Int] = []
         }
 
         struct App: Sendable, Equatable {
             var minute = Tally()
-            /// The events of the last 15 minutes.
             var quarterHour = Tally()
-            /// The dead letters of the last hour, by code.
             var deadLetters: [String: Int] = [:]
             /// The events of the last minute with the code `mint_failed`: no token could be made or published.
             var mintFailed = 0
 
-            /// Adds the growth of a count in the last minute, quarter of an hour and hour.
             mutating func add(_ grown: [Int], _ outcome: String, _ code: String) {
                 minute.add(grown[0], outcome)
                 quarterHour.add(grown[1], outcome)
@@ -187,7 +167,6 @@ struct StatusReport: Sendable {
                 if outcome == "dead_lettered" { deadLetters[code, default: 0] += grown[2] }
             }
 
-            /// Adds the events of `other`.
             mutating func add(_ other: App) {
                 minute.add(other.minute)
                 quarterHour.add(other.quarterHour)
@@ -197,12 +176,10 @@ struct StatusReport: Sendable {
         }
 
         var minute = Window()
-        /// The last 15 minutes.
         var quarterHour = Window()
         var hour = Window()
         /// The minutes of the last hour. The last one is not over.
         var byMinute = Series()
-        /// The dead letters of the last hour, by code.
         var deadLetters: [String: Int] = [:]
         /// The apps that had events, by name. The name is empty for events of no configured app.
         var apps: [String: App] = [:]

@@ -53,7 +53,6 @@ final class StatusReporter: Sendable {
         self.started = started ?? now()
     }
 
-    /// Records the counts once a second, until the task is canceled.
     func run() async {
         while !Task.isCancelled {
             note(at: .now)
@@ -190,7 +189,6 @@ extension WorkerMetrics {
         }
     }
 
-    /// Returns the number of events taken from `lane`.
     func taken(_ lane: Lane) -> Int { Int(events.value(lane.rawValue)) }
 
     /// Returns the number of events that were taken from `lane` and are not in work.
@@ -205,18 +203,14 @@ extension WorkerMetrics {
         return (values.reduce(0) { $0 + Int($1) }, values.count)
     }
 
-    /// The upper bounds of the latencies' buckets, in seconds.
     var latencyBounds: [Double] { latency.bounds }
 
-    /// Returns the number of events of `lane` in each bucket.
     func latencyCounts(_ lane: Lane) -> [Int] { latency.counts(lane.rawValue) }
 
-    /// The accounts at vendors, by name.
     var lookupAccounts: [StatusReport.LookupAccount] { lookups.accounts }
 }
 
 extension LookupMetrics {
-    /// The accounts that were seen so far, by name.
     fileprivate var accounts: [StatusReport.LookupAccount] {
         let (waiting, inFlight) = (waiting.all, inFlight.all)
         let states = circuit.all.filter { $0.value == 1 && $0.key.count == 2 }.map { ($0.key[0], $0.key[1]) }

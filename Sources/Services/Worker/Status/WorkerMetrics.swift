@@ -118,7 +118,6 @@ final class WorkerMetrics: Sendable {
         registry.beforeReading { [weak self] in self?.forgetOthers() }
     }
 
-    /// Shows the readiness of `status` each time the metrics are read.
     func follow(_ status: WorkerStatus) {
         registry.beforeReading { [ready, degraded, status] in
             let (problems, reasons) = (status.problems, status.degradations.reasons())
@@ -129,7 +128,6 @@ final class WorkerMetrics: Sendable {
         }
     }
 
-    /// Shows the results of fetching the brokers' tokens each time the metrics are read.
     func follow(_ tally: TokenTally, now: @escaping @Sendable () -> UnixTime) {
         registry.beforeReading { [tokens, tokenLife] in
             let (obtained, failed) = tally.counts
@@ -171,7 +169,6 @@ final class WorkerMetrics: Sendable {
 
     // MARK: Whose
 
-    /// Limits the metrics to these apps and look-up accounts from now on.
     func keep(apps: Set<String>, accounts: Set<String>) {
         kept.withLock { $0 = (apps, accounts) }
         forgetOthers()
@@ -215,15 +212,12 @@ final class WorkerMetrics: Sendable {
 }
 
 extension Suspension {
-    /// Whether the vendor refuses the key for all users of the app.
     fileprivate var isOfEveryone: Bool { cause == .suspended && reach == .everyone }
 }
 
 extension CommitResult {
-    /// Every result's name in metrics.
     static let names = ["committed", "aborted", "blocked", "unusable", "fenced"]
 
-    /// The result's name in metrics.
     var name: String {
         switch self {
         case .committed: "committed"
@@ -241,7 +235,6 @@ struct PartitionMetrics: Sendable {
     enum LogRegression: String, CaseIterable {
         /// The log ends before the committed offset.
         case truncated
-        /// The topic was created again.
         case replaced
     }
 

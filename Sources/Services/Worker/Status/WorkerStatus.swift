@@ -120,10 +120,8 @@ public final class WorkerStatus: Sendable {
         return state.withLock { $0.problems.begins(at: now) }.mapValues { instant - (now - $0) }
     }
 
-    /// Whether nothing keeps the worker from working.
     public var isReady: Bool { problems.isEmpty }
 
-    /// The readiness in one line, for people.
     public var summary: String {
         let problems = problems.sorted { $0.key < $1.key }.map { "\($0.key.rawValue): \($0.value)" }
         return problems.isEmpty ? "ready" : "not ready: \(problems.joined(separator: "; "))"
@@ -144,7 +142,6 @@ public final class WorkerStatus: Sendable {
         }
     }
 
-    /// The time since the loop's last heartbeat.
     public var sinceHeartbeat: Duration { state.withLock { elapsed() - $0.heartbeat } }
 
     /// Sets the problem of `dependency`; nil where there is none.
@@ -188,7 +185,6 @@ public final class WorkerStatus: Sendable {
     /// Notes that the loop moves, and begins `step`.
     func beat(_ step: String) { state.withLock { ($0.heartbeat, $0.step) = (elapsed(), step) } }
 
-    /// Notes that events were settled, or offsets committed.
     func advanced() { state.withLock { $0.progress.advanced() } }
 
     /// Notes what waits, and that the session stands at `step`.
@@ -206,7 +202,6 @@ public final class WorkerStatus: Sendable {
 
     // MARK: Apps
 
-    /// The apps, by name.
     public var apps: [AppStatus] { state.withLock { $0.apps } }
 
     func set(_ apps: [AppStatus]) { state.withLock { $0.apps = apps } }
@@ -234,10 +229,8 @@ public final class WorkerStatus: Sendable {
     /// Asks the worker for new Kafka clients, because the files of their certificates changed.
     func renewClients() { state.withLock { $0.isRenewalDue = true } }
 
-    /// Whether new clients are asked for, and nobody has taken that up.
     var isRenewalWanted: Bool { state.withLock { $0.isRenewalDue } }
 
-    /// Returns whether new clients were requested since the last call.
     func takeRenewal() -> Bool {
         state.withLock { state in
             defer { state.isRenewalDue = false }
@@ -257,7 +250,6 @@ public final class WorkerStatus: Sendable {
     /// verifiers have a key before its first token comes. nil for a ring that is not read here.
     public func keySet(of name: String) -> String? { state.withLock { $0.keySets[name] } }
 
-    /// Publishes the public keys of `ring`.
     func publish(_ ring: KeyRing) {
         let set = (try? JWK.setJSON(of: ring.verificationKeys)).map { String(decoding: $0, as: UTF8.self) }
         state.withLock { $0.keySets[ring.name] = set }
@@ -268,7 +260,6 @@ public final class WorkerStatus: Sendable {
 
     // MARK: Quiet mode
 
-    /// Whether the worker takes nothing new.
     public var isQuiet: Bool { state.withLock { $0.isQuiet } }
 
     /// Enters quiet mode, in which the worker finishes the events that it has taken, stays in its groups and takes
