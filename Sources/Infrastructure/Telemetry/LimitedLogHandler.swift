@@ -1,13 +1,14 @@
 public import Logging
 import Synchronization
 
-/// A log handler that passes on a few lines about each fault in a minute. Further ones have the level `debug`, and
-/// `remint.repeats` counts them: there, and in the next line that keeps its level.
+/// A log handler that passes on the lines that a `LogLevel` admits at the moment, or the level that a logger set itself,
+/// and of these a few about each fault in a minute. Further ones have the level `debug`, and `remint.repeats` counts
+/// them: there, and in the next line that keeps its level.
 ///
 /// A fault is a line of `warning` or above. Its event's id, or the message of a line without one, names it, and the parts
 /// it is about: app, topic, key ring. Its lane does not: each lane has clients of its own, and all of them meet the same
 /// fault of a broker.
-package struct LimitedLogHandler: ForwardingLogHandler {
+package struct LimitedLogHandler: LogHandler {
     private final class Limits: Sendable {
         private let start = ContinuousClock.now
         private let limit = Mutex(RepeatLimit())
@@ -21,12 +22,12 @@ package struct LimitedLogHandler: ForwardingLogHandler {
         LogKey.app, LogKey.topic, LogKey.partitions, LogKey.keyRing, LogKey.account, LogKey.signerSocket,
         LogKey.libraryFacility,
     ]
-    package var base: any LogHandler
+    private var base: any LogHandler
     private let level: LogLevel
+    private var own: Logger.Level?
     private let limits = Limits()
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// Lines that `base` writes; those of `level` and above, if they repeat others.
     package init(
         _ base: any LogHandler, level: LogLevel, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
@@ -36,8 +37,23 @@ package struct LimitedLogHandler: ForwardingLogHandler {
     }
 
     package var logLevel: Logger.Level {
-        get { base.logLevel }
-        set { base.logLevel = newValue }
+        get { own ?? level.current }
+        set { own = newValue }
+    }
+
+    package var metadata: Logger.Metadata {
+        get { base.metadata }
+        set { base.metadata = newValue }
+    }
+
+    package var metadataProvider: Logger.MetadataProvider? {
+        get { base.metadataProvider }
+        set { base.metadataProvider = newValue }
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { base[metadataKey: key] }
+        set { base[metadataKey: key] = newValue }
     }
 
     /// Hands `event` on, as a line of level `debug` if its fault had its lines of this minute.
@@ -117,28 +133,6 @@ public struct RepeatLimit: Sendable {
     }
 }
 
-/// A log handler that passes on to another one the messages that a `LogLevel` admits at the moment. A level that a
-/// logger sets itself has precedence.
-package struct LevelledLogHandler: ForwardingLogHandler {
-    package var base: any LogHandler
-    private let level: LogLevel
-    private var own: Logger.Level?
-
-    /// A handler that passes the lines of `level` and above to `base`.
-    package init(_ base: any LogHandler, level: LogLevel) {
-        self.base = base
-        self.level = level
-    }
-
-    package var logLevel: Logger.Level {
-        get { own ?? level.current }
-        set { own = newValue }
-    }
-
-    /// Hands `event` on; the logger looked at its level.
-    package func log(event: LogEvent) { base.log(event: event) }
-}
-
 /// The least level of a process's log lines, which may change while it runs.
 public final class LogLevel: Sendable {
     private let value: Mutex<Logger.Level>
@@ -150,29 +144,4 @@ public final class LogLevel: Sendable {
 
     /// Lines of `level` and above are written from now on.
     public func set(_ level: Logger.Level) { value.withLock { $0 = level } }
-}
-
-/// A log handler that hands lines to another one, which also keeps the details that a logger adds to each line.
-package protocol ForwardingLogHandler: LogHandler {
-    var base: any LogHandler { get set }
-}
-
-extension ForwardingLogHandler {
-    /// The details of every line, as the other handler has them.
-    package var metadata: Logger.Metadata {
-        get { base.metadata }
-        set { base.metadata = newValue }
-    }
-
-    /// The source of details at the time of a line, as the other handler has it.
-    package var metadataProvider: Logger.MetadataProvider? {
-        get { base.metadataProvider }
-        set { base.metadataProvider = newValue }
-    }
-
-    /// The detail `key` of every line, as the other handler has it.
-    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { base[metadataKey: key] }
-        set { base[metadataKey: key] = newValue }
-    }
 }

@@ -18,7 +18,7 @@ public struct BatchProcessor: Sendable {
     private let signer: BatchSigner
     /// The receiver of the spans of traced events; nil if none is traced.
     private let spans: (any SpanPort)?
-    var alarms: [Alarm] = []
+    var alarms: [SuspensionAlarm] = []
 
     /// Creates a processor.
     ///
@@ -215,29 +215,7 @@ public struct BatchProcessor: Sendable {
     public var lookupConditions: [LookupCondition] { resolver.scheduler.conditions(at: now()) }
     public var rememberedAnswers: Int { resolver.scheduler.remembered }
 
-    /// A change that an operator should know of.
-    public enum Alarm: Sendable, Equatable {
-        case suspended(Suspension)
-        /// This worker suspended an app for its own partitions, because it cannot know the other workers' counts.
-        case suspendedHere(Suspension)
-        /// Probes show that the vendor accepts tokens of the key: only the events of the users who refused wait.
-        case narrowed(Suspension)
-        /// The share of an app's users who refuse our tokens is high enough for an alert, but not for a suspension.
-        case refusing(app: String, RefusalCounts)
-        case accepting(app: String, RefusalCounts)
-        case resumed(Suspension, Resumption)
-        /// The fleet suspended or paused an app, at another worker or by an operator.
-        case told(Suspension)
-    }
-
-    /// The reason that an app's events are answered again.
-    public enum Resumption: String, Sendable {
-        case probe
-        case told
-        case elapsed
-    }
-
-    public mutating func takeAlarms() -> [Alarm] {
+    public mutating func takeAlarms() -> [SuspensionAlarm] {
         defer { alarms = [] }
         return alarms
     }
@@ -291,20 +269,9 @@ public struct BatchProcessor: Sendable {
             guard let app = reader.apps[suspension.app], let key = signing.activeKey(of: app.keyRing) else { continue }
             admission.suspensions.keyChanged(of: suspension.app, to: key.version, at: time)
         }
-        for (app, change) in admission.suspensions.judgeProbes(at: time) { raise(change, of: app) }
+        alarms += admission.suspensions.judgeProbes(at: time)
         for ended in admission.suspensions.endElapsed(at: time) { alarms.append(.resumed(ended, .elapsed)) }
-        for (app, change) in admission.suspensions.decide(at: time) { raise(change, of: app) }
-    }
-
-    private mutating func raise(_ change: SuspendableApp.Change, of app: String) {
-        switch change {
-        case .suspended(let suspension): alarms.append(.suspended(suspension))
-        case .suspendedHere(let suspension): alarms.append(.suspendedHere(suspension))
-        case .narrowed(let suspension): alarms.append(.narrowed(suspension))
-        case .ended(let suspension): alarms.append(.resumed(suspension, .probe))
-        case .warned(let counts): alarms.append(.refusing(app: app, counts))
-        case .calmed(let counts): alarms.append(.accepting(app: app, counts))
-        }
+        alarms += admission.suspensions.decide(at: time)
     }
 
     // MARK: The fleet's counts

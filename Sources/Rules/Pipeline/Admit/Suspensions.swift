@@ -107,13 +107,13 @@ struct Suspensions: Sendable {
         apps[app]?.keyChanged(to: version, at: now)
     }
 
-    mutating func judgeProbes(at now: UnixTime) -> [(app: String, change: SuspendableApp.Change)] {
+    mutating func judgeProbes(at now: UnixTime) -> [SuspensionAlarm] {
         guard waitingCount > 0 else { return [] }
         return apps.keys.sorted().compactMap { app in
             guard let change = apps[app]?.judgeProbes(rules, at: now) else { return nil }
-            if case .ended = change { waitingCount -= 1 }
-            if case .narrowed(let suspension) = change, !isFleetFollowed { return (app, .suspendedHere(suspension)) }
-            return (app, change)
+            if case .resumed = change { waitingCount -= 1 }
+            if case .narrowed(let suspension) = change, !isFleetFollowed { return .suspendedHere(suspension) }
+            return change
         }
     }
 
@@ -187,18 +187,18 @@ struct Suspensions: Sendable {
     }
 
     /// Suspends, resumes or warns as the counts require, at most once a second.
-    mutating func decide(at now: UnixTime) -> [(app: String, change: SuspendableApp.Change)] {
+    mutating func decide(at now: UnixTime) -> [SuspensionAlarm] {
         guard now.microseconds < decidedAt.microseconds || now >= decidedAt.advanced(byMicroseconds: Self.second) else {
             return []
         }
         decidedAt = now
-        var changes: [(app: String, change: SuspendableApp.Change)] = []
+        var changes: [SuspensionAlarm] = []
         for app in apps.keys.sorted() {
             let wasHeld = apps[app]?.suspension != nil
             guard let change = apps[app]?.decide(isFollowed: isFleetFollowed, rules, at: now) else { continue }
             let isHeld = apps[app]?.suspension != nil
             waitingCount += (isHeld ? 1 : 0) - (wasHeld ? 1 : 0)
-            changes.append((app, change))
+            changes.append(change)
         }
         return changes
     }

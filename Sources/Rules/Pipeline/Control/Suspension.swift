@@ -53,6 +53,31 @@ public struct Suspension: Sendable, Equatable {
     public func isOver(at now: UnixTime) -> Bool { until.map { $0 <= now } ?? false }
 }
 
+/// A change that an operator should know of.
+public enum SuspensionAlarm: Sendable, Equatable {
+    /// The reason that an app's events are answered again.
+    public enum Resumption: String, Sendable {
+        /// Users who got tokens do not refuse them.
+        case probe
+        /// An operator resumed the app, or another worker did.
+        case told
+        case elapsed
+    }
+
+    /// This worker suspended an app by the fleet's counts.
+    case suspended(Suspension)
+    /// This worker suspended an app for its own partitions, because it cannot know the other workers' counts.
+    case suspendedHere(Suspension)
+    /// Probes show that the vendor accepts tokens of the key: only the events of the users who refused wait.
+    case narrowed(Suspension)
+    /// The share of an app's users who refuse our tokens is high enough for an alert, but not for a suspension.
+    case refusing(app: String, RefusalCounts)
+    case accepting(app: String, RefusalCounts)
+    case resumed(Suspension, Resumption)
+    /// The fleet suspended or paused an app, at another worker or by an operator.
+    case told(Suspension)
+}
+
 /// A worker's counts of an app's users who refuse tokens of a key version, and of the users who got such tokens.
 public struct RefusalCounts: Sendable, Equatable {
     public var keyVersion: String

@@ -52,10 +52,7 @@ public struct RetryPolicy: Sendable, Equatable {
         afterAttempt attempts: Int, firstFailure: UnixTime, now: UnixTime, random: inout some RandomNumberGenerator
     ) -> Wait? {
         guard attempts < maxAttempts, !tiers.isEmpty else { return nil }
-        let tier = min(max(attempts - 1, 0), tiers.count - 1)
-        let notBefore = self.notBefore(tier, now, &random)
-        guard notBefore.microseconds(since: firstFailure) <= deadline else { return nil }
-        return Wait(tier: tier, notBefore: notBefore)
+        return wait(in: min(max(attempts - 1, 0), tiers.count - 1), firstFailure, now, &random)
     }
 
     /// Returns the wait of an event whose app is suspended. It does not count as an attempt. Each wait is one tier
@@ -67,10 +64,7 @@ public struct RetryPolicy: Sendable, Equatable {
         suspendedFrom tier: Int?, firstFailure: UnixTime, now: UnixTime, random: inout some RandomNumberGenerator
     ) -> Wait? {
         guard !tiers.isEmpty else { return nil }
-        let next = min(tier.map { $0 + 1 } ?? 0, tiers.count - 1)
-        let notBefore = notBefore(next, now, &random)
-        guard notBefore.microseconds(since: firstFailure) <= deadline else { return nil }
-        return Wait(tier: next, notBefore: notBefore)
+        return wait(in: min(tier.map { $0 + 1 } ?? 0, tiers.count - 1), firstFailure, now, &random)
     }
 
     /// Returns the wait of an event that can be answered at about `moment`: the shortest tier that is long enough. It
@@ -82,19 +76,17 @@ public struct RetryPolicy: Sendable, Equatable {
     ) -> Wait? {
         guard !tiers.isEmpty else { return nil }
         let length = moment.microseconds(since: now)
-        let tier = tiers.firstIndex { $0.delay >= length } ?? tiers.count - 1
-        let notBefore = self.notBefore(tier, now, &random)
-        guard notBefore.microseconds(since: firstFailure) <= deadline else { return nil }
-        return Wait(tier: tier, notBefore: notBefore)
+        return wait(in: tiers.firstIndex { $0.delay >= length } ?? tiers.count - 1, firstFailure, now, &random)
     }
 
-    private func notBefore(
-        _ tier: Int, _ now: UnixTime, _ random: inout some RandomNumberGenerator
-    ) -> UnixTime {
+    private func wait(
+        in tier: Int, _ firstFailure: UnixTime, _ now: UnixTime, _ random: inout some RandomNumberGenerator
+    ) -> Wait? {
         let jitter = Int64.random(in: 0...Self.jitter, using: &random)
         // The header has milliseconds. Round up, so that the event is not early.
         let due = now.advanced(byMicroseconds: tiers[tier].delay).advanced(byMicroseconds: jitter + 999)
-        return UnixTime(milliseconds: due.milliseconds)
+        let notBefore = UnixTime(milliseconds: due.milliseconds)
+        return notBefore.microseconds(since: firstFailure) <= deadline ? Wait(tier: tier, notBefore: notBefore) : nil
     }
 }
 

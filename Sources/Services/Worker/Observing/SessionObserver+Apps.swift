@@ -8,7 +8,7 @@ import Telemetry
 // MARK: Apps, lanes and look-ups
 
 extension SessionObserver {
-    func raised(_ alarm: BatchProcessor.Alarm) {
+    func raised(_ alarm: SuspensionAlarm) {
         switch alarm {
         case .suspended(let suspension) where suspension.reach == .everyone:
             logger.error(
