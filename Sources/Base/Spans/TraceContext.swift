@@ -12,14 +12,9 @@ public struct TraceContext: Sendable, Hashable {
         let high: UInt64
         let low: UInt64
     }
+}
 
-    private init(trace: TraceNumber, span: UInt64, isSampled: Bool, state: String) {
-        self.trace = trace
-        self.span = span
-        self.isSampled = isSampled
-        self.state = state
-    }
-
+extension TraceContext {
     // MARK: New ones
 
     /// Returns the first span of a new trace, which is sampled.

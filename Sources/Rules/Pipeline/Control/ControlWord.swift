@@ -244,14 +244,9 @@ struct ControlNote {
     var until: UnixTime?
     var by: String
     var why: String
+}
 
-    init(since: UnixTime, until: UnixTime?, by: String, why: String) {
-        self.since = since
-        self.until = until
-        self.by = by
-        self.why = why
-    }
-
+extension ControlNote {
     /// Reads the members of a record at the time `now`.
     ///
     /// - Throws: `RecordFault.time` for a record without a start, with a start more than a day ahead, or with an end

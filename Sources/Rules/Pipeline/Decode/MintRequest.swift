@@ -115,7 +115,9 @@ struct KeyBlame: Sendable {
 struct SubjectID: Sendable, Hashable {
     let high: UInt64
     let low: UInt64
+}
 
+extension SubjectID {
     /// Creates the id of the subject with the subject key `key`.
     init(key: [UInt8]) {
         var first = Hasher()
@@ -128,11 +130,6 @@ struct SubjectID: Sendable, Hashable {
 
     /// Creates the id of `subject` of `app`. A user with a challenge has the same id for every nonce.
     init(_ subject: Subject, app: String) { self.init(key: subject.withoutChallenge.key(app: app)) }
-
-    init(high: UInt64, low: UInt64) {
-        self.high = high
-        self.low = low
-    }
 }
 
 /// A stage's result for an event.

@@ -155,13 +155,9 @@ public struct RefusedToken: Sendable, Equatable {
     /// The id of the key version; nil if the report does not show it.
     public let keyID: String?
     public let subjectKey: [UInt8]
+}
 
-    init(ring: String, keyID: String?, subjectKey: [UInt8]) {
-        self.ring = ring
-        self.keyID = keyID
-        self.subjectKey = subjectKey
-    }
-
+extension RefusedToken {
     /// Reads the token that the dead letter `body` names; nil if it names none.
     public init?(_ body: RecordBody) {
         guard let ring = body.text(HopHeaders.refusedKeyRing), let subject = body.text(HopHeaders.refusedSubject) else {

@@ -8,13 +8,6 @@ public struct LookupCall: Sendable {
     public let request: LookupRequest
     /// The unsigned token to use as bearer; nil if the account's credentials are used.
     public let bearer: SigningRequest?
-
-    init(id: Int, account: String, request: LookupRequest, bearer: SigningRequest? = nil) {
-        self.id = id
-        self.account = account
-        self.request = request
-        self.bearer = bearer
-    }
 }
 
 /// The result of a call.

@@ -13,7 +13,9 @@ package struct CommitMetadata: Equatable {
     var mark: LogMark?
     /// The time of the commit; nil where the offset states none.
     var committedAt: UnixTime?
+}
 
+extension CommitMetadata {
     /// The first part where no token was minted yet.
     private static let unversioned = VersionMetadata.text(0)
     private static let marked = "first="
@@ -24,12 +26,6 @@ package struct CommitMetadata: Equatable {
         guard VersionMetadata.isOurs(text) else { return nil }
         return text.split(separator: ";").last { $0.hasPrefix(timed) }.flatMap { number($0.dropFirst(timed.count)) }
             .map { UnixTime(milliseconds: $0) }
-    }
-
-    init(version: Int64?, mark: LogMark?, committedAt: UnixTime?) {
-        self.version = version
-        self.mark = mark
-        self.committedAt = committedAt
     }
 
     /// Reads `text` at the time `now`, as far as a worker wrote it.

@@ -127,32 +127,37 @@ extension SessionObserver {
                 logger.error(
                     "vendor.unavailable",
                     "a vendor's REST API does not answer as it should; its circuit is open, and events wait",
-                    metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+                    metadata: details(account, detail))
             case .closed(let account, let length):
-                let outage = Outage.text(.microseconds(length))
                 logger.notice(
-                    "vendor.available", "the vendor's REST API answers again",
-                    metadata: [LogKey.account: "\(account)", LogKey.outage: "\(outage)"])
+                    "vendor.available", "the vendor's REST API answers again", metadata: details(account, length))
             case .mismatched(let account, let detail):
                 logger.error(
                     "vendor.answer-mismatched",
                     "a vendor's answer names another user than was asked about; it is refused, and the event waits",
-                    metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+                    metadata: details(account, detail))
             case .throttled(let account, let detail):
                 logger.warning(
                     "vendor.throttling", "a vendor's REST API refuses every request for its rate; events wait",
-                    metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+                    metadata: details(account, detail))
             case .accepted(let account, let length):
-                let outage = Outage.text(.microseconds(length))
                 logger.notice(
                     "vendor.throttling-over", "the vendor's REST API accepts requests again",
-                    metadata: [LogKey.account: "\(account)", LogKey.outage: "\(outage)"])
+                    metadata: details(account, length))
             case .refused(let account, let detail):
                 logger.warning(
                     "vendor.user-refused", "a vendor refuses to be asked about one user",
-                    metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+                    metadata: details(account, detail))
             }
         }
+    }
+
+    private func details(_ account: String, _ detail: String) -> Logger.Metadata {
+        [LogKey.account: "\(account)", LogKey.detail: "\(detail)"]
+    }
+
+    private func details(_ account: String, _ outage: Int64) -> Logger.Metadata {
+        [LogKey.account: "\(account)", LogKey.outage: "\(Outage.text(.microseconds(outage)))"]
     }
 
     // MARK: Partitions
