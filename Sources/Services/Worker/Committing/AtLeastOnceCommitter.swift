@@ -50,10 +50,6 @@ struct AtLeastOnceCommitter: Committer {
 
     func commitOffsets() async { await offsets.commit() }
 
-    func takeAppendTime() -> AppendTime? { producer.takeAppendTime() }
-
-    var throttle: Duration { producer.throttle }
-
     func commitLeftOffsets() async { await offsets.commitLeft() }
 
     var hasOpenOffsets: Bool { get async { await offsets.areOpen } }

@@ -5,6 +5,9 @@ import Synchronization
 
 /// Publishes the outputs of a commit unit and commits the offsets of its events.
 protocol Committer: Sendable {
+    /// The producer of the outputs, which knows the brokers' times and throttles.
+    var producer: KafkaProducer { get }
+
     /// Publishes and commits a unit, however long it takes. Offsets that are not committed together with the records stay open.
     ///
     /// - Parameter additions: The batches that join the unit while its records are being delivered.
@@ -18,18 +21,17 @@ protocol Committer: Sendable {
     /// Whether there are any for which partitions are kept.
     var hasOpenOffsets: Bool { get async }
 
-    /// Returns a broker's time of a record that was delivered since the last call; nil where none shows it.
-    func takeAppendTime() -> AppendTime?
-
-    /// The longest time of late for which a broker made the producer wait because of a quota.
-    var throttle: Duration { get }
-
     /// Returns whether the topic of a blockage can be written again. The check leaves nothing that a reader sees.
     func isCleared(_ blockage: Blockage) async -> BlockageCheck
 }
 
 extension Committer {
     func commit(_ unit: CommitUnit) async -> CommitResult { await commit(unit, Additions()) }
+
+    // A transaction has its offsets, and leaves none to commit apart.
+    func commitOffsets() async {}
+    func commitLeftOffsets() async {}
+    var hasOpenOffsets: Bool { get async { false } }
 }
 
 enum CommitResult: Sendable {

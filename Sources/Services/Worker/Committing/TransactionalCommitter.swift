@@ -50,16 +50,6 @@ struct TransactionalCommitter: Committer {
         }
     }
 
-    func commitOffsets() async {}
-
-    func takeAppendTime() -> AppendTime? { producer.takeAppendTime() }
-
-    var throttle: Duration { producer.throttle }
-
-    func commitLeftOffsets() async {}
-
-    var hasOpenOffsets: Bool { get async { false } }
-
     private enum Attempt {
         case ended(CommitResult)
         /// Aborted, because a record of a transaction before it failed: librdkafka counts that one as sent, finds a number

@@ -281,7 +281,7 @@ struct SessionLoop {
     }
 
     private mutating func fit(_ result: CommitResult, took: Duration) {
-        context.quota.note(committer.throttle)
+        context.quota.note(committer.producer.throttle)
         let isCommitted = if case .committed = result { true } else { false }
         let events = context.running.worker.readAheadEvents
         guard context.quota.ended(in: took, isCommitted: isCommitted, of: events) else { return }
@@ -443,9 +443,9 @@ struct SessionLoop {
         let refusals = processor.refusalCounts()
         observer.measured(machine, processor, refusals: refusals, lag: lag, at: context.now())
         observer.lookedUp(processor.takeLookupTally())
-        context.quota.note(committer.throttle)
-        observer.throttled(committer.throttle, context.quota.look())
-        clockSample.append = committer.takeAppendTime()
+        context.quota.note(committer.producer.throttle)
+        observer.throttled(committer.producer.throttle, context.quota.look())
+        clockSample.append = committer.producer.takeAppendTime()
         context.clock.record(clockSample, at: context.now())
         clockSample = ClockWatch.Sample()
         if context.reachability.isQuestionDue {
