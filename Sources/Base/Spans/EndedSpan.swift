@@ -4,37 +4,27 @@ public import Formats
 public struct EndedSpan: Sendable, Equatable {
     /// The side of an exchange that a span is, by OpenTelemetry's names.
     public enum Kind: Sendable {
-        /// Work inside this process.
         case `internal`
         /// A request of another process, which waits for this one's answer.
         case server
         /// A request to another process, for whose answer this one waits.
         case client
-        /// A record that another process reads later.
         case producer
         /// A record that another process wrote before, and that this one reads.
         case consumer
     }
 
-    /// An attribute's value.
     public enum Value: Sendable, Equatable {
-        /// A string.
         case text(String)
-        /// A whole number.
         case integer(Int64)
-        /// A number.
         case number(Double)
-        /// A truth.
         case bool(Bool)
-        /// Several texts.
         case texts([String])
     }
 
     /// Something that is known of it.
     public struct Attribute: Sendable, Equatable {
-        /// The attribute's name.
         public let name: String
-        /// The attribute's value.
         public let value: Value
 
         /// The attribute `name` with `value`.
@@ -46,9 +36,7 @@ public struct EndedSpan: Sendable, Equatable {
 
     /// Something that happened meanwhile.
     public struct Event: Sendable, Equatable {
-        /// The event's name.
         public let name: String
-        /// The event's time.
         public let time: UnixTime
         /// The facts that are known of the event.
         public let attributes: [Attribute]
@@ -63,9 +51,7 @@ public struct EndedSpan: Sendable, Equatable {
 
     /// The result of the span's work.
     public enum Status: Sendable, Equatable {
-        /// No status was set.
         case unset
-        /// The work succeeded.
         case ok
         /// The work failed, for a reason in a stable word or a line without secrets.
         case failed(String)
@@ -73,23 +59,17 @@ public struct EndedSpan: Sendable, Equatable {
 
     /// The name of the work: one of few.
     public let name: String
-    /// The span and its trace.
     public let context: TraceContext
     /// The span that it is part of; nil for one that began its trace.
     public let parent: TraceContext?
-    /// The side of an exchange that the span is.
     public let kind: Kind
-    /// The beginning.
     public let start: UnixTime
     /// The end; never before the beginning.
     public let end: UnixTime
-    /// The facts that are known of the span.
     public let attributes: [Attribute]
     /// The spans of other traces, or of other parts of its own, that it has to do with.
     public let links: [TraceContext]
-    /// The events during the span.
     public let events: [Event]
-    /// The result.
     public let status: Status
 
     /// A span from `start` to `end`.

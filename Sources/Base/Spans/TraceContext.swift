@@ -4,7 +4,6 @@ public struct TraceContext: Sendable, Hashable {
     private let trace: TraceNumber
     /// The span. Not zero.
     private let span: UInt64
-    /// Whether the trace's origin asks for recording.
     public let isSampled: Bool
     /// `tracestate`, handed on as it came; empty for none.
     public let state: String
@@ -13,14 +12,9 @@ public struct TraceContext: Sendable, Hashable {
         let high: UInt64
         let low: UInt64
     }
+}
 
-    private init(trace: TraceNumber, span: UInt64, isSampled: Bool, state: String) {
-        self.trace = trace
-        self.span = span
-        self.isSampled = isSampled
-        self.state = state
-    }
-
+extension TraceContext {
     // MARK: New ones
 
     /// Returns the first span of a new trace, which is sampled.
@@ -29,7 +23,6 @@ public struct TraceContext: Sendable, Hashable {
         return TraceContext(trace: trace, span: fresh(&random), isSampled: true, state: "")
     }
 
-    /// Returns a new span of the same trace.
     public func child(using random: inout some RandomNumberGenerator) -> TraceContext {
         TraceContext(trace: trace, span: Self.fresh(&random), isSampled: isSampled, state: state)
     }

@@ -6,13 +6,11 @@ package import Logging
 public enum LogKey {
     /// The id of the line's event: `worker.consuming`. It stays the same when the message changes.
     public static let event = "remint.event"
-    /// The app's name.
     public static let app = "remint.app"
     /// The stable code of a dead letter.
     public static let errorCode = "remint.error.code"
     /// Traces that events belong to, by their ids (W3C Trace Context).
     public static let traces = "remint.traces"
-    /// A line of detail.
     public static let detail = "remint.detail"
     /// The length of an outage so far, or of one that is over: `1m50s`.
     public static let outage = "remint.outage"
@@ -20,7 +18,6 @@ public enum LogKey {
     public static let repeats = "remint.repeats"
     /// The service that logs, where a process runs several: `worker` or `gateway`.
     public static let service = "remint.service"
-    /// The program's version.
     public static let version = "remint.version"
     /// The kind of build, and the libraries' versions.
     public static let build = "remint.build"
@@ -28,49 +25,35 @@ public enum LogKey {
     public static let limits = "remint.limits"
     /// Names of configuration keys, as the file writes them.
     public static let configurationKeys = "remint.configuration.keys"
-    /// The delivery guarantee.
     public static let delivery = "remint.delivery"
-    /// A lane.
     public static let lane = "remint.lane"
     /// The worker's name among its group's.
     public static let instance = "remint.instance"
-    /// A count of users.
     public static let users = "remint.users"
-    /// A key ring.
     public static let keyRing = "remint.key.ring"
     /// A credential at a vendor's REST API, by the name of the first app that has it.
     public static let account = "remint.lookup.account"
     /// The reason that a look-up has no answer.
     public static let lookupFailure = "remint.lookup.failure"
-    /// A version of a key.
     public static let keyVersion = "remint.key.version"
-    /// The path of a signer's socket.
     public static let signerSocket = "remint.signer.socket"
     /// The id of the user on the other side of a signer's socket.
     public static let signerUser = "remint.signer.user"
-    /// A count of signatures.
     public static let signatures = "remint.signatures"
     /// The number of signatures that a policy refused.
     public static let signaturesRefused = "remint.signatures.refused"
     /// The number of signatures that a key could not make.
     public static let signaturesFailed = "remint.signatures.failed"
-    /// A count of connections.
     public static let connections = "remint.connections"
-    /// An address of the admin server.
     public static let adminAddress = "remint.admin.address"
-    /// An address of the gateway.
     public static let pickupAddress = "remint.pickup.address"
-    /// A topic.
     public static let topic = "kafka.topic"
-    /// A list of partitions.
     public static let partitions = "kafka.partitions"
     /// An offset of a partition, such as the one at which it begins.
     public static let offset = "kafka.offset"
     /// The offset up to which this process had committed a partition.
     public static let committedOffset = "kafka.offset.committed"
-    /// A count of records.
     public static let records = "kafka.records"
-    /// An error of Kafka's.
     public static let kafkaError = "kafka.error"
     /// The part of librdkafka that a line is from.
     public static let libraryFacility = "kafka.facility"

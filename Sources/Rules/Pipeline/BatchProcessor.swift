@@ -18,7 +18,7 @@ public struct BatchProcessor: Sendable {
     private let signer: BatchSigner
     /// The receiver of the spans of traced events; nil if none is traced.
     private let spans: (any SpanPort)?
-    var alarms: [Alarm] = []
+    var alarms: [SuspensionAlarm] = []
 
     /// Creates a processor.
     ///
@@ -158,4 +158,199 @@ public struct BatchProcessor: Sendable {
 
     /// Raises the floor: every later token has a version above `version`, whatever the clock shows.
     public mutating func raiseVersions(above version: Int64) { minter.versions.raise(above: version) }
+
+    /// Adds an event to its batch, settled or parked. If the event has a draft, the draft is at `place`.
+    mutating func settle(
+        _ event: Disposition<Draft>, at place: Int, of record: InputRecord, _ signed: SignedBatch,
+        _ subjects: BatchSubjects, in batch: inout Batch, at time: UnixTime
+    ) {
+        let settlement: Settlement
+        switch event {
+        case .next(let draft):
+            switch signed[place] {
+            case .success(let token):
+                admission.minted(
+                    token.hash, of: draft.request.app.name, on: draft.ticket, at: time,
+                    expiresAt: draft.life.expiresAt, inBatch: batch.number)
+                let reportedAt = subjects.reportedAt(place)
+                settlement = Settler.minted(draft, token.record, at: record.origin, reportedAt: reportedAt)
+            case .failure(let rejection):
+                settlement = ended(.failed(rejection, .mint), record, draft.request.event, time)
+            }
+        case .ended(let ending, let event): settlement = ended(ending, record, event, time)
+        case .follows(let request, let leader):
+            settlement = ended(BatchSubjects.follow(signed.failure(leader)), record, request.event, time)
+        case .waits(let moment): return batch.parked.append((record, until: moment))
+        }
+        batch.records.append(record)
+        batch.settlements.append(settlement)
+    }
+
+    private mutating func ended(
+        _ ending: Ending, _ record: InputRecord, _ event: ReadEvent?, _ time: UnixTime
+    ) -> Settlement {
+        let settlement = settler.settle(ending, of: record, event, at: time)
+        if let moment = settlement.notBefore { resolver.comesBack(ending, at: moment) }
+        return settlement
+    }
+
+    /// Returns the requests to the vendors that have to be sent now.
+    ///
+    /// - Parameter isMoreComing: whether events are queued. A request that is not full waits a little for their users.
+    public mutating func lookups(isMoreComing: Bool = false) -> [LookupCall] {
+        resolver.scheduler.calls(at: now(), isMoreComing: isMoreComing, minter: &minter, signing: signing)
+    }
+
+    /// The time at which the next request may be due, if nothing happens before.
+    public var nextLookup: UnixTime? { resolver.scheduler.nextCall }
+
+    /// Processes the vendors' replies. Events that wait for them have to be checked again.
+    public mutating func received(_ replies: [LookupReply]) {
+        let time = now()
+        for reply in replies { resolver.scheduler.received(reply, at: time, random: &random) }
+    }
+
+    public mutating func takeLookupTally() -> LookupTally { resolver.scheduler.takeTally() }
+
+    public var lookupConditions: [LookupCondition] { resolver.scheduler.conditions(at: now()) }
+    public var rememberedAnswers: Int { resolver.scheduler.remembered }
+
+    public mutating func takeAlarms() -> [SuspensionAlarm] {
+        defer { alarms = [] }
+        return alarms
+    }
+
+    public var suspensions: [Suspension] { admission.suspensions.all }
+
+    /// Returns the time from which an event of the suspended `app` may be its probe; nil while there is one.
+    package func nextProbe(of app: String) -> UnixTime? { admission.suspensions.nextProbe(of: app) }
+
+    public var memory: (subjects: Int, bytes: Int) { admission.memory }
+
+    /// Ends the suspension of `app`. Its events are answered when they return from the retry tiers.
+    public mutating func resume(_ app: String) { hold(nil, of: app) }
+
+    /// Applies the fleet's state of `app`: a suspension, a pause, or neither.
+    public mutating func hold(_ suspension: Suspension?, of app: String) {
+        let before = admission.suspensions.all.first { $0.app == app }
+        guard admission.suspensions.hold(suspension, of: app, at: now()) else { return }
+        if let now = admission.suspensions.all.first(where: { $0.app == app }) {
+            alarms.append(.told(now))
+        } else if let before {
+            alarms.append(.resumed(before, suspension == nil ? .told : .elapsed))
+        }
+    }
+
+    /// Has `apply` read the records that were written before this worker began to read the topic. They are a state, not
+    /// changes. Raises alarms only for the resulting differences: new suspensions, and suspensions that are over.
+    public mutating func takeHistory(_ apply: (inout BatchProcessor) -> Void) {
+        let (told, before) = (alarms, suspensions)
+        apply(&self)
+        let after = suspensions
+        alarms = told
+        for suspension in after {
+            let isKnown = before.contains {
+                $0.app == suspension.app && $0.cause == suspension.cause && $0.reach == suspension.reach
+            }
+            if !isKnown { alarms.append(.told(suspension)) }
+        }
+        let time = now()
+        for ended in before where !after.contains(where: { $0.app == ended.app }) {
+            alarms.append(.resumed(ended, ended.isOver(at: time) ? .elapsed : .told))
+        }
+    }
+
+    /// Makes the next events probes if another key than the refused one signs. Ends or narrows suspensions whose probes
+    /// passed, and ends pauses that have passed their end.
+    public mutating func checkSuspensions() { checkSuspensions(at: now()) }
+
+    mutating func checkSuspensions(at time: UnixTime) {
+        for suspension in admission.suspensions.all {
+            guard let app = reader.apps[suspension.app], let key = signing.activeKey(of: app.keyRing) else { continue }
+            admission.suspensions.keyChanged(of: suspension.app, to: key.version, at: time)
+        }
+        alarms += admission.suspensions.judgeProbes(at: time)
+        for ended in admission.suspensions.endElapsed(at: time) { alarms.append(.resumed(ended, .elapsed)) }
+        alarms += admission.suspensions.decide(at: time)
+    }
+
+    // MARK: The fleet's counts
+
+    /// Sets whether the control topic is read and written, so that the fleet's counts can be known. Otherwise, this
+    /// worker decides for its own partitions.
+    public mutating func follow(fleet isFollowed: Bool) { admission.suspensions.isFleetFollowed = isFollowed }
+
+    /// Records another worker's counts of `app`, or this worker's own record; nil if the worker deletes them.
+    public mutating func heard(_ counts: RefusalCounts?, of app: String, from worker: String) {
+        guard reader.apps[app] != nil else { return }
+        admission.suspensions.heard(counts, of: app, from: worker, at: now())
+    }
+
+    /// Returns the counts to write to the control topic now, by app and worker; nil deletes them. There is at most one
+    /// per app and worker in each interval of 1 to 5 seconds, and none for an app without refusals.
+    public mutating func dueReports() -> [(app: String, worker: String, counts: RefusalCounts?)] {
+        admission.suspensions.dueReports(at: now())
+    }
+
+    public mutating func refusalCounts() -> [String: RefusalCounts] { admission.suspensions.counts(at: now()) }
+}
+
+/// The configuration of a processor, which can be replaced between two batches.
+public struct ProcessorTerms: Sendable {
+    public var apps: [App]
+    public var unchanged: Set<String>
+    /// Topics that belong to single apps, but to none of `apps`.
+    public var reservedTopics: Set<String>
+    /// The size above which a value is dead-lettered as `event_too_large`, in bytes.
+    public var maximumEventBytes: Int
+    /// The rules of coalescing and of the loop guard. The capacity for subjects does not change.
+    public var admission: AdmissionRules
+    public var retries: RetryPolicy
+    public var accounts: [LookupAccount]
+    /// The previous names of the accounts that stay, by their names.
+    public var accountsBefore: [String: String]
+    /// The accounts that stay, but with another endpoint or other credentials.
+    public var fixedAccounts: Set<String>
+    public var rememberedAnswers: Int
+
+    public init(
+        apps: [App], unchanged: Set<String>, reservedTopics: Set<String> = [], maximumEventBytes: Int,
+        admission: AdmissionRules, retries: RetryPolicy, accounts: [LookupAccount] = [],
+        accountsBefore: [String: String] = [:], fixedAccounts: Set<String> = [], rememberedAnswers: Int = 100_000
+    ) {
+        self.apps = apps
+        self.unchanged = unchanged
+        self.reservedTopics = reservedTopics
+        self.maximumEventBytes = maximumEventBytes
+        self.admission = admission
+        self.retries = retries
+        self.accounts = accounts
+        self.accountsBefore = accountsBefore
+        self.fixedAccounts = fixedAccounts
+        self.rememberedAnswers = rememberedAnswers
+    }
+}
+
+extension BatchProcessor {
+    /// Applies `terms` from the next batch on. Every unsettled event is settled by them, so an event of a removed app
+    /// is treated as one of an unknown app.
+    ///
+    /// The memory of tokens, suspensions and vendors stays. So do the vendors' answers about users of unchanged apps.
+    /// Events that wait for an answer have to be checked again.
+    public mutating func apply(_ terms: ProcessorTerms) {
+        // An unchanged app stays the same object: requests in flight refer to it.
+        let before = reader.apps
+        let kept = terms.apps.compactMap { terms.unchanged.contains($0.name) ? before[$0.name] : nil }
+        let same = Dictionary(kept.map { ($0.name, $0) }) { first, _ in first }
+        let apps = AppDirectory(
+            terms.apps.map { same[$0.name] ?? $0 }, liveTopic: before.liveTopic, bulkTopic: before.bulkTopic,
+            reserved: terms.reservedTopics)
+        reader.replaceApps(with: apps, maximumBytes: terms.maximumEventBytes)
+        settler.apply(terms.retries, for: apps.names)
+        admission.apply(terms.admission, for: apps.names)
+        minter.keep(only: kept)
+        resolver.scheduler.replaceAccounts(
+            with: terms.accounts, before: terms.accountsBefore, fixed: terms.fixedAccounts,
+            capacity: terms.rememberedAnswers, keeping: kept)
+    }
 }

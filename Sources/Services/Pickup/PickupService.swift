@@ -31,8 +31,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
     private let build: BuildInfo
     private let requests = ReloadRequests()
     private let pulse = EventLoopPulse(Array(MultiThreadedEventLoopGroup.singleton.makeIterator()))
-    /// The collector of spans and metrics, the interval of sending, and the queue of spans; nil where nothing is sent.
-    private let telemetry: (collector: Collector, interval: Duration, spans: SpanQueue)?
+    /// The collector of spans, and their queue; nil where nothing is sent.
+    private let telemetry: (collector: Collector, spans: SpanQueue)?
 
     /// - Parameters:
     ///   - brokers: the brokers of the topics.
@@ -55,7 +55,7 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
         }
         do throws(WorkerError) {
             telemetry = try configuration.telemetry.collector.map { (collector) throws(WorkerError) in
-                (try Collector(collector), collector.interval, SpanQueue())
+                (try Collector(collector), SpanQueue())
             }
         } catch { throw PickupError(error.description) }
         if let problem = ConnectionLimit(pickup, files).problem { throw PickupError(problem) }
@@ -231,15 +231,14 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
 
     // MARK: Telemetry
 
-    /// Starts the export of spans and metrics, in a task that does not see the graceful shutdown; nil where there is no
+    /// Starts the export of spans, in a task that does not see the graceful shutdown; nil where there is no
     /// collector.
     private func startExport(_ metrics: PickupMetrics) -> Task<Void, Never>? {
         guard let telemetry else { return nil }
         var random = SystemRandomNumberGenerator()
         let instance = RandomUUID.make(using: &random)
         let exporter = Exporter(
-            to: telemetry.collector, every: telemetry.interval, queue: telemetry.spans, registry: metrics.registry,
-            metrics: metrics.export,
+            to: telemetry.collector, queue: telemetry.spans, metrics: metrics.export,
             resource: {
                 [
                     EndedSpan.Attribute("service.name", .text("remint-pickup")),

@@ -1,14 +1,19 @@
 public import AdapterKit
 import BrokerTokens
+import Formats
 import JOSE
 import Kafka
 import Keyring
 public import Logging
+import NIOCore
 import OTLP
 public import Pipeline
 public import Preflight
 public import ServiceLifecycle
+import Serving
 import Signing
+import Spans
+import Synchronization
 public import Telemetry
 import VendorLookup
 public import Wiring
@@ -25,9 +30,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
 
     let configuration: Configuration
     private let rings: FirstRings
-    /// The rings' listings as they were when they were read.
     private let revisions: [String: FileRevision?]
-    /// The configuration's files as they were when they were read.
     private let files: [String: FileRevision?]
     /// The source for configuration reloads; nil for none.
     private let origin: ConfigurationOrigin?
@@ -35,12 +38,11 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
     private let requests = ReloadRequests()
     /// The token that the admin server requires; nil for none.
     let adminToken: SecretBytes?
-    /// The collector of spans and metrics, and the queue of spans for it; nil for no export.
+    /// The collector of spans, and their queue; nil for no export.
     let telemetry: (collector: Collector, spans: SpanQueue)?
     let logger: Logger
     let signingLanes: Int
     let now: @Sendable () -> UnixTime
-    /// The versions that the status and the metrics show.
     let build: BuildInfo
     private let observe: (@Sendable ([Settlement]) -> Void)?
     private let isReady: @Sendable (String) -> Void
@@ -177,7 +179,7 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
             if let certificates = ClientCertificates(configuration) {
                 let watcher = CertificateWatcher(
                     certificates, logger: logger, renew: { [status] in status.renewClients() },
-                    ended: { metrics.set(certificateEnd: $0) })
+                    ended: { if let end = $0 { metrics.certificateEnd.set(Double(end.seconds)) } })
                 group.addTask { await watcher.run() }
             }
             group.addTask {
@@ -292,6 +294,112 @@ public struct WorkerService: Service, CustomStringConvertible, CustomReflectable
                 if .now - start > .seconds(60) { backoff.reset() }
                 guard await backoff.wait(while: { !Task.isShuttingDownGracefully }) else { return }
             }
+        }
+    }
+
+    /// Starts the admin server, in a task of its own; nil where the configuration has none.
+    ///
+    /// - Parameter onListening: called once it listens.
+    func startAdminServer(
+        _ metrics: WorkerMetrics, _ running: RunningConfiguration, onListening: @escaping @Sendable () -> Void
+    ) throws(WorkerError) -> Task<Void, any Error>? {
+        guard let address = configuration.admin else { return nil }
+        let reporter = StatusReporter(
+            configuration, status: status, metrics: metrics, keys: { running.current.keys }, build: build, now: now)
+        status.degradations.watch(.events) { [weak reporter] in reporter?.deadLetterExcess }
+        var server = AdminServer(
+            address: address, status: status, metrics: metrics.registry, reporter: reporter, logger: logger)
+        server.fleet = FleetView(
+            { running.numbered }, brokers: { [status] in status.brokers }, logger: logger, now: now)
+        server.token = adminToken
+        server.onListening = onListening
+        server.tls = try address.certificate.map { (files) throws(WorkerError) in
+            let certificate = try ServerCertificate.load(files, named: "admin.tls")
+            metrics.adminCertificateEnd.set(Double(certificate.end.seconds))
+            return certificate.configuration
+        }
+        return Task.detached {
+            do { try await server.run() } catch is CancellationError {} catch {
+                let problem = (error as? IOError)?.listeningProblem(named: "admin.listen") ?? "\(error)"
+                let place = HostAndPort(host: address.host, port: address.port)
+                throw WorkerError("the admin server cannot listen at \(place): \(problem)")
+            }
+        }
+    }
+
+    // MARK: Signers
+
+    /// The time that a signer gets before the first event is taken, if it starts together with the worker. Without
+    /// keys, events only wait and use up attempts.
+    static let keyTimeout = Duration.seconds(5)
+
+    func signers(_ metrics: WorkerMetrics) -> [SignerProcess] {
+        configuration.signers.sorted { $0.key < $1.key }.map { socket, wanted in
+            SignerProcess(
+                socket: socket, wanted: wanted, problems: keyProblems, metrics: metrics.signers, lanes: signingLanes,
+                logger: logger)
+        }
+    }
+
+    var keyProblems: KeyProblems { { [status] in status.setKeys($0, of: $1) } }
+
+    func route(_ local: LocalSigner, _ signers: [SignerProcess]) -> any SigningPort {
+        guard !signers.isEmpty else { return local }
+        let routes = signers.flatMap { signer in signer.wanted.keys.map { ($0, signer) } }
+        return RoutedSigner(local: local, others: Dictionary(routes) { first, _ in first })
+    }
+
+    // MARK: Traces
+
+    var tracing: EventTracing? {
+        telemetry.map {
+            EventTracing(
+                to: $0.spans, share: configuration.telemetry.sample,
+                maximumEventBytes: configuration.worker.maximumEventBytes, now: now)
+        }
+    }
+
+    /// Returns the watch of the ends of the keys that `signer` signs with.
+    func keyEnds(
+        _ running: RunningConfiguration, _ signer: any SigningPort, _ metrics: WorkerMetrics
+    ) -> KeyEndWatch {
+        KeyEndWatch(
+            { running.provided }, signer: signer, status: status, metrics: metrics, logger: logger, now: now)
+    }
+
+    /// Starts the export of spans, in a task that does not see the graceful shutdown; nil where there is no
+    /// collector.
+    func startExport(_ metrics: WorkerMetrics) -> Task<Void, Never>? {
+        guard let telemetry else { return nil }
+        let exporter = Exporter(
+            to: telemetry.collector, queue: telemetry.spans, metrics: metrics.export,
+            resource: { [status] in
+                let instance = status.name
+                let name = EndedSpan.Attribute("service.name", .text("remint"))
+                return instance.isEmpty ? [name] : [name, EndedSpan.Attribute("service.instance.id", .text(instance))]
+            }, logger: logger, now: now,
+            answered: { [status] trouble in
+                status.degradations.set(.telemetry, trouble.map { "the collector does not accept traces: \($0)" })
+            })
+        return Task.detached { await exporter.run() }
+    }
+
+    static func end(_ export: Task<Void, Never>?) async {
+        export?.cancel()
+        await export?.value
+    }
+}
+
+/// The key rings of the start, until they are taken, so that the worker's owner keeps no key that is gone since.
+private final class FirstRings: Sendable {
+    private let rings: Mutex<[KeyRing]>
+
+    init(_ rings: [KeyRing]) { self.rings = Mutex(rings) }
+
+    func take() -> [KeyRing] {
+        rings.withLock { rings in
+            defer { rings = [] }
+            return rings
         }
     }
 }

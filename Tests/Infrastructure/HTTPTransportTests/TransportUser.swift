@@ -68,12 +68,11 @@ enum TransportUser: String, Sendable, CaseIterable, CustomTestStringConvertible 
             await supplier.run(BearerTokenProvider { _, _ in }, log.logger())
         case .collector:
             let queue = SpanQueue(capacity: 1000)
-            let registry = MetricsRegistry()
             let collector = try Collector(
                 EndpointURL(parsing: server.url), headers: [], certificateAuthority: authority, timeout: limit)
             let exporter = Exporter(
-                to: collector, every: .seconds(3600), queue: queue, registry: registry,
-                metrics: ExportMetrics(registry), resource: { [] }, logger: log.logger(), now: Self.clock)
+                to: collector, queue: queue, metrics: ExportMetrics(MetricsRegistry()), resource: { [] },
+                logger: log.logger(), now: Self.clock)
             await withDiscardingTaskGroup { group in
                 group.addTask { await exporter.run() }
                 // Spans that are refused do not come again: each look adds one.

@@ -1,6 +1,5 @@
 import Formats
 import Spans
-import Telemetry
 import Testing
 
 @testable import OTLP
@@ -61,26 +60,6 @@ import Testing
         let time = UnixTime(microseconds: microseconds)
         let span = EndedSpan("x", try context("0000000000000001"), below: nil, from: time, to: time)
         #expect(text(request.json(of: [span])).contains(#""startTimeUnixNano":"\#(nanoseconds)""#))
-    }
-
-    @Test func `metrics are cumulative, each in the form of its kind`() throws {
-        let registry = MetricsRegistry()
-        registry.counter("c_total", "Counted.", labels: ["app"]).add(3, "shop")
-        registry.gauge("g", "Now.").set(-1.5)
-        let histogram = registry.histogram("h_seconds", "Spread.", buckets: [0.5, 1])
-        for value in [0.25, 0.5, 0.75, 8] { histogram.observe(value) }
-        _ = registry.counter("none_total", "Nothing yet.")
-        let metrics = MetricsRequest(start: Self.time, time: Self.time.advanced(bySeconds: 1))
-        let root = try JSONDocument(parsing: metrics.json(of: registry.read(), in: request)).root
-        let scope = try #require(root["resourceMetrics"]?.elements.first?["scopeMetrics"]?.elements.first)
-        let found = scope["metrics"]?.elements.map { text($0.json) }
-        let times = #""startTimeUnixNano":"1763640000123456000","timeUnixNano":"1763640001123456000""#
-        #expect(
-            found == [
-                #"{"name":"c_total","description":"Counted.","sum":{"dataPoints":[{"attributes":[{"key":"app","value":{"stringValue":"shop"}}],\#(times),"asDouble":3.0}],"aggregationTemporality":2,"isMonotonic":true}}"#,
-                #"{"name":"g","description":"Now.","gauge":{"dataPoints":[{"attributes":[],"timeUnixNano":"1763640001123456000","asDouble":-1.5}]}}"#,
-                #"{"name":"h_seconds","description":"Spread.","histogram":{"dataPoints":[{"attributes":[],\#(times),"count":"4","sum":9.5,"bucketCounts":["2","1","1"],"explicitBounds":[0.5,1.0]}],"aggregationTemporality":2}}"#,
-            ])
     }
 
     @Test(arguments: [(Double.nan, #""NaN""#), (.infinity, #""Infinity""#), (-.infinity, #""-Infinity""#), (0, "0.0")])

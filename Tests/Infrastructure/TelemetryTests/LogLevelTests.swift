@@ -15,7 +15,7 @@ import Testing
     @Test func `a changed level applies to existing loggers, except those with their own`() throws {
         let lines = Lines(), level = LogLevel(.info)
         let logger = Logger(label: "test") { label in
-            LevelledLogHandler(JSONLogHandler(label: label, level: .trace) { lines.add($0) }, level: level)
+            LimitedLogHandler(JSONLogHandler(label: label, level: .trace) { lines.add($0) }, level: level)
         }
         var own = logger
         own.logLevel = .error
@@ -36,7 +36,7 @@ import Testing
     @Test func `metadata of a logger passes through to each line`() {
         let lines = Lines()
         var logger = Logger(label: "test") { label in
-            LevelledLogHandler(JSONLogHandler(label: label, level: .trace) { lines.add($0) }, level: LogLevel(.info))
+            LimitedLogHandler(JSONLogHandler(label: label, level: .trace) { lines.add($0) }, level: LogLevel(.info))
         }
         logger[metadataKey: "who"] = "me"
         logger.info("a line")

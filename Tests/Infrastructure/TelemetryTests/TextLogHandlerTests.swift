@@ -107,7 +107,7 @@ import Testing
         let (level, sink, begin) = (level, lines, ContinuousClock.now)
         return Logger(label: "test") { label in
             let base = sink.handler(label)
-            return LevelledLogHandler(LimitedLogHandler(base, level: level, now: { begin }), level: level)
+            return LimitedLogHandler(base, level: level, now: { begin })
         }
     }
 

@@ -14,7 +14,8 @@ import WorkerTestSupport
     }
 
     private func call(_ id: Int, account: String = "shop") -> LookupCall {
-        LookupCall(id: id, account: account, request: LookupRequest(method: .get, path: "/", subjects: 0..<1))
+        LookupCall(
+            id: id, account: account, request: LookupRequest(method: .get, path: "/", subjects: 0..<1), bearer: nil)
     }
 
     @Test(arguments: [Misbehaviour.silence, .slowLoris, .slowHead, .oversized(bytes: 4 << 30, declared: false)])

@@ -1,12 +1,9 @@
-import AdapterKit
 import AsyncTestSupport
 import CertificateTestSupport
 import Foundation
 @_spi(Signing) import JOSE
 import Kafka
 import ProgramTestSupport
-import StubServer
-import Synchronization
 import Testing
 
 extension GatewayScenarios {
@@ -251,35 +248,5 @@ extension GatewayScenarios {
             await worker.waitForEnd()
             await shop.broker.close()
         }
-
-        @Test func `metrics of the gateway reach a collector under a name of their own`() async throws {
-            let shop = try await Shop.open()
-            let collector = MetricsCollector()
-            let server = try await StubServer.start(collector, now: { UnixTime(microseconds: 0) })
-            try shop.configure(
-                "delivery: at_least_once\n",
-                "delivery: at_least_once\ntelemetry: { otlp: { endpoint: '\(server.url)', interval: 1s } }\n")
-            let gateway = try await Gateway.start(shop)
-            let body = try await collector.body { $0.contains("remint_pickup_ready") }
-            #expect(body.contains("remint-pickup") && body.contains("service.instance.id"))
-            await gateway.stop()
-            await server.stop()
-            await shop.broker.close()
-        }
-    }
-}
-
-/// A collector that keeps what it is sent, as text.
-private final class MetricsCollector: VendorStub {
-    private let bodies = Mutex<[String]>([])
-
-    func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse {
-        bodies.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
-        return StubResponse(status: 200, headers: [("content-type", "application/json")], body: Array("{}".utf8))
-    }
-
-    /// Waits for a body that `isWanted`.
-    func body(where isWanted: (String) -> Bool) async throws -> String {
-        try await eventualValue("a body") { bodies.withLock { $0 }.first(where: isWanted) }
     }
 }

@@ -14,14 +14,13 @@ extension Scenarios {
 
         private static let tokens: Set<String> = [
             // The reader, the writer, and a bench that writes what a worker would.
-            "Sources/Rules/Pipeline/Mint/TokenRecord.swift", "Sources/Rules/Pipeline/Mint/TokenHeaders.swift",
-            "Sources/Rules/Pipeline/Mint/Draft.swift", "Sources/Rules/Pipeline/Mint/TokenFrame.swift",
+            "Sources/Rules/Pipeline/Mint/TokenRecord.swift", "Sources/Rules/Pipeline/Mint/Draft.swift",
             "Sources/Programs/remint-bench/BenchLedger.swift",
         ]
 
         private static let hops: Set<String> = [
             "Sources/Rules/Pipeline/Records/HopHeaders.swift", "Sources/Rules/Pipeline/Settle/DeadLetter.swift",
-            "Sources/Rules/Pipeline/Settle/DeadLetterEntry.swift", "Sources/Rules/Pipeline/Settle/RetryRecord.swift",
+            "Sources/Rules/Pipeline/Settle/RetryPolicy.swift",
         ]
 
         static let borders: [Border] = [
@@ -36,14 +35,14 @@ extension Scenarios {
             Border(pattern: #""remint-(error|origin)-"#, files: ["Sources/Rules/Pipeline/Records/HopHeaders.swift"]),
             Border(
                 pattern: #"(ControlRecord|LaneRecord|RefusalRecord)\(\s*key:"#,
-                files: ["Sources/Rules/Pipeline/ControlTopic/ControlWord.swift"]),
+                files: ["Sources/Rules/Pipeline/Control/ControlWord.swift"]),
             Border(
                 // An offset is the broker's word, and the last one there is has none behind it.
                 pattern: #"\boffset \+ 1\b"#,
                 files: [
                     "Sources/Base/Records/RecordPosition.swift", "Sources/Rules/DeclaredAdapters/Pages/DocsPage.swift",
                 ]),
-            Border(pattern: #"remint-version="#, files: ["Sources/Services/Worker/Committing/VersionMetadata.swift"]),
+            Border(pattern: #"remint-version="#, files: ["Sources/Services/Worker/Committing/CommitMetadata.swift"]),
             Border(
                 // The other callers of an adapter: the conformance tests, and the signer's policy, which reads a token back.
                 pattern: #"\.vouchedUser\(|\.vouchedUser\)|\.subject\(reissuing:|\.read\(Report\("#,

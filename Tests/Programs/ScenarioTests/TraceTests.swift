@@ -33,7 +33,7 @@ extension Scenarios {
             )
             try configure(
                 shop,
-                "otlp: { endpoint: \"\(collector.endpoint)\", headers: { authorization_file: authorization }, interval: 1s }"
+                "otlp: { endpoint: \"\(collector.endpoint)\", headers: { authorization_file: authorization } }"
             )
         }
 
@@ -167,7 +167,7 @@ extension Scenarios {
             let collector = try await StubServer.start(Nobody(), now: { UnixTime(seconds: 0) })
             collector.misbehaviour = .silence
             try configure(
-                shop, "traces: { sample: 100% }", "otlp: { endpoint: \"\(collector.url)\", timeout: 1s, interval: 1s }")
+                shop, "traces: { sample: 100% }", "otlp: { endpoint: \"\(collector.url)\", timeout: 1s }")
             let worker = try await shop.startWorker()
             let admin = try await AdminAPI(of: worker)
             let count = 5000

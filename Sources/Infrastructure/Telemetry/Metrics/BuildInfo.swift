@@ -2,17 +2,13 @@ import Formats
 
 /// The versions of a program and of the libraries that it runs with.
 public struct BuildInfo: Sendable, Equatable, CustomStringConvertible {
-    /// The program's version.
     public var version: String
     /// `release` or `debug`.
     public var kind: String
     /// The commit that the program was built from; `unknown` if the build did not name it.
     public var commit: String
-    /// The version of the Swift compiler.
     public var swift: String
-    /// The version of librdkafka.
     public var librdkafka: String
-    /// The version of OpenSSL.
     public var openssl: String
 
     /// A build whose versions are `unknown` where they are left out.
@@ -28,12 +24,10 @@ public struct BuildInfo: Sendable, Equatable, CustomStringConvertible {
         self.openssl = openssl
     }
 
-    /// The kind of build, the commit, and the versions of the libraries that matter to an operator.
     public var description: String {
         "\(kind), commit \(commit), Swift \(swift), librdkafka \(librdkafka), OpenSSL \(openssl)"
     }
 
-    /// The versions as one JSON object, each member a string.
     public var json: String {
         var writer = JSONWriter()
         writer.beginObject()

@@ -15,7 +15,6 @@ public final class SpanQueue: SpanPort {
     /// - Parameter capacity: the largest number of waiting spans.
     public init(capacity: Int = 8192) { self.capacity = max(1, capacity) }
 
-    /// The number of waiting spans.
     public var count: Int { state.withLock { $0.spans.count } }
 
     /// Returns the context of a new span below `parent`, or of a new trace.
@@ -44,7 +43,6 @@ public final class SpanQueue: SpanPort {
         }
     }
 
-    /// Returns the number of spans that did not fit since the last call.
     public func takeDropped() -> Int {
         state.withLock { state in
             defer { state.dropped = 0 }

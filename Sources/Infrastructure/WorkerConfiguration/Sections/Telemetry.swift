@@ -1,5 +1,5 @@
 extension Configuration {
-    /// The traces and metrics that a worker sends to a collector, besides its log and its admin server.
+    /// The traces that a worker sends to a collector.
     public struct Telemetry: Sendable, WithDefaults {
         /// The collector; nil to send nothing.
         public var collector: Collector?
@@ -20,8 +20,6 @@ extension Configuration {
         public var certificateAuthority: String?
         /// The timeout of a request, 100 ms to a minute.
         public var timeout = Duration.seconds(10)
-        /// The interval between exports of metrics, 1 s to an hour.
-        public var interval = Duration.seconds(60)
 
         /// Nowhere yet.
         public init() {}
@@ -31,7 +29,7 @@ extension Configuration {
 extension Configuration.Telemetry {
     static let section = SectionDescription(
         "telemetry",
-        "Traces and metrics for a collector. Without otlp, Remint sends nothing, and traces no event.",
+        "Traces for a collector. Without otlp, Remint sends nothing, and traces no event.",
         sections: [
             traces, Configuration.Collector.section,
         ])
@@ -50,15 +48,15 @@ extension Configuration.Telemetry {
 
 extension Configuration.Collector {
     static let section = SectionDescription(
-        "otlp", "Collector that receives the traces and metrics: OTLP over HTTP, as JSON.",
+        "otlp", "Collector that receives the traces: OTLP over HTTP, as JSON.",
         keys: [endpointKey.description, headersKey.description, authorityKey.description] + settings.map(\.description),
         isRare: true, ifAbsent: .nothing)
 
     static let endpointKey = DeclaredKey.endpoint(
         "endpoint", example: "http://127.0.0.1:4318", isRequired: true,
         """
-        Base URL of the collector. Remint appends /v1/traces and /v1/metrics. The URL must be https if Remint sends \
-        headers to another machine.
+        Base URL of the collector. Remint appends /v1/traces. The URL must be https if Remint sends headers to another \
+        machine.
         """)
 
     static let headersKey = DeclaredKey.mapping(
@@ -77,9 +75,6 @@ extension Configuration.Collector {
     static let settings: [Setting<Self>] = [
         .duration(
             "timeout", \.timeout, in: .milliseconds(100)...(.seconds(60)),
-            "Longest time that Remint waits for the collector's answer."),
-        .duration(
-            "interval", \.interval, in: .seconds(1)...(.seconds(3600)),
-            "Time between two exports of the metrics. Remint sends spans at once, or after a second."),
+            "Longest time that Remint waits for the collector's answer.")
     ]
 }

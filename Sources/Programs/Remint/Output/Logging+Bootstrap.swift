@@ -17,7 +17,7 @@ extension Logger {
                 case .json: JSONLogHandler(label: label, level: .trace, write: write)
                 case .text: TextLogHandler(level: .trace, write: write)
                 }
-            return LevelledLogHandler(LimitedLogHandler(format, level: level), level: level)
+            return LimitedLogHandler(format, level: level)
         }
     }
 }

@@ -41,9 +41,7 @@ struct Admission: Sendable {
         suspensions.apply(self.rules, for: apps)
     }
 
-    /// Whether the memory is on.
     var isOn: Bool { rules.subjects > 0 }
-    /// The number of remembered subjects, and the memory's size in bytes.
     var memory: (subjects: Int, bytes: Int) { (mints.count, mints.bytes) }
 
     // MARK: Verdicts
@@ -218,7 +216,6 @@ struct Admission: Sendable {
         suspensions.confirm(throughBatch: number)
     }
 
-    /// Forgets all unconfirmed tokens, which were not published.
     mutating func rollBack() {
         mints.rollBack()
         suspensions.rollBack()
@@ -229,5 +226,160 @@ extension AdmissionFacts {
     /// Returns whether the producer may have missed the token of `mint`, so that the token does not answer the event.
     fileprivate func mayMiss(_ mint: RecentMint) -> Bool {
         unseen.map { mint.mintedAt.microseconds <= $0 } ?? false
+    }
+}
+
+extension Admission {
+    /// Decides whether `request` gets a token that `key` signs, in a batch that mints tokens for `subjects`.
+    mutating func admit(
+        _ request: MintRequest, key: SigningKeyReference, in subjects: inout BatchSubjects, at now: UnixTime
+    ) -> Disposition<Ticket> {
+        // The token that this batch mints for the subject is newer than any report.
+        if isShared(request), let leader = subjects.leader(of: request.id) {
+            // A report from a retry tier may be the earlier one, unless a token already answered it.
+            if let time = request.reportedAt, subjects.isFirst(time, of: leader), isUnanswered(request.id, since: time)
+            {
+                subjects.join(leader, reportedAt: time)
+            }
+            return .follows(request, leader: leader)
+        }
+        let count = subjects.count(of: request.id)
+        switch verdict(on: request.facts, with: key, alreadyInBatch: count, at: now) {
+        case .ended(.failed(let rejection, let stage, _), _):
+            return .ended(.failed(rejection, stage, refused: request.refusedToken(key.version)), of: request.event)
+        case .ended(let ending, _): return .ended(ending, of: request.event)
+        case let verdict: return verdict
+        }
+    }
+
+    /// Counts an event that no token fixes and that may blame the key. Returns its ending.
+    mutating func hear(_ blame: KeyBlame, of request: MintRequest, key: SigningKeyReference?, at now: UnixTime)
+        -> Ending
+    {
+        if let key { heardBlame(in: request.facts, of: key, at: now) }
+        return .failed(blame.rejection, .resolve, refused: request.refusedToken(blame.version))
+    }
+
+    /// Adds the draft of `request`, which was admitted.
+    func add(draftOf request: MintRequest, to subjects: inout BatchSubjects) {
+        subjects.append(request.id, reportedAt: request.reportedAt, isShared: isShared(request))
+    }
+
+    /// Returns whether the token of `request` also answers its subject's other events.
+    private func isShared(_ request: MintRequest) -> Bool { isOn && !request.facts.isChallenge }
+}
+
+/// The fact that a report proves about its user's latest token, which is unexpired.
+///
+/// There are two kinds of proof: the report names that token, or the device that got it reports again within the loop
+/// window. Devices without a name are never the same device.
+enum Finding: Sendable, Equatable {
+    /// The vendor refuses the key's signature. Only this finding counts towards a suspension.
+    case key(Suspensions.Evidence)
+    /// The report calls the token expired. The device's clock is wrong, or its SDK names the wrong token.
+    case clockSkew
+    case revoked
+    /// The vendor refuses the token without a reason.
+    case refused
+
+    /// Reads `facts`; nil if they prove nothing about the token.
+    ///
+    /// - Parameters:
+    ///   - last: the user's latest token that the current key signed, if it is remembered.
+    ///   - isFresh: whether that token is valid for longer than it takes to fetch and use it.
+    init?(_ facts: AdmissionFacts, _ last: RecentMint?, isFresh: Bool, loopWindow: Int64, at now: UnixTime) {
+        guard !facts.isReissue, facts.isEnforced,
+            let proof = Self.proof(in: facts, last, isFresh: isFresh, loopWindow, now)
+        else { return nil }
+        switch facts.evidence {
+        case .key: self = .key(proof)
+        // A token for a challenge is used once: a later report calls for the next challenge.
+        case .expired, .revoked:
+            if facts.isChallenge { return nil }
+            self = facts.evidence == .expired ? .clockSkew : .revoked
+        case .none:
+            guard facts.isRefusal else { return nil }
+            self = .refused
+        }
+    }
+
+    private static func proof(
+        in facts: AdmissionFacts, _ last: RecentMint?, isFresh: Bool, _ loopWindow: Int64, _ now: UnixTime
+    ) -> Suspensions.Evidence? {
+        guard let last, isFresh else {
+            // No token is remembered, but the report contains an unexpired token that the current key signed.
+            return last == nil && facts.isOfActiveKey && facts.saysWhy ? .token : nil
+        }
+        if let failed = facts.failedToken { return failed == last.token ? .token : nil }
+        guard facts.saysWhy || facts.loopGuard.countsEveryReport else { return nil }
+        let device = facts.device
+        guard device != 0, last.device == device else { return nil }
+        // A wrong clock stays wrong: the finding applies to the token that answered it.
+        let isKnownSkew = facts.evidence == .expired && last.answers == .expired
+        return isKnownSkew || last.isWithin(loopWindow, of: now) ? .device(device) : nil
+    }
+}
+
+/// The limits of admission, in microseconds and counts.
+public struct AdmissionRules: Sendable, Equatable {
+    public var subjects: Int
+    /// The time after a token in which every report without the failed token's name belongs to the answered failure, in
+    /// microseconds. One failure causes several SDK callbacks, and a device needs a moment to fetch the token.
+    public var coalescing: Int64
+    /// The time after a token in which a report from the same device, without the token's name, counts as a refusal, in
+    /// microseconds.
+    public var loopWindow: Int64
+    /// The maximum number of tokens of one key that a subject gets in a row with at most `loopWindow` between them.
+    public var tokensPerWindow: Int
+    /// The minimum number of users whose tokens the vendor refuses within `suspensionWindow`, for the events of all
+    /// users to wait. If fewer users got tokens, and the vendor refuses the tokens of all of them, only their events
+    /// wait. It is also the number of users who test a suspended app's key in a round.
+    public var usersToSuspend: Int
+    /// The minimum share of refusing users among the users who got tokens in that time, from 0 to 1.
+    public var shareToSuspend: Double
+    /// The time over which users are counted, in microseconds.
+    public var suspensionWindow: Int64
+    /// The minimum age of a counted user's token, in microseconds. Before that, it is unknown whether the vendor
+    /// accepts the token.
+    public var minimumAge: Int64
+    /// A suspended app's wait for its first probes, and then for refusals of their tokens, in microseconds. Refusals of
+    /// several users make the next wait longer, up to 15 times the first.
+    public var probeWait: Int64
+    public var worker: String
+    static let shareToWarn = 0.05
+
+    /// The minimum time between two of a worker's records with its counts of an app, in microseconds.
+    var countsInterval: Int64 { min(5_000_000, max(1_000_000, minimumAge / 12)) }
+
+    /// Creates rules. The defaults are 250,000 subjects, 2 s, 60 s and 5 tokens. An app is suspended if the vendor
+    /// refuses the tokens of at least 20 users, and of at least half of the users with tokens from the last 10 minutes
+    /// that are at least a minute old. The first probes follow after a minute.
+    public init(
+        subjects: Int = 250_000, coalescing: Duration = .seconds(2), loopWindow: Duration = .seconds(60),
+        tokensPerWindow: Int = 5, usersToSuspend: Int = 20, shareToSuspend: Double = 0.5,
+        suspensionWindow: Duration = .seconds(600), minimumAge: Duration = .seconds(60),
+        probeWait: Duration = .seconds(60), worker: String = ""
+    ) {
+        self.subjects = subjects
+        self.coalescing = coalescing.microseconds
+        self.loopWindow = loopWindow.microseconds
+        self.tokensPerWindow = tokensPerWindow
+        self.usersToSuspend = usersToSuspend
+        self.shareToSuspend = shareToSuspend
+        self.suspensionWindow = suspensionWindow.microseconds
+        self.minimumAge = minimumAge.microseconds
+        self.probeWait = probeWait.microseconds
+        self.worker = worker
+    }
+}
+
+extension Duration {
+    /// The duration in whole microseconds, clamped to 64 bits.
+    package var microseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        if overflow { return seconds < 0 ? .min : .max }
+        let (sum, tooMuch) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000)
+        return tooMuch ? (seconds < 0 ? .min : .max) : sum
     }
 }

@@ -2,7 +2,6 @@ import AdapterKit
 
 /// The tokens that a batch mints, by subject, with the events that each token answers.
 struct BatchSubjects: Sendable {
-    /// The tokens of one subject.
     private struct Tokens {
         let id: SubjectID
         /// The place of the draft that also answers other events; nil if each draft answers its own challenge.

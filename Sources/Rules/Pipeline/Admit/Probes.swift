@@ -15,7 +15,6 @@ struct Probes: Sendable {
 
     /// The result of the probes whose tokens are old enough.
     enum Verdict: Sendable, Equatable {
-        /// Most users who tested do not refuse.
         case accepted
         /// These users do not refuse, and at least as many refuse.
         case divided(accepted: Set<SubjectID>, refused: Int)
@@ -119,7 +118,6 @@ private struct Rounds: Sendable {
     /// The maximum number of users who are remembered in the order of their appearance.
     private static let most = 100_000
 
-    /// The number of users who test in a round.
     let size: Int
     /// The first wait, in microseconds.
     let wait: Int64
@@ -131,7 +129,6 @@ private struct Rounds: Sendable {
     private var invited: Set<SubjectID> = []
     /// The number of users who test in this round without an invitation.
     private var places = 0
-    /// The users of this round who refused.
     private var refused: Set<SubjectID> = []
     private var failures = 0
 

@@ -2,22 +2,6 @@ import AdapterKit
 
 /// The suspension state of an app: its counts here and in the fleet, its suspension and its probes.
 struct SuspendableApp: Sendable {
-    /// A change that an operator should know of.
-    enum Change: Sendable, Equatable {
-        /// The app is suspended by the fleet's counts.
-        case suspended(Suspension)
-        /// The app is suspended at this worker only, by its own counts: the other workers could not be reached.
-        case suspendedHere(Suspension)
-        /// From now on, only the events of the users who refused wait.
-        case narrowed(Suspension)
-        /// The suspension is over: users who got tokens do not refuse them.
-        case ended(Suspension)
-        /// The share of refusing users is high enough for an alert.
-        case warned(RefusalCounts)
-        /// The share of refusing users is low again.
-        case calmed(RefusalCounts)
-    }
-
     let name: String
     private(set) var share: RefusalShare?
     var fleet = FleetRefusals()
@@ -32,7 +16,6 @@ struct SuspendableApp: Sendable {
 
     init(name: String) { self.name = name }
 
-    /// Whether the app's suspension (not a pause) applies to all users.
     private var holdsEveryone: Bool { suspension?.reach == .everyone }
 
     /// Returns the suspension if probes have narrowed it to the users who refused. It then applies to as many users as
@@ -43,7 +26,6 @@ struct SuspendableApp: Sendable {
 
     // MARK: Counting
 
-    /// Counts published tokens of the app.
     mutating func published(_ tokens: ArraySlice<UnpublishedToken>, _ rules: AdmissionRules) {
         for token in tokens {
             take(token.keyVersion, rules, at: token.at)
@@ -61,7 +43,6 @@ struct SuspendableApp: Sendable {
         share?.refuse(id, mintedAt: mintedAt, device: device, at: now)
     }
 
-    /// Starts new counts for a new key version.
     private mutating func take(_ keyVersion: String, _ rules: AdmissionRules, at now: UnixTime) {
         guard share?.keyVersion != keyVersion else { return }
         share = RefusalShare(rules, keyVersion: keyVersion, at: now)
@@ -70,13 +51,11 @@ struct SuspendableApp: Sendable {
     /// Drops the counts, because the window's length has changed.
     mutating func forgetCounts() { share = nil }
 
-    /// Returns this worker's counts.
     mutating func counts(at now: UnixTime) -> RefusalCounts? {
         if suspension == nil { share?.prune(at: now) }
         return share?.counts(at: now)
     }
 
-    /// Returns the records with counts that have to be written now.
     mutating func dueReports(
         _ rules: AdmissionRules, at now: UnixTime
     ) -> [(worker: String, counts: RefusalCounts?)] {
@@ -87,14 +66,13 @@ struct SuspendableApp: Sendable {
 
     // MARK: Decisions
 
-    /// Suspends, resumes or warns as the counts require.
-    mutating func decide(isFollowed: Bool, _ rules: AdmissionRules, at now: UnixTime) -> Change? {
+    mutating func decide(isFollowed: Bool, _ rules: AdmissionRules, at now: UnixTime) -> SuspensionAlarm? {
         let narrowed = narrowed(rules)
         // What a probe has shown is true for a while, whatever fresh accounts report.
         if let narrowed, now.microseconds(since: narrowed.since) < rules.suspensionWindow { return nil }
         guard !holdsEveryone, let own = counts(at: now) else { return nil }
         if let held = suspension, narrowed == nil, own.minted > own.refusing {
-            return resume(at: now).map { _ in .ended(held) }
+            return resume(at: now).map { _ in .resumed(held, .probe) }
         }
         let total: RefusalCounts
         let workers: Int?
@@ -110,7 +88,7 @@ struct SuspendableApp: Sendable {
         }
         // A worker whose users do not refuse leaves the end to the workers that know better.
         if let narrowed, reach == nil, own.refusing > 0 || !fleet.isAsked(at: now) {
-            return resume(at: now).map { _ in .ended(narrowed) }
+            return resume(at: now).map { _ in .resumed(narrowed, .probe) }
         }
         return suspension == nil ? warning(total) : nil
     }
@@ -141,16 +119,16 @@ struct SuspendableApp: Sendable {
     }
 
     /// Returns an alert if the share of refusing users is high without a suspension, once, and later its end.
-    private mutating func warning(_ counts: RefusalCounts) -> Change? {
+    private mutating func warning(_ counts: RefusalCounts) -> SuspensionAlarm? {
         let share = AdmissionRules.shareToWarn * Double(counts.minted)
         if !isWarned, counts.refusing > 0, Double(counts.refusing) >= share {
             isWarned = true
-            return .warned(counts)
+            return .refusing(app: name, counts)
         }
         // The alert ends at half the share, so that a share near the limit does not repeat it every second.
         guard isWarned, Double(counts.refusing) < share / 2 || counts.refusing == 0 else { return nil }
         isWarned = false
-        return .calmed(counts)
+        return .accepting(app: name, counts)
     }
 
     // MARK: Suspensions
@@ -186,10 +164,12 @@ struct SuspendableApp: Sendable {
 
     /// Ends or narrows the suspension as its probes require. Most of the users who tested decide about all users. The
     /// others decide only that the key is not refused by everyone.
-    mutating func judgeProbes(_ rules: AdmissionRules, at now: UnixTime) -> Change? {
+    mutating func judgeProbes(_ rules: AdmissionRules, at now: UnixTime) -> SuspensionAlarm? {
         let window = min(rules.probeWait, rules.suspensionWindow)
         guard let held = suspension, let verdict = probes?.verdict(at: now, window: window) else { return nil }
-        guard case .divided(let accepted, let refused) = verdict else { return resume(at: now).map { .ended($0) } }
+        guard case .divided(let accepted, let refused) = verdict else {
+            return resume(at: now).map { .resumed($0, .probe) }
+        }
         for id in accepted { share?.pardon(id) }
         guard held.reach == .everyone else { return nil }
         let narrowed = Suspension(

@@ -10,7 +10,6 @@ struct Suspensions: Sendable {
     /// The standing of an app's event: it is answered, waits, or is a probe.
     enum Standing: Sendable, Equatable {
         case open
-        /// The event waits.
         case closed
         /// The event is admitted as a probe, for this batch.
         case probe
@@ -108,14 +107,13 @@ struct Suspensions: Sendable {
         apps[app]?.keyChanged(to: version, at: now)
     }
 
-    /// Ends or narrows suspensions as their probes require.
-    mutating func judgeProbes(at now: UnixTime) -> [(app: String, change: SuspendableApp.Change)] {
+    mutating func judgeProbes(at now: UnixTime) -> [SuspensionAlarm] {
         guard waitingCount > 0 else { return [] }
         return apps.keys.sorted().compactMap { app in
             guard let change = apps[app]?.judgeProbes(rules, at: now) else { return nil }
-            if case .ended = change { waitingCount -= 1 }
-            if case .narrowed(let suspension) = change, !isFleetFollowed { return (app, .suspendedHere(suspension)) }
-            return (app, change)
+            if case .resumed = change { waitingCount -= 1 }
+            if case .narrowed(let suspension) = change, !isFleetFollowed { return .suspendedHere(suspension) }
+            return change
         }
     }
 
@@ -154,7 +152,6 @@ struct Suspensions: Sendable {
         unpublished.removeFirst(open)
     }
 
-    /// Drops the unconfirmed tokens, which were not published.
     mutating func rollBack() {
         defer { unpublished = [] }
         guard waitingCount > 0 else { return }
@@ -176,7 +173,6 @@ struct Suspensions: Sendable {
         apps[app, default: SuspendableApp(name: app)].fleet.heard(counts, from: worker, rules, at: now)
     }
 
-    /// Returns the counts that have to be written to the control topic now.
     mutating func dueReports(at now: UnixTime) -> [(app: String, worker: String, counts: RefusalCounts?)] {
         guard isFleetFollowed else { return [] }
         return apps.keys.sorted().flatMap { app in
@@ -184,7 +180,6 @@ struct Suspensions: Sendable {
         }
     }
 
-    /// Returns this worker's counts of each app.
     mutating func counts(at now: UnixTime) -> [String: RefusalCounts] {
         var counts: [String: RefusalCounts] = [:]
         for app in apps.keys { counts[app] = apps[app]?.counts(at: now) }
@@ -192,18 +187,18 @@ struct Suspensions: Sendable {
     }
 
     /// Suspends, resumes or warns as the counts require, at most once a second.
-    mutating func decide(at now: UnixTime) -> [(app: String, change: SuspendableApp.Change)] {
+    mutating func decide(at now: UnixTime) -> [SuspensionAlarm] {
         guard now.microseconds < decidedAt.microseconds || now >= decidedAt.advanced(byMicroseconds: Self.second) else {
             return []
         }
         decidedAt = now
-        var changes: [(app: String, change: SuspendableApp.Change)] = []
+        var changes: [SuspensionAlarm] = []
         for app in apps.keys.sorted() {
             let wasHeld = apps[app]?.suspension != nil
             guard let change = apps[app]?.decide(isFollowed: isFleetFollowed, rules, at: now) else { continue }
             let isHeld = apps[app]?.suspension != nil
             waitingCount += (isHeld ? 1 : 0) - (wasHeld ? 1 : 0)
-            changes.append((app, change))
+            changes.append(change)
         }
         return changes
     }
@@ -228,6 +223,5 @@ struct Suspensions: Sendable {
         return ended
     }
 
-    /// All suspensions and pauses, by app name.
     var all: [Suspension] { apps.values.compactMap(\.suspension).sorted { $0.app < $1.app } }
 }

@@ -3,11 +3,8 @@ public import AdapterKit
 /// A configured integration: an adapter with its settings, the name of a key ring, and a lifetime. Two Braze workspaces
 /// are two apps.
 public final class App: Sendable {
-    /// The app's name.
     public let name: String
-    /// The vendor's rules.
     public let adapter: any Adapter
-    /// The name of the app's key ring.
     public let keyRing: String
     /// The lifetime of the app's tokens, in seconds.
     public let lifetime: Int64
@@ -35,7 +32,6 @@ public final class App: Sendable {
     let requiredVouched: [String]
     /// The `source` of the events about the app's tokens (CloudEvents 1.0).
     let eventSource: [UInt8]
-    /// The beginning of the app's subject keys.
     let keyStart: [UInt8]
     /// The beginning of the value of the app's token records, up to the subject.
     let valueStart: [UInt8]
@@ -70,5 +66,75 @@ public final class App: Sendable {
         self.keyRing = keyRing
         self.lifetime = lifetime
         self.missingUser = missingUser
+    }
+}
+
+/// An app's look-up at its vendor before it mints, and the use of the answers.
+public struct AppLookup: Sendable {
+    /// The handling of an event whose look-up has no answer in time.
+    public enum OnFailure: String, Sendable, CaseIterable {
+        /// The event waits in the retry tiers.
+        case retry
+        /// The worker mints the token without the look-up's additions.
+        case mint
+    }
+
+    /// The times for which answers are cached.
+    public struct Lifetimes: Sendable, Equatable {
+        /// For a user that exists, in microseconds.
+        let exists: Int64
+        /// For a user that is gone, in microseconds.
+        let gone: Int64
+        /// For a user that is not known yet, in microseconds.
+        let unknown: Int64
+
+        public init(exists: Duration, gone: Duration, unknown: Duration) {
+            self.exists = exists.microseconds
+            self.gone = gone.microseconds
+            self.unknown = unknown.microseconds
+        }
+    }
+
+    public let account: String
+    /// The kind of look-up; never `.off`.
+    public let mode: LookupMode
+    /// The handling of a user that the vendor does not know.
+    public let unknownUser: LookupTerms.UnknownUser
+    /// The handling of an event whose look-up has no answer in time.
+    public let onFailure: OnFailure
+    /// The maximum time for which an event waits in place, with no event queued behind it, in microseconds.
+    let patience: Int64
+    let lifetimes: Lifetimes
+
+    /// Creates look-ups with the account `account`.
+    public init(
+        account: String, mode: LookupMode, unknownUser: LookupTerms.UnknownUser, onFailure: OnFailure,
+        patience: Duration, lifetimes: Lifetimes
+    ) {
+        self.account = account
+        self.mode = mode
+        self.unknownUser = unknownUser
+        self.onFailure = onFailure
+        self.patience = patience.microseconds
+        self.lifetimes = lifetimes
+    }
+}
+
+/// A credential at an endpoint. All look-ups with it share its limits, connections and circuit breaker.
+public struct LookupAccount: Sendable {
+    /// The account's name: that of the first app that uses it.
+    public let name: String
+    public let rates: [LookupTerms.Rate]
+    public let batch: Int
+    public let concurrency: Int
+    public let usesMintedTokens: Bool
+
+    /// Creates the account `name`, with at least one user per request and one concurrent request.
+    public init(name: String, rates: [LookupTerms.Rate], batch: Int, concurrency: Int, usesMintedTokens: Bool = false) {
+        self.name = name
+        self.rates = rates
+        self.batch = usesMintedTokens ? 1 : max(1, batch)
+        self.concurrency = max(1, concurrency)
+        self.usesMintedTokens = usesMintedTokens
     }
 }

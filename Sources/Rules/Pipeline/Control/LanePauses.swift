@@ -2,13 +2,9 @@ public import AdapterKit
 
 /// The paused lanes of the fleet. Each change is returned once.
 public struct LanePauses: Sendable {
-    /// A change of a lane's pause.
     public enum Change: Sendable, Equatable {
-        /// An operator paused a lane.
         case paused(LanePause)
-        /// An operator resumed a lane.
         case resumed(LanePause)
-        /// A pause passed its end.
         case elapsed(LanePause)
     }
 
@@ -17,10 +13,8 @@ public struct LanePauses: Sendable {
     /// Creates a value without paused lanes.
     public init() {}
 
-    /// All pauses, in the order of the lanes.
     public var all: [LanePause] { Lane.allCases.compactMap { held[$0] } }
 
-    /// The paused lanes.
     public var lanes: Set<Lane> { Set(all.map(\.lane)) }
 
     /// Applies a record of the fleet: `lane` is paused by `pause`, or not paused. A pause that has passed its end
@@ -62,4 +56,29 @@ public struct LanePauses: Sendable {
             return .elapsed(pause)
         }
     }
+}
+
+/// A lane paused by an operator: its events stay in their topics, and its offsets do not move.
+public struct LanePause: Sendable, Equatable {
+    public let lane: Lane
+    public let since: UnixTime
+    public let by: String
+    public let why: String
+    /// The end of the pause; nil if an operator has to end it.
+    public let until: UnixTime?
+
+    public init(lane: Lane, since: UnixTime, by: String = "", why: String = "", until: UnixTime? = nil) {
+        self.lane = lane
+        self.since = since
+        self.by = by
+        self.why = why
+        self.until = until
+    }
+
+    /// Writes the members of the pause, for a record and for the status: its start, its end, its author and its reason.
+    package func write(to json: inout JSONWriter) {
+        ControlNote(since: since, until: until, by: by, why: why).write(to: &json)
+    }
+
+    public func isOver(at now: UnixTime) -> Bool { until.map { $0 <= now } ?? false }
 }

@@ -1,4 +1,5 @@
 public import AdapterKit
+package import Records
 
 /// Decodes an event in any of the four forms of a record.
 ///
@@ -197,4 +198,140 @@ public struct EventDecoder: Sendable {
     }
 
     private func malformed(_ detail: String) -> Rejection { Rejection(.malformedEvent, detail) }
+}
+
+/// A decoded record: its envelope, and a report or a request.
+public struct Event: Sendable {
+    public enum Body: Sendable {
+        case report(JSONValue)
+        case reissue(JSONValue)
+    }
+
+    /// The event's facts except its body.
+    public let envelope: Envelope
+    public let body: Body
+    /// The user that the edge has authenticated, in the adapter's members; nil if the edge vouches for none.
+    public let vouched: JSONValue?
+}
+
+/// The facts about an event except its body. They outlive the parsed JSON and do not refer to it. A class, because many
+/// functions pass it on.
+public final class Envelope: Sendable {
+    public let app: String
+    /// The event's id: the producer's, or the record's coordinates.
+    public let id: String
+    /// The time of the failure, as stated by the producer, or the record's timestamp.
+    public let observedAt: UnixTime?
+    /// Whether the producer stated a time that is no RFC 3339 date-time. The record's timestamp is used instead.
+    let hasUnreadableTime: Bool
+    public let device: String?
+    /// Whether the event waited in a retry tier before, and so was counted.
+    public let hasWaited: Bool
+    /// The headers `traceparent` and `tracestate` for the published record (W3C Trace Context).
+    public let traceHeaders: [RecordHeader]
+    /// The event's origin and its hops.
+    let provenance: Provenance
+    /// The highest version of a token that the producer may have missed; nil for none. A newer token answers the event
+    /// only if its version is higher.
+    let unseen: Int64?
+
+    /// The time at which the record was produced; nil if it is unknown.
+    public var producedAt: UnixTime? { provenance.timestamp }
+    /// The topic at which a worker first consumed the event; for a retry tier's record without an origin, the tier's
+    /// topic.
+    public var topic: String { provenance.origin.topic }
+    /// Whether to count the time that nobody can read: once, before any retry tier.
+    var countsUnreadableTime: Bool { hasUnreadableTime && !hasWaited }
+
+    init(
+        app: String, id: String, observedAt: UnixTime?, hasUnreadableTime: Bool, device: String?, hasWaited: Bool,
+        traceHeaders: [RecordHeader], provenance: Provenance, unseen: Int64?
+    ) {
+        self.app = app
+        self.id = id
+        self.observedAt = observedAt
+        self.hasUnreadableTime = hasUnreadableTime
+        self.device = device
+        self.hasWaited = hasWaited
+        self.traceHeaders = traceHeaders
+        self.provenance = provenance
+        self.unseen = unseen
+    }
+}
+
+struct ReadEvent: Sendable {
+    let envelope: Envelope
+    /// The vendor's own name of the failure; nil until the report is read.
+    var reason: String?
+    /// The signer of the reported token; nil until the report is read, and for an event that was counted before.
+    var signer: TokenSigner?
+}
+
+/// The place in a record for the user that the edge has authenticated.
+///
+/// Each form has one place for it. A record with the user in any other place, or with a duplicate, is refused: its
+/// writer meant it to count, and to ignore it would answer for another user.
+private enum VouchedMember {
+    private static let limits = JSONDocument.Limits(bytes: 16 << 10, depth: 8)
+
+    /// Checks that no header names the user except the header `allowed`.
+    ///
+    /// - Throws: `Rejection` with `.malformedEvent`.
+    private static func checkHeaders(_ headers: EventHeaders, allowed: EventHeaders.Name?) throws(Rejection) {
+        // The header of a raw report, and the extension attribute in CloudEvents' binary mode.
+        try check(.vouched, in: headers, allowed: allowed)
+        try check(.cloudVouched, in: headers, allowed: allowed)
+    }
+
+    private static func check(
+        _ name: EventHeaders.Name, in headers: EventHeaders, allowed: EventHeaders.Name?
+    ) throws(Rejection) {
+        let count = headers.count(of: name)
+        guard count == 0 || count == 1 && name == allowed else {
+            throw Rejection(
+                .malformedEvent, "the header \(name.text) is not where this form of event has it, or is there twice")
+        }
+    }
+
+    /// Returns the value of the header `header`, where the record with `headers` has the user; nil without the header.
+    ///
+    /// - Throws: `Rejection` with `.malformedEvent`.
+    static func value(of header: EventHeaders.Name, in headers: EventHeaders) throws(Rejection) -> JSONValue? {
+        try checkHeaders(headers, allowed: header)
+        guard headers.has(header) else { return nil }
+        guard let text = headers.text(header) else { throw unreadable }
+        return try parse(text)
+    }
+
+    /// Returns the value of `member`, where the record has the user: an object, or its JSON as a string, because
+    /// CloudEvents' attributes are strings; nil if it is missing or null.
+    ///
+    /// - Throws: `Rejection` with `.malformedEvent`.
+    static func value(_ member: JSONValue?, besides headers: EventHeaders) throws(Rejection) -> JSONValue? {
+        try checkHeaders(headers, allowed: nil)
+        guard let member, !member.isNull else { return nil }
+        guard let text = member.string else { return member }
+        return try parse(text)
+    }
+
+    private static func parse(_ text: String) throws(Rejection) -> JSONValue {
+        do throws(JSONError) { return try JSONDocument(parsing: Array(text.utf8), limits: limits).root } catch {
+            throw unreadable
+        }
+    }
+
+    private static let unreadable = Rejection(.malformedEvent, "\"vouched\" is not the JSON of an object")
+}
+
+/// The header of an edge that may have missed tokens of the event's user.
+///
+/// A worker publishes nothing for an event that a newer token answers: the edge reads that token from the token topic.
+/// An edge that has just begun to read, or has dropped the token, would wait in vain. It names the highest version that
+/// it may have missed, and the worker mints a token unless the newer one is above that version. The limit of tokens per
+/// user and loop window still applies, so the header does not bypass it.
+package enum UnseenTokens {
+    package static let header = "ce_unseen"
+
+    /// Returns the header for tokens up to `version`.
+    package static func header(upTo version: Int64) -> RecordHeader { RecordHeader(header, "\(version)") }
 }

@@ -11,7 +11,6 @@ struct EventHeaders {
         case cloudID, cloudApp, cloudTime, cloudType, id, cloudUnseen, app, traceState, cloudSubject, cloudVouched
         case traceParent, contentType, device, specVersion, vouched, cloudTraceParent, observedAt
 
-        /// The name of the header.
         var text: StaticString {
             switch self {
             case .cloudID: "ce_id"
@@ -57,12 +56,10 @@ struct EventHeaders {
         var start: Int32 = 0
         /// The end of the value; -1 for a null one.
         var end: Int32 = -1
-        /// The number of headers of the name.
         var count: Int32 = 0
     }
 
     private let bytes: [UInt8]
-    /// The places, one for each name.
     private let places: [17 of Place]
 
     /// Collects the headers of `body`.

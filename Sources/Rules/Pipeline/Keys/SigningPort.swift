@@ -4,11 +4,9 @@ public import AdapterKit
 public final class SigningKeyReference: Sendable, Hashable {
     /// The ring whose active version this is.
     public let ring: String
-    /// The version's id.
     public let version: String
     /// The `kid`, if tokens name their key.
     public let keyID: String?
-    /// The key's algorithm.
     public let algorithm: Algorithm
     /// The latest expiry of the key's tokens; nil for none.
     public let retireAfter: UnixTime?
@@ -37,13 +35,10 @@ public final class SigningKeyReference: Sendable, Hashable {
                 && left.algorithm == right.algorithm && left.retireAfter == right.retireAfter
     }
 
-    /// Feeds the hash that was computed once.
     public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
-/// A request for a signature.
 public struct SigningRequest: Sendable {
-    /// The key that signs.
     public let key: SigningKeyReference
     /// The input: `header.payload`.
     public let input: SigningInput
@@ -88,6 +83,20 @@ extension SigningPort {
     public func verificationKeys(of ring: String) -> [RingKey] { [] }
     /// nil: keys are looked up for each batch.
     public var keysRevision: Int? { nil }
-    /// Whether calls may be concurrent: false.
     public var takesCallsAtOnce: Bool { false }
+}
+
+/// A version of a key ring that may have signed a token.
+public struct RingKey: Sendable {
+    public let version: String
+    /// The state of the version, as a token's signer: active, passive, prepared or retired.
+    package let signer: TokenSigner
+    public let key: VerificationKey
+
+    /// Creates the `key` of `version` in the state `signer`.
+    package init(_ key: VerificationKey, version: String, signer: TokenSigner) {
+        self.version = version
+        self.key = key
+        self.signer = signer
+    }
 }

@@ -25,7 +25,6 @@ struct Minter {
     /// that app's keys.
     mutating func keep(only apps: [App]) { known.keep(only: apps) }
 
-    /// The number of apps in the cache.
     var knownApps: Int { known.count }
 
     /// Returns the key that signs for `app` in this batch; nil if its ring has none.
@@ -120,9 +119,7 @@ struct Minter {
 /// No version is above `ReadBackBound` by this clock, because no reader would accept it. A version that is not published
 /// is forgotten: a clock that was far ahead for a moment must not raise the versions after it.
 struct VersionClock {
-    /// The highest version so far.
     private(set) var last: Int64 = 0
-    /// The highest version that may be published.
     private var published: Int64 = 0
     /// The highest versions of the batches that are not confirmed, in order.
     private var open: [(batch: Int, last: Int64)] = []
@@ -157,4 +154,133 @@ struct VersionClock {
         last = published
         open.removeAll()
     }
+}
+
+/// A cache of the apps' active keys and token forms, so that a batch of a thousand apps needs no look-up by name. Each
+/// app must outlive the cache, or `keep` must drop the app first.
+private struct KnownKeys {
+    private struct Known {
+        let id: ObjectIdentifier
+        var key: SigningKeyReference?
+        /// The number of the refresh at which the key was looked up.
+        var look: Int
+        var form: TokenForm?
+        var frame: TokenFrame?
+    }
+
+    private var known: [Known] = []
+    /// The places in `known`, by the app's identity.
+    private var places: [ObjectIdentifier: Int] = [:]
+    /// The place of the latest look-up: events of one app often follow one another.
+    private var last = 0
+    private var revision: Int?
+    private var look = 0
+    var count: Int { known.count }
+
+    mutating func keep(only kept: [App]) {
+        let ids = Set(kept.map(ObjectIdentifier.init))
+        known.removeAll { !ids.contains($0.id) }
+        places = Dictionary(known.enumerated().map { ($1.id, $0) }) { first, _ in first }
+        last = 0
+    }
+
+    /// Looks keys up again if `revision`, the signer's, shows that they may have changed.
+    mutating func look(at revision: Int?) {
+        if revision == nil || revision != self.revision { look &+= 1 }
+        self.revision = revision
+    }
+
+    /// Returns the key that signs for `app`, as of the latest refresh; nil if its ring has none.
+    mutating func key(of app: App, from signing: any SigningPort) -> SigningKeyReference? {
+        let place = place(of: app)
+        if known[place].look == look { return known[place].key }
+        let key = signing.activeKey(of: app.keyRing)
+        if known[place].key != key { (known[place].form, known[place].frame) = (nil, nil) }
+        (known[place].key, known[place].look) = (key, look)
+        return key
+    }
+
+    /// Returns the form of `app`'s tokens by `recipe` and `key` with the validity `life`. Reuses the latest form or its
+    /// shared parts.
+    ///
+    /// - Throws: the errors of `TokenForm`.
+    mutating func form(
+        of app: App, _ recipe: Recipe, _ key: SigningKeyReference, valid life: Validity
+    ) throws(Rejection) -> TokenForm {
+        let place = place(of: app)
+        let isKnown = known[place].key == key
+        let form: TokenForm
+        if isKnown, let last = known[place].form, last.recipe === recipe {
+            if last.life == life { return last }
+            form = last.valid(life)
+        } else {
+            form = try TokenForm(recipe, keyID: key.keyID, valid: life)
+        }
+        if isKnown { known[place].form = form }
+        return form
+    }
+
+    /// Returns the frame of `app`'s tokens that `key` signs within the second `seconds`.
+    ///
+    /// - Parameter text: the second, in the form of RFC 3339.
+    mutating func frame(
+        of app: App, _ key: SigningKeyReference, issuedAt seconds: Int64, _ text: [UInt8]
+    ) -> TokenFrame {
+        let place = place(of: app)
+        let isKnown = known[place].key == key
+        if isKnown, let frame = known[place].frame, frame.seconds == seconds { return frame }
+        let frame = TokenFrame(app, key, issuedAt: seconds, text)
+        if isKnown { known[place].frame = frame }
+        return frame
+    }
+
+    private mutating func place(of app: App) -> Int {
+        let id = ObjectIdentifier(app)
+        if last < known.count, known[last].id == id { return last }
+        if let place = places[id] {
+            last = place
+        } else {
+            last = known.count
+            places[id] = last
+            // A refresh number that never occurred, so that the key is looked up.
+            known.append(Known(id: id, key: nil, look: look &- 1))
+        }
+        return last
+    }
+}
+
+/// The share by which a subject's token lifetime is shortened, so that tokens that are minted together do not expire
+/// together.
+///
+/// Without a spread, all tokens of a rotation expire at about the same time. With a spread of 0.1, their expiry times
+/// are spread over a tenth of the lifetime. All workers shorten the same subject's tokens by the same share.
+struct LifetimeSpread {
+    /// The number of different cuts, at equal distances: tokens of one second share the text of their times in groups.
+    private static let steps: Int64 = 64
+
+    private let share: Double
+
+    init(_ share: Double) { self.share = share }
+
+    /// Returns the lifetime of `subject`'s tokens, in seconds: at most `lifetime`, and at least the vendor's minimum.
+    func life(of subject: [UInt8], lifetime: Int64, allowed: ClosedRange<Int64>) -> Int64 {
+        guard share > 0 else { return lifetime }
+        let step = Double(Self.fingerprint(of: subject) % UInt64(Self.steps)) / Double(Self.steps)
+        let cut = Int64((Double(lifetime) * min(share, 1) * step).rounded(.down))
+        return min(lifetime, max(allowed.lowerBound, lifetime - cut))
+    }
+
+    /// Returns the 64-bit FNV-1a hash with its upper half folded in: equal in every process, and evenly spread in the
+    /// lowest bits.
+    private static func fingerprint(of bytes: [UInt8]) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        return hash ^ hash >> 32
+    }
+}
+
+/// A generator that wraps an `any` generator for functions that need a concrete type.
+struct AnyGenerator: RandomNumberGenerator, Sendable {
+    var base: any RandomNumberGenerator & Sendable
+    mutating func next() -> UInt64 { base.next() }
 }

@@ -10,7 +10,6 @@ public import Records
 ///
 /// It copies nothing: a reader of millions of records needs a few parts of each.
 public struct TokenRecord: Sendable {
-    /// The record.
     public let body: RecordBody
     /// The time of issue, in seconds since 1970.
     public let issuedAt: Int64
@@ -67,21 +66,15 @@ public struct TokenRecord: Sendable {
 
     // MARK: Parts
 
-    /// The app.
     public var app: String { label.app }
-    /// The id of the key version that signed the token.
     public var keyID: String { label.keyID }
     /// The ring of that key version; nil for a record of an earlier release, which did not name the ring.
     public var keyRing: String? { label.keyRing }
-    /// The id of the event that the token answers.
     public var eventID: String { string(parts.eventID) }
     /// The token in compact form: a JWS or, where it is sealed, a JWE. A secret unless it is sealed.
     public var token: ArraySlice<UInt8> { parts.token.slice(of: body.bytes) }
-    /// Whether the token is sealed for a recipient.
     public var isSealed: Bool { parts.sealedFor != nil }
-    /// Whether the token answers a challenge.
     public var isChallengeBound: Bool { parts.challenge != nil }
-    /// The subject key: the record's key.
     public var subjectKey: ArraySlice<UInt8> { body.bytes[keyPart] }
 
     /// The subject, with the challenge that the token answers. The value has a single id under the name `user`, like a
@@ -109,9 +102,7 @@ package struct TokenLabel: Sendable {
     fileprivate let appPart, keyIDPart: ByteText
     fileprivate let keyRingPart: Range<Int>?
 
-    /// The app.
     package var app: String { String(decoding: appPart.slice(of: body.bytes), as: UTF8.self) }
-    /// The id of the key version.
     package var keyID: String { String(decoding: keyIDPart.slice(of: body.bytes), as: UTF8.self) }
     /// The ring of that key version; nil for a record of an earlier release, which did not name the ring.
     package var keyRing: String? { keyRingPart.map { String(decoding: body.bytes[$0], as: UTF8.self) } }
@@ -121,5 +112,179 @@ package struct TokenLabel: Sendable {
         guard appPart.isSame(as: app, in: body.bytes), keyIDPart.isSame(as: keyID, in: body.bytes) else { return false }
         guard let ring, let keyRingPart else { return ring == nil && keyRingPart == nil }
         return ByteText(keyRingPart).isSame(as: ring, in: body.bytes)
+    }
+}
+
+/// A token of the token topic, for readers that pass it on: a record that `Draft` wrote, read back.
+///
+/// Contains copies of all parts of a `TokenRecord`, which checks the record.
+public struct PublishedToken: Sendable {
+    public let app: String
+    public let vendor: String
+    public let subject: Subject
+    public let subjectKey: [UInt8]
+    /// The token in compact form: a JWS or, where it is sealed, a JWE. A secret unless it is sealed.
+    public let token: String
+    /// The `kid` of the recipient of a sealed token; nil for a clear token.
+    public let sealedFor: String?
+    public let algorithm: String
+    public let keyID: String
+    /// The ring of that key version; nil for a record of an earlier release, which did not name the ring.
+    public let keyRing: String?
+    /// The time of issue, in seconds since 1970.
+    public let issuedAt: Int64
+    /// The expiry, in seconds since 1970; later than `issuedAt`.
+    public let expiresAt: Int64
+    /// The version, above zero. Of two tokens of a subject, the one with the higher version is newer.
+    public let version: Int64
+    public let eventID: String
+    /// The device that reported the failure, if it is known.
+    public let device: String?
+    /// The time of the first report that the token answers, in whole milliseconds; nil if it answers none.
+    public let reportedAt: UnixTime?
+    public var challenge: String? { subject.challenge }
+
+    /// Reads the token in `record` at the time `now`.
+    ///
+    /// - Throws: `RecordFault` for a tombstone and for any other record that is no token's record.
+    public init(_ record: RecordBody, at now: UnixTime) throws(RecordFault) {
+        self.init(try TokenRecord(record, at: now))
+    }
+
+    /// Copies the parts of `record`.
+    public init(_ record: TokenRecord) {
+        let parts = record.parts
+        app = record.app
+        vendor = record.string(parts.vendor)
+        subject = record.subject
+        subjectKey = Array(record.subjectKey)
+        token = record.string(parts.token)
+        sealedFor = parts.sealedFor.map(record.string)
+        algorithm = record.string(parts.algorithm)
+        keyID = record.keyID
+        keyRing = record.keyRing
+        issuedAt = record.issuedAt
+        expiresAt = record.expiresAt
+        version = record.version
+        eventID = record.eventID
+        device = parts.device.map(record.string)
+        reportedAt = record.reportedAt
+    }
+}
+
+/// The headers of a token's record, by their places in its bytes. If a name is duplicate, the last header counts, as in
+/// Kafka.
+private struct TokenHeaders {
+    /// A header: whether it exists, and the place of its value unless that is null.
+    struct Header {
+        private(set) var isThere = false
+        private(set) var value: Range<Int>?
+
+        mutating func set(_ value: Range<Int>?) { (isThere, self.value) = (true, value) }
+
+        /// Returns whether the value is `text`, byte for byte.
+        func says(_ text: String, in bytes: [UInt8]) -> Bool {
+            value.map { ByteText($0).isSame(as: text, in: bytes) } ?? false
+        }
+
+        /// Returns whether the value equals the bytes at `place` in `bytes`.
+        func says(_ place: Range<Int>, in bytes: [UInt8]) -> Bool {
+            value.map { ByteText($0).isSame(as: place, in: bytes) } ?? false
+        }
+
+        /// Returns whether the value is `text`.
+        func says(_ text: ByteText, in bytes: [UInt8]) -> Bool {
+            value.map { text.isSame(as: $0, in: bytes) } ?? false
+        }
+
+        /// Returns the place of the value if the value is UTF-8.
+        func text(in bytes: [UInt8]) -> Range<Int>? {
+            guard let value, (try? UTF8Span(validating: bytes.span.extracting(value))) != nil else { return nil }
+            return value
+        }
+    }
+
+    private(set) var type = Header()
+    private(set) var source = Header()
+    private(set) var id = Header()
+    private(set) var keyID = Header()
+    private(set) var keyRing = Header()
+    private(set) var expiresAt = Header()
+    private(set) var version = Header()
+    private(set) var seal = Header()
+    private(set) var reportedAt = Header()
+
+    private static let sourcePrefix = "/remint/"
+
+    /// Reads the headers of `record`.
+    init(_ record: RecordBody) {
+        let bytes = record.bytes
+        var headers = self
+        record.forEachHeader { name, value in headers.take(name, value, bytes) }
+        self = headers
+    }
+
+    private init() {}
+
+    private mutating func take(_ name: Range<Int>, _ value: Range<Int>?, _ bytes: [UInt8]) {
+        func isNamed(_ wanted: String) -> Bool { ByteText(name).isSame(as: wanted, in: bytes) }
+        switch name.count {
+        case 5: if isNamed("ce_id") { id.set(value) }
+        case 7: if isNamed("ce_type") { type.set(value) }
+        case 9: if isNamed("ce_source") { source.set(value) }
+        case 11: if isNamed("remint-seal") { seal.set(value) }
+        case 13: if isNamed("remint-key-id") { keyID.set(value) }
+        case 14: if isNamed("remint-version") { version.set(value) }
+        case 15: if isNamed("remint-key-ring") { keyRing.set(value) }
+        case 17: if isNamed("remint-expires-at") { expiresAt.set(value) }
+        case 18: if isNamed("remint-reported-at") { reportedAt.set(value) }
+        default: break
+        }
+    }
+
+    /// Returns whether the headers agree with the value. Version and expiry are above zero, so a JSON number is spelled
+    /// like a header.
+    func agree(with value: TokenValue, in bytes: [UInt8]) -> Bool {
+        guard let source = source.value, source.count >= Self.sourcePrefix.utf8.count else { return false }
+        let app = source.lowerBound + Self.sourcePrefix.utf8.count
+        return ByteText(source.lowerBound..<app).isSame(as: Self.sourcePrefix, in: bytes)
+            && value.app.isSame(as: app..<source.upperBound, in: bytes)
+            && keyID.says(value.keyID, in: bytes)
+            && expiresAt.says(value.expiresAtPlace, in: bytes) && version.says(value.versionPlace, in: bytes)
+            && (value.sealedFor.map { seal.says($0, in: bytes) } ?? !seal.isThere)
+            && (!id.isThere || id.says(value.eventID, in: bytes))
+    }
+}
+
+/// A string of a record: its place in the record's bytes, or its decoded bytes if it contains an escape.
+struct ByteText: Sendable {
+    let place: Range<Int>
+    let decoded: [UInt8]?
+
+    /// Creates the string at `place`.
+    init(_ place: Range<Int>) { (self.place, decoded) = (place, nil) }
+
+    /// Creates the JSON string `part`; nil for any other kind of value.
+    init?(_ part: JSONDocument.Part) {
+        guard part.isString else { return nil }
+        (place, decoded) = (part.place, part.decoded)
+    }
+
+    var count: Int { decoded?.count ?? place.count }
+    var isEmpty: Bool { count == 0 }
+
+    /// Returns the string's bytes; `bytes` are the record's.
+    func slice(of bytes: [UInt8]) -> ArraySlice<UInt8> { decoded.map { $0[...] } ?? bytes[place] }
+
+    /// Returns whether the string is `text`, byte for byte.
+    func isSame(as text: String, in bytes: [UInt8]) -> Bool {
+        let wanted = text.utf8.span
+        return decoded.map { $0.span.hasSameBytes(as: wanted) } ?? bytes.span.extracting(place).hasSameBytes(as: wanted)
+    }
+
+    /// Returns whether the string equals the bytes at `other` in `bytes`.
+    func isSame(as other: Range<Int>, in bytes: [UInt8]) -> Bool {
+        let wanted = bytes.span.extracting(other)
+        return decoded.map { $0.span.hasSameBytes(as: wanted) } ?? bytes.span.extracting(place).hasSameBytes(as: wanted)
     }
 }

@@ -23,13 +23,11 @@ public final class EventTrace: Sendable {
         publishing = port.context(below: context)
     }
 
-    /// The trace context for the published record, as headers.
     var headers: [RecordHeader] {
         let header = RecordHeader("traceparent", publishing.traceparent)
         return publishing.state.isEmpty ? [header] : [header, RecordHeader("tracestate", publishing.state)]
     }
 
-    /// Records a finished child span of the event.
     func add(
         _ name: String, kind: EndedSpan.Kind = .internal, from start: UnixTime, to end: UnixTime,
         attributes: [EndedSpan.Attribute] = [], links: [TraceContext] = [], status: EndedSpan.Status = .unset
@@ -40,7 +38,6 @@ public final class EventTrace: Sendable {
                 attributes: attributes, links: links, status: status))
     }
 
-    /// Records the span that published the event's output.
     func published(
         to topic: String, from start: UnixTime, to end: UnixTime, linked other: TraceContext
     ) {

@@ -1,4 +1,5 @@
-import AdapterKit
+package import AdapterKit
+public import Records
 
 /// The headers that a worker adds to an event in retry tiers and dead letters.
 ///
@@ -26,9 +27,7 @@ package enum HopHeaders {
     package static let parkedEnd = "remint-parked-end"
     /// The key version that signed the token that the vendor refused.
     package static let refusedKeyID = "remint-refused-key-id"
-    /// The ring of that key version.
     package static let refusedKeyRing = "remint-refused-key-ring"
-    /// The subject key of that token.
     package static let refusedSubject = "remint-refused-subject"
     /// The headers that exist on the topic of parked letters only.
     package static let parking: Set<String> = [parkedLetter, parkedAt, parkedBy, parkedReason, parkedEnd]
@@ -59,7 +58,6 @@ struct Provenance: Sendable {
     let origin: RecordPosition
     /// The time at which the event was produced there.
     let timestamp: UnixTime?
-    /// The number of failed attempts.
     let attempts: Int
     /// The result of each attempt; empty for a fresh event.
     let history: String
@@ -126,7 +124,6 @@ struct Provenance: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The headers with the origin.
     var headers: [RecordHeader] {
         [
             RecordHeader(HopHeaders.topic, origin.topic),
@@ -143,5 +140,68 @@ struct Provenance: Sendable {
         guard !history.isEmpty else { return entry }
         let entries = history.split(separator: ";").suffix(15).map { $0.drop { $0 == " " } }
         return (entries + [entry[...]]).joined(separator: "; ")
+    }
+}
+
+/// The stage of the pipeline at which an event failed; the value of the header `remint-error-stage`.
+public enum Stage: String, CaseIterable, Sendable {
+    case decode, admit, resolve, mint, settle
+}
+
+/// A token of ours that a vendor refused, as its dead letter names it: the key version and the subject, never the
+/// token.
+public struct RefusedToken: Sendable, Equatable {
+    public let ring: String
+    /// The id of the key version; nil if the report does not show it.
+    public let keyID: String?
+    public let subjectKey: [UInt8]
+}
+
+extension RefusedToken {
+    /// Reads the token that the dead letter `body` names; nil if it names none.
+    public init?(_ body: RecordBody) {
+        guard let ring = body.text(HopHeaders.refusedKeyRing), let subject = body.text(HopHeaders.refusedSubject) else {
+            return nil
+        }
+        self.init(ring: ring, keyID: body.text(HopHeaders.refusedKeyID), subjectKey: Array(subject.utf8))
+    }
+
+    var headers: [RecordHeader] {
+        (keyID.map { [RecordHeader(HopHeaders.refusedKeyID, $0)] } ?? []) + [
+            RecordHeader(HopHeaders.refusedKeyRing, ring), RecordHeader(HopHeaders.refusedSubject, subjectKey),
+        ]
+    }
+}
+
+/// The reason that a record read back from a topic is invalid.
+///
+/// Any producer with access to a topic can write any record. Each type of record has one reader. It throws a fault
+/// instead of guessing.
+public enum RecordFault: String, Error, Sendable, CaseIterable {
+    /// No worker wrote the record: its headers or its key are not those of such a record.
+    case foreign
+    case malformed
+    /// The record's key, headers and value name different apps, subjects, keys or times.
+    case mismatched
+    /// The version is not positive, or more than a day ahead of the clock.
+    case version
+    /// A time is invalid, or more than a day ahead of the clock.
+    case time
+}
+
+/// The bounds of versions and times in records that are read back. A version is a time in microseconds. A clock may be
+/// ahead by a day at most.
+package enum ReadBackBound {
+    /// The maximum difference, one day, in seconds.
+    private static let ahead: Int64 = 86_400
+
+    /// Returns whether a worker may have assigned `version` by `now`.
+    package static func admits(version: Int64, at now: UnixTime) -> Bool {
+        version > 0 && version <= now.advanced(bySeconds: ahead).microseconds
+    }
+
+    /// Returns whether `time`, which was in the past when it was written, may have been written by `now`.
+    package static func admits(pastTime time: UnixTime, at now: UnixTime) -> Bool {
+        time <= now.advanced(bySeconds: ahead)
     }
 }

@@ -1,15 +1,12 @@
 public import AdapterKit
-public import Records
+@_exported public import Records
 
 /// A consumed record. Immutable and a class, because many functions pass it on: a reference costs a fifth of a copy.
 public final class InputRecord: Sendable {
-    /// The record's position.
     public let origin: RecordPosition
     /// The time at which the record was produced, if it is known.
     public let timestamp: UnixTime?
-    /// The record's key, value and headers.
     public let body: RecordBody
-    /// The record's lane.
     public let lane: Lane
     /// The retry tier, counted from the shortest; nil on the other lanes.
     public let tier: Int?
@@ -18,7 +15,6 @@ public final class InputRecord: Sendable {
     /// The batch that the record stands for; nil for a record that could be read.
     public let batch: UnreadableBatch?
 
-    /// Creates a record with this body.
     public init(
         origin: RecordPosition, timestamp: UnixTime?, body: RecordBody, lane: Lane = .live, tier: Int? = nil,
         trace: EventTrace? = nil
@@ -41,7 +37,6 @@ public final class InputRecord: Sendable {
         self.batch = batch
     }
 
-    /// Creates a record with these parts.
     public convenience init(
         origin: RecordPosition, timestamp: UnixTime?, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader],
         lane: Lane = .live,
@@ -56,31 +51,21 @@ public final class InputRecord: Sendable {
     var memory: Int { body.bytes.count + Self.overhead }
     /// The approximate bytes of an event beside its record: its place, its positions and its slots in the session.
     private static let overhead = 256
-    /// The record's key.
     public var key: [UInt8]? { body.key }
-    /// The record's value.
     public var value: [UInt8]? { body.value }
-    /// The record's headers.
     public var headers: [RecordHeader] { body.headers }
-    /// Returns the last value of a header, as a string.
     func text(_ header: String) -> String? { body.text(header) }
 }
 
-/// A record to publish.
 public struct OutputRecord: Sendable, Equatable {
     /// The kind of topic that the record goes to; the worker knows its name.
     public enum Destination: Sendable, Hashable {
-        /// The token topic.
         case tokens
-        /// The dead letters.
         case deadLetters
-        /// A retry tier, counted from the shortest.
         case retries(tier: Int)
     }
 
-    /// The record's destination.
     public let destination: Destination
-    /// The record's key, value and headers.
     public let body: RecordBody
 
     /// Creates a record for `destination` with this body.
@@ -94,17 +79,13 @@ public struct OutputRecord: Sendable, Equatable {
         self.init(destination: destination, body: RecordBody(key: key, value: value, headers: headers))
     }
 
-    /// The record's key.
     public var key: [UInt8]? { body.key }
-    /// The record's value.
     public var value: [UInt8]? { body.value }
-    /// The record's headers.
     public var headers: [RecordHeader] { body.headers }
 }
 
 /// A record batch that no consumer can unpack.
 public final class UnreadableBatch: Sendable {
-    /// The position of its first record.
     public let first: RecordPosition
     /// The offset behind its last record.
     public let end: Int64
@@ -117,10 +98,61 @@ public final class UnreadableBatch: Sendable {
         self.reason = reason
     }
 
-    /// The position of its last record.
     var last: RecordPosition { RecordPosition(topic: first.topic, partition: first.partition, offset: end - 1) }
 
     var rejection: Rejection {
         Rejection(.unreadableBatch, "the offsets \(first.offset) to \(end - 1) were passed: \(reason)")
+    }
+}
+
+/// The source of an event, which determines its priority.
+public enum Lane: String, Sendable, CaseIterable {
+    case live
+    case retries
+    case bulk
+}
+
+public struct PerLane<Value: Sendable>: Sendable {
+    private var live: Value
+    private var retries: Value
+    private var bulk: Value
+
+    /// Creates the values with `value`.
+    public init<Failure: Error>(_ value: (Lane) throws(Failure) -> Value) throws(Failure) {
+        live = try value(.live)
+        retries = try value(.retries)
+        bulk = try value(.bulk)
+    }
+
+    /// Creates the values with an asynchronous `value`.
+    public init<Failure: Error>(awaiting value: (Lane) async throws(Failure) -> Value) async throws(Failure) {
+        live = try await value(.live)
+        retries = try await value(.retries)
+        bulk = try await value(.bulk)
+    }
+
+    /// The value for `lane`.
+    public subscript(lane: Lane) -> Value {
+        get {
+            switch lane {
+            case .live: live
+            case .retries: retries
+            case .bulk: bulk
+            }
+        }
+        set {
+            switch lane {
+            case .live: live = newValue
+            case .retries: retries = newValue
+            case .bulk: bulk = newValue
+            }
+        }
+        _modify {
+            switch lane {
+            case .live: yield &live
+            case .retries: yield &retries
+            case .bulk: yield &bulk
+            }
+        }
     }
 }

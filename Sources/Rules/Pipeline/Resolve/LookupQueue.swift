@@ -6,7 +6,6 @@ struct Question: Sendable {
     let id: SubjectID
     let subject: Subject
     let askedAt: UnixTime
-    /// The number of failed attempts.
     var tries = 0
 }
 
@@ -70,7 +69,6 @@ struct LookupQueue: Sendable {
     /// The next questions to ask.
     enum Offer {
         case questions([Question], of: App)
-        /// Wait until this time.
         case wait(until: UnixTime)
         case nothing
     }

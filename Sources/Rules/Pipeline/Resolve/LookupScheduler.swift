@@ -11,12 +11,10 @@ struct LookupScheduler: Sendable {
         case known(AnswerCache.Answer)
         /// A request is in flight or queued; the answer is expected at about this time.
         case expected(UnixTime)
-        /// The request failed.
         case failed(LookupFailure)
     }
 
     struct InFlightRequest: Sendable {
-        /// The index of its account.
         var account: Int
         let app: App
         let questions: [Question]
@@ -166,18 +164,14 @@ struct LookupScheduler: Sendable {
         return LookupCall(
             id: lastCall, account: accounts[account].account.name, request: prepared.request, bearer: bearer)
     }
-}
 
-// MARK: Telling
+    // MARK: Telling
 
-extension LookupScheduler {
-    /// Returns the counts since the last call.
     mutating func takeTally() -> LookupTally {
         defer { tally = LookupTally() }
         return tally
     }
 
-    /// Returns the current state of the accounts.
     func conditions(at now: UnixTime) -> [LookupCondition] {
         accounts.map { account in
             LookupCondition(
@@ -188,12 +182,10 @@ extension LookupScheduler {
         }
     }
 
-    /// The number of cached answers.
     var remembered: Int { cache.count }
 }
 
 extension AnswerCache.Answer {
-    /// The answer's name in metrics.
     var name: String {
         switch self {
         case .exists: "exists"
@@ -207,5 +199,255 @@ extension Range<Int> {
     /// Returns whether `other` is not empty and within the range.
     fileprivate func contains(_ other: Range<Int>) -> Bool {
         !other.isEmpty && lowerBound <= other.lowerBound && other.upperBound <= upperBound
+    }
+}
+
+// MARK: Replies
+
+extension LookupScheduler {
+    mutating func received(_ reply: LookupReply, at now: UnixTime, random: inout some RandomNumberGenerator) {
+        guard let request = inFlight.removeValue(forKey: reply.id) else { return }
+        let took = max(0, now.microseconds(since: request.begunAt))
+        accounts[request.account].ended(at: now, took: took)
+        let failed = zip(request.questions, verdicts(of: reply, request, now)).compactMap { question, verdict in
+            learn(verdict, question, request, now).map { (question: question, failure: $0) }
+        }
+        let account = accounts[request.account].account.name
+        tally.count(failed.first?.failure.kind.rawValue ?? "answered", account, took: took)
+        guard let failure = failed.first?.failure else { return tell(accounts[request.account].works(at: now)) }
+        if Self.isAboutRequest(reply), failure.kind == .misconfigured {
+            return request.isOutdated ? tell(accounts[request.account].works(at: now)) : refused(request, failure, now)
+        }
+        judge(failure, isPartial: failed.count < request.questions.count, request, now, &random)
+        guard !request.isOutdated else { return }
+        for (question, failure) in failed.reversed() { again(question, failure, request, now, &random) }
+    }
+
+    private mutating func verdicts(of reply: LookupReply, _ request: InFlightRequest, _ now: UnixTime)
+        -> [LookupVerdict]
+    {
+        switch reply.result {
+        case .failure(let failure): return request.questions.map { _ in .unanswered(failure) }
+        case .success(let answer):
+            if let length = [answer.retryAfter, answer.exhaustedFor].compactMap({ $0 }).max(), length > 0 {
+                accounts[request.account].pause(for: length, at: now)
+            }
+            let verdicts =
+                request.app.lookups?.verdicts(from: answer.response, for: request.questions.map(\.subject)) ?? []
+            guard verdicts.count == request.questions.count else {
+                let failure = LookupFailure(.unreadable, "the adapter did not speak of every user")
+                return request.questions.map { _ in .unanswered(failure) }
+            }
+            return verdicts
+        }
+    }
+
+    /// Caches a verdict, unless its app has changed meanwhile.
+    ///
+    /// - Returns: the failure if there is no verdict.
+    mutating func learn(
+        _ verdict: LookupVerdict, _ question: Question, _ request: InFlightRequest, _ now: UnixTime
+    ) -> LookupFailure? {
+        guard request.isOutdated else { return learn(verdict, question, of: request.app, now) }
+        if case .unanswered(let failure) = verdict { return failure }
+        return nil
+    }
+
+    mutating func learn(
+        _ verdict: LookupVerdict, _ question: Question, of app: App, _ now: UnixTime
+    ) -> LookupFailure? {
+        guard let lifetimes = app.lookup?.lifetimes else { return nil }
+        let (answer, life): (AnswerCache.Answer, Int64)
+        switch verdict {
+        case .exists(let enrichment): (answer, life) = (.exists(enrichment), lifetimes.exists)
+        case .gone: (answer, life) = (.gone, lifetimes.gone)
+        case .unknown: (answer, life) = (.unknown, lifetimes.unknown)
+        case .unanswered(let failure): return failure
+        }
+        tally.count(verdict: answer.name, of: app.name)
+        let wanted = waiting.removeValue(forKey: question.id) ?? now
+        cache.keep(answer, about: question.id, of: app.name, until: max(now.advanced(byMicroseconds: life), wanted))
+        return nil
+    }
+
+    /// Returns whether the vendor refused this request only. Ids come from devices, and one invalid id must not stop
+    /// the questions about other users.
+    private static func isAboutRequest(_ reply: LookupReply) -> Bool {
+        guard case .success(let answer) = reply.result else { return false }
+        return [400, 413, 414, 422].contains(answer.response.status)
+    }
+
+    /// Halves a refused request until it contains only the user that the vendor refuses. The vendor has read the
+    /// request, so it works: a circuit that this request was testing closes.
+    private mutating func refused(_ request: InFlightRequest, _ failure: LookupFailure, _ now: UnixTime) {
+        tell(accounts[request.account].works(at: now))
+        guard request.questions.count > 1 else {
+            for question in request.questions { give(up: question, failure, now) }
+            return tell(.refused(account: accounts[request.account].account.name, detail: failure.detail))
+        }
+        let middle = request.questions.count / 2
+        prepare(Array(request.questions[..<middle]), request.app, request.account, now)
+        prepare(Array(request.questions[middle...]), request.app, request.account, now)
+    }
+
+    private mutating func judge(
+        _ failure: LookupFailure, isPartial: Bool, _ request: InFlightRequest, _ now: UnixTime,
+        _ random: inout some RandomNumberGenerator
+    ) {
+        switch failure.kind {
+        case .throttled: tell(accounts[request.account].throttled(failure.detail, at: now, random: &random))
+        case .mismatched:
+            tell(accounts[request.account].works(at: now))
+            tell(.mismatched(account: accounts[request.account].account.name, detail: failure.detail))
+        case .unavailable, .unreadable, .misconfigured:
+            if isPartial { return tell(accounts[request.account].works(at: now)) }
+            tell(accounts[request.account].failed(failure, at: now, random: &random))
+        }
+    }
+
+    private mutating func tell(_ notice: LookupNotice?) {
+        if let notice { tally.notices.append(notice) }
+    }
+
+    /// Asks again, if a retry may succeed.
+    private mutating func again(
+        _ question: Question, _ failure: LookupFailure, _ request: InFlightRequest, _ now: UnixTime,
+        _ random: inout some RandomNumberGenerator
+    ) {
+        var question = question
+        switch failure.kind {
+        case .throttled: accounts[request.account].queue.putBack([question], of: request.app)
+        case .misconfigured, .mismatched: give(up: question, failure, now)
+        case .unavailable, .unreadable:
+            question.tries += 1
+            guard question.tries < Self.tries else { return give(up: question, failure, now) }
+            let pause = LookupBackoff.pause(before: question.tries, random: &random)
+            accounts[request.account].queue.retry(question, of: request.app, at: now.advanced(byMicroseconds: pause))
+        }
+    }
+
+    mutating func give(up question: Question, _ failure: LookupFailure, _ now: UnixTime) {
+        waiting[question.id] = nil
+        if failures.count >= Self.longestQueue { failures = failures.filter { $0.value.until > now } }
+        guard failures.count < Self.longestQueue else { return }
+        failures[question.id] = (failure, now.advanced(byMicroseconds: Self.failureLife))
+    }
+
+    /// Replaces the accounts.
+    ///
+    /// The cached answers stay, and so do the limits of each account. The open questions of a changed app are dropped:
+    /// its events ask again.
+    ///
+    /// - Parameters:
+    ///   - names: the previous names of the accounts that stay.
+    ///   - fixed: the accounts with another endpoint or other credentials; their failures no longer count.
+    ///   - capacity: the maximum number of cached answers.
+    ///   - kept: the apps that did not change.
+    mutating func replaceAccounts(
+        with accounts: [LookupAccount], before names: [String: String], fixed: Set<String>, capacity: Int,
+        keeping kept: [App]
+    ) {
+        let known = Set(kept.map(ObjectIdentifier.init))
+        let isGone = { (app: App) in !known.contains(ObjectIdentifier(app)) }
+        var old = self.accounts
+        var moved: [Int: Int] = [:]
+        self.accounts = accounts.enumerated().map { place, account in
+            guard let from = names[account.name].flatMap({ indices[$0] }), moved[from] == nil else {
+                return AccountSchedule(account)
+            }
+            moved[from] = place
+            var schedule = old[from]
+            schedule.apply(account, isFixed: fixed.contains(account.name))
+            return schedule
+        }
+        indices = Dictionary(accounts.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        var forgotten: [SubjectID] = []
+        for place in old.indices where moved[place] == nil { forgotten += old[place].drop { _ in true } }
+        for place in self.accounts.indices { forgotten += self.accounts[place].drop(of: isGone) }
+        forgotten += move(moved, isGone)
+        for id in forgotten { waiting[id] = nil }
+        // The changed configuration may have fixed the failures.
+        failures = [:]
+        let unchanged = Set(kept.map(\.name))
+        cache.resize(to: capacity) { !unchanged.contains($0) }
+    }
+
+    /// Keeps requests in flight if their account stays.
+    ///
+    /// - Returns: the users that these requests will give no answer about.
+    private mutating func move(_ places: [Int: Int], _ isGone: (App) -> Bool) -> [SubjectID] {
+        var forgotten: [SubjectID] = []
+        for (id, request) in inFlight {
+            guard let account = places[request.account] else {
+                inFlight[id] = nil
+                if !request.isOutdated { forgotten += request.questions.map(\.id) }
+                continue
+            }
+            inFlight[id]?.account = account
+            guard isGone(request.app), !request.isOutdated else { continue }
+            inFlight[id]?.isOutdated = true
+            forgotten += request.questions.map(\.id)
+        }
+        return forgotten
+    }
+}
+
+/// A cache of the vendors' answers about users, with expiry and bounded memory.
+///
+/// The cache has two generations. A look-up moves an answer to the young one. When the young one is full, the old one
+/// is dropped. So there are at most `capacity` answers, and unused ones are dropped first.
+struct AnswerCache: Sendable {
+    enum Answer: Sendable, Equatable {
+        case exists(Enrichment)
+        case gone
+        case unknown
+    }
+
+    private struct Entry: Sendable {
+        let answer: Answer
+        let expiresAt: UnixTime
+        let app: String
+    }
+
+    private var capacity: Int
+    private var young: [SubjectID: Entry] = [:]
+    private var old: [SubjectID: Entry] = [:]
+
+    /// Creates a cache of at most `capacity` answers, at least two.
+    init(capacity: Int) { self.capacity = max(2, capacity) }
+
+    var count: Int { young.count + old.count }
+
+    /// Returns the answer about `id`; nil if there is none or it has expired.
+    mutating func answer(about id: SubjectID, at now: UnixTime) -> Answer? {
+        if let entry = young[id] { return entry.expiresAt > now ? entry.answer : nil }
+        guard let entry = old.removeValue(forKey: id), entry.expiresAt > now else { return nil }
+        keep(entry, id)
+        return entry.answer
+    }
+
+    mutating func keep(_ answer: Answer, about id: SubjectID, of app: String, until moment: UnixTime) {
+        old[id] = nil
+        keep(Entry(answer: answer, expiresAt: moment, app: app), id)
+    }
+
+    /// Changes the capacity, and drops the answers of apps for which `isGone` returns true.
+    mutating func resize(to capacity: Int, droppingApps isGone: (String) -> Bool) {
+        self.capacity = max(2, capacity)
+        // Each generation may have half of the answers. If one is too large, any of its answers may be dropped.
+        let half = self.capacity / 2
+        for generation in [\AnswerCache.young, \AnswerCache.old] {
+            self[keyPath: generation] = self[keyPath: generation].filter { !isGone($1.app) }
+            let surplus = self[keyPath: generation].count - half
+            for id in self[keyPath: generation].keys.prefix(max(0, surplus)) { self[keyPath: generation][id] = nil }
+        }
+    }
+
+    private mutating func keep(_ entry: Entry, _ id: SubjectID) {
+        if young.count >= capacity / 2, young[id] == nil {
+            old = young
+            young = [:]
+        }
+        young[id] = entry
     }
 }

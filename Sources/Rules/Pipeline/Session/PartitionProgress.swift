@@ -6,7 +6,6 @@ public import AdapterKit
 public struct PartitionProgress: Sendable {
     private struct Input {
         let offset: Int64
-        /// The time since which the input waits.
         let since: UnixTime?
     }
 
@@ -15,7 +14,6 @@ public struct PartitionProgress: Sendable {
         /// The consumed inputs, in order. Those before `head` are finished and counted in `next`.
         var taken: [Input] = []
         var head = 0
-        /// The finished inputs behind an unfinished one.
         var finished: Set<Int64> = []
         /// The next record to read, after everything before it is finished.
         var next: Int64?
@@ -120,7 +118,6 @@ public struct PartitionProgress: Sendable {
     /// The offsets to commit, each the next record to read, of the partitions that advanced since the last commit.
     public var committable: [TopicPartition: Int64] { offsets { $0.reached == $0.committed ? nil : $0.reached } }
 
-    /// Whether there is an offset to commit.
     var isCommittable: Bool { runs.contains { $0.reached != $0.committed } }
 
     /// Records that `offsets` were committed.
@@ -130,7 +127,6 @@ public struct PartitionProgress: Sendable {
         }
     }
 
-    /// Whether a consumed input is unfinished.
     public var hasOpenInputs: Bool { runs.contains { $0.head < $0.taken.count } }
 
     /// The time since which the oldest unfinished input waits, judged by the first one of each partition; nil if there is none,

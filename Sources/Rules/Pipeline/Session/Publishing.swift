@@ -3,13 +3,11 @@ import AdapterKit
 /// The state that decides whether units may be committed, and the time of the next attempt after a failure.
 struct Publishing: Sendable {
     private enum State {
-        /// Units may be committed.
         case open
         /// The last unit was aborted: no commit begins during the pause.
         case resting(Pause)
         /// An output topic cannot be written: no commit begins, and the topic is checked after the pause.
         case blocked(Pause)
-        /// The check of the topic is running.
         case checking
     }
 
@@ -27,7 +25,6 @@ struct Publishing: Sendable {
     /// Creates the state without a failure. After a failure, `backoff` sets the pauses.
     init(_ backoff: Backoff) { self.backoff = backoff }
 
-    /// Whether an output topic cannot be written.
     var isBlocked: Bool {
         switch state {
         case .open, .resting: false
@@ -43,26 +40,21 @@ struct Publishing: Sendable {
     /// The time of the next check of the topic; nil if no check is due or one is running.
     var nextCheck: UnixTime? { if case .blocked(let pause) = state { pause.end } else { nil } }
 
-    /// Begins a check and returns true if one is due now.
     mutating func beginsCheck(at now: UnixTime) -> Bool {
         guard case .blocked(let pause) = state, pause.isOver(at: now) else { return false }
         state = .checking
         return true
     }
 
-    /// Records a committed unit.
     mutating func committed() {
         state = .open
         backoff.reset()
     }
 
-    /// Records an aborted unit.
     mutating func aborted(at now: UnixTime) { state = .resting(pause(from: now)) }
 
-    /// Records that a topic cannot be written, or still cannot.
     mutating func blocked(at now: UnixTime) { state = .blocked(pause(from: now)) }
 
-    /// Records that the topics can be written again.
     mutating func unblocked() {
         state = .open
         backoff.reset()
@@ -71,4 +63,59 @@ struct Publishing: Sendable {
     private mutating func pause(from now: UnixTime) -> Pause {
         Pause(start: now, end: now.advanced(byMicroseconds: backoff.pause().microseconds))
     }
+}
+
+/// The times of the latest commits, and the waits that follow from them.
+struct CommitRhythm: Sendable {
+    private var lastBegin: UnixTime?
+    private var lastEnd: UnixTime?
+    /// The average duration of a commit, in microseconds: the last commit counts half.
+    private var duration: Int64?
+
+    mutating func began(at now: UnixTime) { lastBegin = now }
+
+    mutating func ended(at now: UnixTime) {
+        lastEnd = now
+        // The clock was set back: the duration is unknown.
+        guard let lastBegin, lastBegin <= now else { return }
+        let took = now.microseconds(since: lastBegin)
+        duration = duration.map { ($0 + took) / 2 } ?? took
+    }
+
+    /// Returns the time for which the first event of a batch waits for more events, in microseconds. It is at most the
+    /// duration of a commit, because later events wait for a commit that long anyway.
+    func linger(atMost limit: Int64) -> Int64 { min(limit, duration ?? limit) }
+
+    /// Returns the earliest time of the next commit; nil if it may begin now.
+    ///
+    /// - Parameter isAwaited: whether a live event waits for the commit, or the worker has no room for more events
+    ///   without it.
+    func rest(_ settings: SessionStateMachine.Settings, isAwaited: Bool, at now: UnixTime) -> UnixTime? {
+        let (last, least) = isAwaited ? (lastEnd, settings.rest) : (lastBegin, settings.pause)
+        // A clock that was set back must not delay a commit.
+        guard let last, last <= now else { return nil }
+        let end = last.advanced(byMicroseconds: least)
+        return now < end ? end : nil
+    }
+}
+
+/// Growing pauses: by default 250 ms first, then twice as long each time, up to 10 s.
+public struct Backoff: Sendable {
+    private let first: Duration
+    private let most: Duration
+    private var next: Duration
+
+    /// Creates pauses from `first` up to `most`.
+    public init(from first: Duration = .milliseconds(250), atMost most: Duration = .seconds(10)) {
+        self.first = min(first, most)
+        self.most = most
+        next = self.first
+    }
+
+    public mutating func pause() -> Duration {
+        defer { next = min(next * 2, most) }
+        return next
+    }
+
+    public mutating func reset() { next = first }
 }

@@ -7,9 +7,7 @@ import AdapterKit
 public struct UnreadableBatches: Sendable {
     /// The next step after an error.
     public enum Step: Sendable, Equatable {
-        /// The library tries again.
         case wait
-        /// Find the end of the batch.
         case find
         /// The worker passed the batch before: continue at this offset.
         case seek(Int64)
@@ -32,7 +30,6 @@ public struct UnreadableBatches: Sendable {
 
     private var states: [TopicPartition: State] = [:]
 
-    /// Creates a value without batches.
     public init() {}
 
     /// The reasons why partitions stand still, in the order of their text.
@@ -95,7 +92,6 @@ public struct UnreadableBatches: Sendable {
         }
     }
 
-    /// Forgets `partitions`, which come or go.
     public mutating func forget(_ partitions: some Sequence<TopicPartition>) {
         for partition in partitions { states[partition] = nil }
     }

@@ -2,7 +2,6 @@ public import AdapterKit
 
 /// The outcome of an event. Each event has one.
 public enum Outcome: Sendable, Hashable {
-    /// The worker published a replacement token.
     case minted
     /// A newer token already answers the event.
     case superseded(Supersession)
@@ -13,7 +12,6 @@ public enum Outcome: Sendable, Hashable {
     /// No token could answer the event.
     case deadLettered(ErrorCode)
 
-    /// The outcome's name in logs and metrics.
     public var name: String {
         switch self {
         case .minted: "minted"
@@ -27,11 +25,8 @@ public enum Outcome: Sendable, Hashable {
 
 /// The reason that an event waits in a retry tier.
 public enum Deferral: Sendable, Hashable {
-    /// An attempt failed with a retriable code.
     case failed(ErrorCode)
-    /// The event's app is suspended.
     case appSuspended
-    /// The vendor has not been asked about the user yet, or has not answered.
     case awaitingLookup
 
     /// The reason's name in metrics and in an event's history: the code, `app_suspended` or `awaiting_lookup`.
@@ -50,13 +45,11 @@ public enum Deferral: Sendable, Hashable {
 /// The settlement of an event: its outcome and the record that is published for it. Immutable; passed by reference,
 /// like its record.
 public final class Settlement: Sendable {
-    /// The position of the event.
     public let origin: RecordPosition
     /// The event's id; nil if it could not be read.
     public let eventID: String?
     /// The event's app, if it is known.
     public let app: String?
-    /// The event's outcome.
     public let outcome: Outcome
     /// The record to publish; nil if there is none.
     public let output: OutputRecord?
@@ -105,13 +98,25 @@ public final class Settlement: Sendable {
         self.detail = detail
         self.algorithm = algorithm
     }
-}
 
-extension Settlement {
     /// Returns the settlement to try next if a topic refuses this settlement's record. For a token or a retry, that is
     /// a dead letter with the whole event. For a dead letter, it is a reference to `record`. Returns nil if the record
     /// is a reference already.
     public func byReference(_ record: InputRecord, at time: UnixTime) -> Settlement? {
         Settler.byReference(self, record, at: time)
+    }
+}
+
+extension Outcome {
+    package static let names = ["minted", "superseded", "skipped", "deferred", "dead_lettered"]
+
+    /// The code of the outcome in metrics: a dead letter's code, or the reason of a deferral or a supersession.
+    package var code: String {
+        switch self {
+        case .minted, .skipped: ""
+        case .superseded(let why): why.rawValue
+        case .deferred(_, let deferral): deferral.name
+        case .deadLettered(let code): code.rawValue
+        }
     }
 }

@@ -1,4 +1,5 @@
-import AdapterKit
+public import AdapterKit
+public import Records
 
 /// The rules for retries of a failed event: their delays, their number and their deadline.
 public struct RetryPolicy: Sendable, Equatable {
@@ -9,7 +10,6 @@ public struct RetryPolicy: Sendable, Equatable {
         /// The delay, in microseconds.
         let delay: Int64
 
-        /// Creates the tier `name` with the delay `delay`.
         public init(name: String, delay: Duration) {
             self.name = name
             self.delay = delay.microseconds
@@ -26,7 +26,6 @@ public struct RetryPolicy: Sendable, Equatable {
     /// together. With half a second, an event returns within a second of its delay and a tier stays nearly in order.
     static let jitter: Int64 = 500_000
 
-    /// Creates a policy with these tiers, at least one.
     public init(tiers: [Tier], maxAttempts: Int, deadline: Duration) {
         self.tiers = tiers
         self.maxAttempts = max(1, maxAttempts)
@@ -53,10 +52,7 @@ public struct RetryPolicy: Sendable, Equatable {
         afterAttempt attempts: Int, firstFailure: UnixTime, now: UnixTime, random: inout some RandomNumberGenerator
     ) -> Wait? {
         guard attempts < maxAttempts, !tiers.isEmpty else { return nil }
-        let tier = min(max(attempts - 1, 0), tiers.count - 1)
-        let notBefore = self.notBefore(tier, now, &random)
-        guard notBefore.microseconds(since: firstFailure) <= deadline else { return nil }
-        return Wait(tier: tier, notBefore: notBefore)
+        return wait(in: min(max(attempts - 1, 0), tiers.count - 1), firstFailure, now, &random)
     }
 
     /// Returns the wait of an event whose app is suspended. It does not count as an attempt. Each wait is one tier
@@ -68,10 +64,7 @@ public struct RetryPolicy: Sendable, Equatable {
         suspendedFrom tier: Int?, firstFailure: UnixTime, now: UnixTime, random: inout some RandomNumberGenerator
     ) -> Wait? {
         guard !tiers.isEmpty else { return nil }
-        let next = min(tier.map { $0 + 1 } ?? 0, tiers.count - 1)
-        let notBefore = notBefore(next, now, &random)
-        guard notBefore.microseconds(since: firstFailure) <= deadline else { return nil }
-        return Wait(tier: next, notBefore: notBefore)
+        return wait(in: min(tier.map { $0 + 1 } ?? 0, tiers.count - 1), firstFailure, now, &random)
     }
 
     /// Returns the wait of an event that can be answered at about `moment`: the shortest tier that is long enough. It
@@ -83,19 +76,17 @@ public struct RetryPolicy: Sendable, Equatable {
     ) -> Wait? {
         guard !tiers.isEmpty else { return nil }
         let length = moment.microseconds(since: now)
-        let tier = tiers.firstIndex { $0.delay >= length } ?? tiers.count - 1
-        let notBefore = self.notBefore(tier, now, &random)
-        guard notBefore.microseconds(since: firstFailure) <= deadline else { return nil }
-        return Wait(tier: tier, notBefore: notBefore)
+        return wait(in: tiers.firstIndex { $0.delay >= length } ?? tiers.count - 1, firstFailure, now, &random)
     }
 
-    private func notBefore(
-        _ tier: Int, _ now: UnixTime, _ random: inout some RandomNumberGenerator
-    ) -> UnixTime {
+    private func wait(
+        in tier: Int, _ firstFailure: UnixTime, _ now: UnixTime, _ random: inout some RandomNumberGenerator
+    ) -> Wait? {
         let jitter = Int64.random(in: 0...Self.jitter, using: &random)
         // The header has milliseconds. Round up, so that the event is not early.
         let due = now.advanced(byMicroseconds: tiers[tier].delay).advanced(byMicroseconds: jitter + 999)
-        return UnixTime(milliseconds: due.milliseconds)
+        let notBefore = UnixTime(milliseconds: due.milliseconds)
+        return notBefore.microseconds(since: firstFailure) <= deadline ? Wait(tier: tier, notBefore: notBefore) : nil
     }
 }
 
@@ -109,5 +100,55 @@ extension ErrorCode {
             .missingChallenge, .challengeExpired, .notFixableByToken, .rejectedByVendor, .userGone, .retriesExhausted:
             false
         }
+    }
+}
+
+/// An event on its way to a retry tier: key, value and headers as they came, its origin, and the end of its wait.
+struct RetryRecord: Sendable {
+    let record: InputRecord
+    let provenance: Provenance
+    let wait: RetryPolicy.Wait
+    let deferral: Deferral
+    let stage: Stage
+    let time: UnixTime
+
+    var output: OutputRecord {
+        // A wait for a suspended app or for a vendor's answer is no attempt.
+        let attempts = provenance.attempts + (deferral.isAttempt ? 1 : 0)
+        var headers = record.keptHeaders + provenance.headers
+        headers += [
+            RecordHeader(HopHeaders.notBefore, String(wait.notBefore.milliseconds)),
+            RecordHeader(HopHeaders.attempts, String(attempts)),
+            RecordHeader(HopHeaders.redrives, String(Provenance.redrives(of: record.body))),
+            RecordHeader(HopHeaders.history, provenance.history(adding: deferral.name, at: stage, on: time)),
+        ]
+        let failed = provenance.firstFailedAt ?? time
+        headers.append(RecordHeader(HopHeaders.firstFailedAt, String(failed.milliseconds)))
+        return OutputRecord(
+            destination: .retries(tier: wait.tier), key: record.key, value: record.value, headers: headers)
+    }
+}
+
+extension RetryPolicy {
+    /// Returns the time at which a worker may process a record of a retry tier: the time that its header states, with a
+    /// limit.
+    ///
+    /// Any producer with access to the topic can write a time in the far future, as a header or as the record's
+    /// timestamp, and block the partition. The limit is the tier's delay plus five seconds for clock differences.
+    func dueTime(of record: InputRecord, takenAt now: UnixTime) -> UnixTime {
+        dueTime(of: record.body, tier: record.tier, producedAt: record.timestamp, takenAt: now)
+    }
+
+    public func dueTime(
+        of body: RecordBody, tier: Int?, producedAt timestamp: UnixTime?, takenAt now: UnixTime
+    ) -> UnixTime {
+        guard let timestamp, let tier, tiers.indices.contains(tier) else {
+            return UnixTime(microseconds: .min)
+        }
+        let due = min(timestamp, now).advanced(byMicroseconds: tiers[tier].delay)
+        let stated = body.text(HopHeaders.notBefore).flatMap { Int64($0) }.map {
+            UnixTime(milliseconds: $0)
+        }
+        return min(stated ?? due, due.advanced(byMicroseconds: 5_000_000))
     }
 }

@@ -5,7 +5,6 @@ import AdapterKit
 struct Settler: Sendable {
     private var retries: RetryPolicy
     private var apps: Set<String>
-    /// The source of jitter.
     private var random: AnyGenerator
 
     init(retries: RetryPolicy, apps: Set<String>, random: AnyGenerator) {

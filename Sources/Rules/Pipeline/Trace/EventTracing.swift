@@ -76,3 +76,159 @@ public struct EventTracing: Sendable {
         return Double(mixed >> 11) * 0x1p-53 < share
     }
 }
+
+/// The trace context of a record (W3C Trace Context): in the headers that Kafka clients write, or in the attributes of
+/// CloudEvents' Distributed Tracing extension.
+///
+/// Headers name the last sender and attributes the first one, so headers have precedence. Both parts come from the same
+/// place.
+package struct TraceCarrier: Sendable {
+    package let headers: [RecordHeader]
+
+    private static let names = ["traceparent", "tracestate"]
+
+    package init(_ body: RecordBody) {
+        if body.has("traceparent") || body.has("tracestate") {
+            headers = body.headers.filter { Self.names.contains($0.name) }
+        } else if body.has("ce_traceparent") {
+            headers = Self.names.compactMap { name in body.text("ce_" + name).map { RecordHeader(name, $0) } }
+        } else {
+            headers = []
+        }
+    }
+
+    init(_ event: JSONValue) {
+        headers = Self.names.compactMap { name in event[name]?.string.map { RecordHeader(name, $0) } }
+    }
+
+    /// The context; nil if it is missing or invalid.
+    package var context: TraceContext? {
+        headers.text("traceparent").flatMap { TraceContext(traceparent: $0, tracestate: headers.text("tracestate")) }
+    }
+
+    /// The trace id, 32 lowercase hexadecimal digits (section 3.2); nil if the context is missing or invalid.
+    package var traceID: String? { context?.traceID }
+}
+
+/// The sampled flag of an event's trace context, read without an allocation: most events are not sampled, and every
+/// event is checked.
+private enum SampledFlag {
+    case absent
+    /// The event has a context that is sampled, or may be sampled.
+    case set
+    case clear
+
+    /// Reads the flag from the headers of `body`. Without them, reads the members of a structured CloudEvent.
+    init(in body: RecordBody) {
+        var found: Range<Int>?
+        var isHeader = false
+        var isStructured = false
+        body.forEachHeader { name, value in
+            guard let value else { return }
+            if Self.isEqual(body.bytes, name, "traceparent") {
+                (found, isHeader) = (value, true)
+            } else if !isHeader, Self.isEqual(body.bytes, name, "ce_traceparent") {
+                found = value
+            } else if Self.isEqual(body.bytes, name, "content-type") {
+                isStructured = Self.hasPrefix(body.bytes, value, "application/cloudevents+json")
+            }
+        }
+        if found == nil, isStructured, let value = body.valuePart { found = Self.member(in: body.bytes, value) }
+        self = found.map { Self.flag(in: body.bytes, $0) } ?? .absent
+    }
+
+    /// Returns the place of the value of the first member `traceparent` in `value`, at any depth. `EventTracing` parses
+    /// the member's context only for a sampled event.
+    private static func member(in bytes: [UInt8], _ value: Range<Int>) -> Range<Int>? {
+        let name: StaticString = "\"traceparent\""
+        let length = name.utf8CodeUnitCount
+        guard value.count > length else { return nil }
+        for start in value.lowerBound..<(value.upperBound - length)
+        where bytes[start] == UInt8(ascii: "\"") && isEqual(bytes, start..<(start + length), name) {
+            var place = start + length
+            while place < value.upperBound, " \t\r\n:".utf8.contains(bytes[place]) { place += 1 }
+            return min(place + 1, value.upperBound)..<value.upperBound
+        }
+        return nil
+    }
+
+    /// Reads the flag: the last digit of the flags, the 55th character (W3C Trace Context, section 3.2.2), is odd if it
+    /// is set.
+    private static func flag(in bytes: [UInt8], _ text: Range<Int>) -> SampledFlag {
+        guard text.count >= 55 else { return .absent }
+        let digit = bytes[text.lowerBound + 54]
+        // The bytes of 0 to 9 have the parity of their digits; those of a to f have the opposite one.
+        let isOdd = digit >= UInt8(ascii: "a") ? digit % 2 == 0 : digit % 2 == 1
+        return isOdd ? .set : .clear
+    }
+
+    private static func isEqual(_ bytes: [UInt8], _ part: Range<Int>, _ text: StaticString) -> Bool {
+        part.count == text.utf8CodeUnitCount && hasPrefix(bytes, part, text)
+    }
+
+    /// Returns whether `part` begins with `text`, which is lowercase. Media types are case-insensitive (RFC 9110,
+    /// section 8.3.1). No other header differs from the compared names in case only.
+    private static func hasPrefix(_ bytes: [UInt8], _ part: Range<Int>, _ text: StaticString) -> Bool {
+        guard part.count >= text.utf8CodeUnitCount else { return false }
+        return text.withUTF8Buffer { wanted in
+            for index in wanted.indices where bytes[part.lowerBound + index] | 0x20 != wanted[index] | 0x20 {
+                return false
+            }
+            return true
+        }
+    }
+}
+
+/// The trace of work on many events at once, with links to the trace of each event.
+struct SharedTrace: Sendable {
+    private let port: any SpanPort
+    private let name: String
+    /// The context of the shared span, for links from the events' own spans.
+    let context: TraceContext
+    private let events: [TraceContext]
+    private let count: Int64
+    private let start: UnixTime
+
+    /// Creates a shared trace; nil if no event is traced.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the work.
+    ///   - records: all records of the work.
+    init?(_ name: String, of records: some Sequence<InputRecord>, to port: (any SpanPort)?, from start: UnixTime) {
+        guard let port else { return nil }
+        var count: Int64 = 0
+        var events: [TraceContext] = []
+        for record in records {
+            count += 1
+            if let trace = record.trace { events.append(trace.context) }
+        }
+        guard !events.isEmpty else { return nil }
+        self.port = port
+        self.name = name
+        self.events = events
+        self.count = count
+        self.start = start
+        context = port.context(below: nil)
+    }
+
+    /// Records the span of some events that were signed together.
+    func signed(_ records: some Sequence<InputRecord>, from start: UnixTime, to end: UnixTime) {
+        let traces = records.compactMap(\.trace)
+        guard !traces.isEmpty else { return }
+        let signing = port.context(below: context)
+        for trace in traces { trace.add("sign", from: start, to: end, links: [signing]) }
+        port.ended(
+            EndedSpan("sign", signing, below: context, from: start, to: end, links: traces.map(\.context)))
+    }
+
+    /// Records the shared span, at its end.
+    ///
+    /// - Parameter failure: the reason for a failure; nil for success.
+    func end(at time: UnixTime, failure: String? = nil) {
+        port.ended(
+            EndedSpan(
+                name, context, below: nil, from: start, to: time,
+                attributes: [EndedSpan.Attribute("messaging.batch.message_count", .integer(count))], links: events,
+                status: failure.map { .failed($0) } ?? .unset))
+    }
+}

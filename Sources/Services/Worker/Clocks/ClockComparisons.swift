@@ -1,5 +1,7 @@
 import AdapterKit
 import HTTPTransport
+import Kafka
+import Synchronization
 import Wiring
 
 /// The comparisons of the worker's clock with the clocks of others. A value without a clock.
@@ -10,19 +12,12 @@ import Wiring
 /// record may have waited: such a record counts only if it lies in the future. It is logged and keeps no worker from being
 /// ready, because one producer with a wrong clock would stop the whole fleet.
 struct ClockComparisons: Sendable {
-    /// The owner of another clock.
     enum Source: String, CaseIterable, Sendable {
-        /// The brokers.
         case brokers
-        /// The vendors' REST APIs.
         case lookups
-        /// The producers of live events.
         case events
-
-        /// Whether a difference from this clock shows that the worker's clock is wrong.
         fileprivate var decidesReadiness: Bool { self != .events }
 
-        /// The clock, in an operator's words.
         fileprivate var name: String {
             switch self {
             case .brokers: "the brokers' clock"
@@ -32,11 +27,8 @@ struct ClockComparisons: Sendable {
         }
     }
 
-    /// A line for an operator.
     enum Notice: Sendable, Equatable {
-        /// This clock differs from the brokers' or the vendors'.
         case differs(String)
-        /// These clocks agree again, after this time.
         case agrees(after: Duration)
         /// Live events are dated later than this clock, and no other clock shows which of the two is wrong.
         case eventsAreAhead(String)
@@ -74,7 +66,6 @@ struct ClockComparisons: Sendable {
     /// Records that the brokers refused a record because of its time.
     mutating func refused(at now: UnixTime) { refused = now }
 
-    /// Records that the brokers accepted records.
     mutating func accepted() { refused = nil }
 
     /// Returns the difference that keeps the worker from being ready; nil where the clocks agree, as far as is known.
@@ -101,7 +92,6 @@ struct ClockComparisons: Sendable {
         sources.compactMapValues { $0.measured(at: now).map { Double($0) / 1e6 } }
     }
 
-    /// Returns whether a clock that decides readiness was compared of late.
     func isCompared(at now: UnixTime) -> Bool {
         Source.allCases.contains { $0.decidesReadiness && sources[$0]?.measured(at: now) != nil }
     }
@@ -135,4 +125,66 @@ struct ClockComparisons: Sendable {
         nextEventsLine = elapsed + Self.eventsInterval
         return .eventsAreAhead(Self.text(-ahead.by, of: .events))
     }
+}
+
+/// The worker's clock among others, across sessions. A session records one moment of each source once a second at most. The
+/// result is read once a second, also while no session runs.
+final class ClockWatch: Sendable {
+    /// The moments that a session saw since its last report.
+    struct Sample: Sendable {
+        var record: RecordTime?
+        var append: AppendTime?
+        var answer: UnixTime?
+    }
+
+    struct Result: Sendable {
+        let problem: String?
+        let isCompared: Bool
+        let offsets: [ClockComparisons.Source: Double]
+        let notices: [ClockComparisons.Notice]
+    }
+
+    private let comparisons = Mutex(ClockComparisons())
+    private let start = ContinuousClock.now
+
+    /// Passes the result to `report` once a second, until the task is canceled.
+    func run(now: @Sendable () -> UnixTime, _ report: (Result) -> Void) async {
+        while !Task.isCancelled {
+            report(result(at: now()))
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    /// Compares the moments of `sample` with `now`, the time of this clock.
+    func record(_ sample: Sample, at now: UnixTime, _ instant: ContinuousClock.Instant = .now) {
+        comparisons.withLock { comparisons in
+            if let record = sample.record {
+                let source = record.isAppendTime ? ClockComparisons.Source.brokers : .events
+                // Records that wait are no news of the brokers' clock, unless they lie in the future.
+                let moment = UnixTime(milliseconds: record.milliseconds)
+                if source == .events || moment > now { comparisons.record(delayed: moment, of: source, at: now) }
+            }
+            if let append = sample.append {
+                let age = (instant - append.readAt) / .microseconds(1)
+                let read = now.advanced(byMicroseconds: -Int64(max(0, min(age, 1e12))))
+                comparisons.record(UnixTime(milliseconds: append.milliseconds), of: .brokers, at: read)
+            }
+            if let answer = sample.answer { comparisons.record(answer, of: .lookups, at: now) }
+        }
+    }
+
+    /// Returns the result of the comparisons so far, with the lines that are due.
+    func result(at now: UnixTime, _ instant: ContinuousClock.Instant = .now) -> Result {
+        comparisons.withLock { comparisons in
+            let notices = comparisons.notices(at: now, elapsed: instant - start)
+            return Result(
+                problem: comparisons.problem(at: now), isCompared: comparisons.isCompared(at: now),
+                offsets: comparisons.offsets(at: now), notices: notices)
+        }
+    }
+
+    /// Notes that the brokers refused a record because of its time.
+    func refused(at now: UnixTime) { comparisons.withLock { $0.refused(at: now) } }
+
+    func accepted() { comparisons.withLock { $0.accepted() } }
 }

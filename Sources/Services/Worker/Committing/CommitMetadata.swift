@@ -13,7 +13,9 @@ package struct CommitMetadata: Equatable {
     var mark: LogMark?
     /// The time of the commit; nil where the offset states none.
     var committedAt: UnixTime?
+}
 
+extension CommitMetadata {
     /// The first part where no token was minted yet.
     private static let unversioned = VersionMetadata.text(0)
     private static let marked = "first="
@@ -24,12 +26,6 @@ package struct CommitMetadata: Equatable {
         guard VersionMetadata.isOurs(text) else { return nil }
         return text.split(separator: ";").last { $0.hasPrefix(timed) }.flatMap { number($0.dropFirst(timed.count)) }
             .map { UnixTime(milliseconds: $0) }
-    }
-
-    init(version: Int64?, mark: LogMark?, committedAt: UnixTime?) {
-        self.version = version
-        self.mark = mark
-        self.committedAt = committedAt
     }
 
     /// Reads `text` at the time `now`, as far as a worker wrote it.
@@ -46,7 +42,6 @@ package struct CommitMetadata: Equatable {
         committedAt = Self.time(text)
     }
 
-    /// The text that is committed.
     var text: String {
         var text = VersionMetadata.text(version ?? 0)
         if let mark { text += ";\(Self.marked)\(mark.offset)@\(mark.timestamp.map { String($0) } ?? "-")" }
@@ -66,5 +61,30 @@ package struct CommitMetadata: Equatable {
             return nil
         }
         return Int64(text)
+    }
+}
+
+/// The highest version so far, as the metadata of a committed offset.
+///
+/// It is committed with its tokens, and the partition's next worker reads it, however the clocks of the two workers
+/// differ.
+enum VersionMetadata {
+    private static let name = "remint-version="
+
+    /// Returns whether a worker wrote `metadata`.
+    static func isOurs(_ metadata: String) -> Bool { metadata.hasPrefix(name) }
+
+    static func text(_ version: Int64) -> String { name + String(version) }
+
+    /// Returns the version in `metadata`, read at the time `now`; nil where another program wrote it.
+    ///
+    /// - Throws: `RecordFault.version` for a version that is no number, not positive, or more than a day ahead.
+    static func version(_ metadata: String, at now: UnixTime) throws(RecordFault) -> Int64? {
+        guard metadata.hasPrefix(name) else { return nil }
+        guard let version = Int64(metadata.dropFirst(name.count)), ReadBackBound.admits(version: version, at: now)
+        else {
+            throw .version
+        }
+        return version
     }
 }

@@ -1,5 +1,6 @@
 import Kafka
 import Pipeline
+import Wiring
 import WorkerConfiguration
 
 /// The records to produce for a transaction, and the result of each.
@@ -47,7 +48,6 @@ struct Deliveries {
         }.map(\.place)
     }
 
-    /// The places of records that are too large for their topics.
     var tooLarge: [Int] { failures { $0.code == .messageTooLarge }.map { records[$0].place } }
 
     /// Returns the topics that refuse records, and the error. An error without a topic may concern any record's topic:
@@ -108,5 +108,11 @@ struct LargeRecords {
             return nil
         }
         return place
+    }
+}
+
+extension ProducerRecord {
+    init(_ record: OutputRecord, _ configuration: Configuration) {
+        self.init(topic: configuration.topic(for: record.destination), body: record.body)
     }
 }

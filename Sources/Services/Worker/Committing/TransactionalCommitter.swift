@@ -17,9 +17,12 @@ struct TransactionalCommitter: Committer {
     let consumers: PerLane<KafkaConsumer>
     let configuration: Configuration
     let now: @Sendable () -> UnixTime
-    /// The timeout of one call.
     var callLimit = Transactions.callLimit
-    private var transactions: Transactions { Transactions(producer: producer, callLimit: callLimit) }
+    /// The brokers' quota, which makes the timeout longer; nil for none.
+    var quota: BrokerQuota?
+    private var transactions: Transactions {
+        Transactions(producer: producer, callLimit: quota?.stretched(callLimit) ?? callLimit)
+    }
 
     func commit(_ unit: CommitUnit, _ additions: Additions) async -> CommitResult {
         var unit = unit
@@ -46,17 +49,6 @@ struct TransactionalCommitter: Committer {
             }
         }
     }
-
-    /// Does nothing: the offsets are part of the transaction.
-    func commitOffsets() async {}
-
-    func takeAppendTime() -> AppendTime? { producer.takeAppendTime() }
-
-    var throttle: Duration { producer.throttle }
-
-    func commitLeftOffsets() async {}
-
-    var hasOpenOffsets: Bool { get async { false } }
 
     private enum Attempt {
         case ended(CommitResult)
@@ -87,14 +79,15 @@ struct TransactionalCommitter: Committer {
         do throws(KafkaError) { groups = try await identities(unit) } catch {
             return .ended(await transactions.abort().map { CommitResult(ended: $0) } ?? .aborted(error))
         }
+        let transactions = transactions
         for (offsets, group) in groups {
             let error = await transactions.repeating { () throws(KafkaError) in
-                try await producer.sendOffsets(offsets, of: group, within: min(.seconds(10), callLimit))
+                try await producer.sendOffsets(offsets, of: group, within: transactions.callLimit / 2)
             }
             if let error { return await abort(after: error, deliveries) }
         }
         let error = await transactions.repeating { () throws(KafkaError) in
-            try await producer.commitTransaction(within: callLimit)
+            try await producer.commitTransaction(within: transactions.callLimit)
         }
         if let error { return .ended(CommitResult(ended: error)) }
         return .ended(.committed(unit))
@@ -117,7 +110,6 @@ struct TransactionalCommitter: Committer {
         return groups
     }
 
-    /// Ends a transaction in which something went wrong.
     private func abort(after error: KafkaError, _ deliveries: Deliveries) async -> Attempt {
         var cause = error
         if deliveries.hasOnlyConsequences { cause = await transactions.reason() ?? error }
@@ -143,4 +135,67 @@ struct TransactionalCommitter: Committer {
     }
 
     func isCleared(_ blockage: Blockage) async -> BlockageCheck { await transactions.isCleared(blockage) }
+}
+
+/// A transactional producer, and the way in which its transactions end.
+struct Transactions: Sendable {
+    /// The timeout of one call that ends a transaction: longer than a coordinator leaves a transaction open by default.
+    /// The worker repeats the call, but can close a producer that was given up between two calls.
+    static let callLimit = Duration.seconds(20)
+    private static let pause = Duration.milliseconds(50)
+
+    /// The most failures of a transaction in a row because of the transaction before it.
+    static let aftermaths = 5
+
+    let producer: KafkaProducer
+    var callLimit = Self.callLimit
+
+    /// Returns the reason why the library requires an abort of the open transaction. The library reports it when
+    /// another transaction is begun, which changes nothing. The records' own errors only report that they were dropped.
+    func reason() async -> KafkaError? {
+        do throws(KafkaError) { try await producer.beginTransaction() } catch {
+            return error.code == .invalidState ? nil : error
+        }
+        return nil
+    }
+
+    /// - Returns: The reason why the transaction could not be aborted; nil if it was.
+    func abort() async -> KafkaError? {
+        await repeating { () throws(KafkaError) in try await producer.abortTransaction(within: callLimit) }
+    }
+
+    /// Repeats `call` while its error allows the same call again, for a limited time: a library that got stuck, as after a
+    /// topic was deleted and created again, answers so for ever, and new clients do not.
+    func repeating(_ call: () async throws(KafkaError) -> Void) async -> KafkaError? {
+        let end = ContinuousClock.now + callLimit * 2
+        while true {
+            do throws(KafkaError) {
+                try await call()
+                return nil
+            } catch {
+                guard TransactionVerdict(error) == .retry, .now < end, !Task.isCancelled else { return error }
+                // The library answers at once while its coordinator is away, and has no event for its return.
+                try? await Task.sleep(for: Self.pause)
+            }
+        }
+    }
+
+    /// Writes the refused records, and aborts: whatever the result is, no reader sees them.
+    func isCleared(_ blockage: Blockage) async -> BlockageCheck {
+        // The library remembers for a while what it heard of a topic; asking makes it forget.
+        for record in blockage.records { _ = try? await producer.metadata(of: record.topic, within: .seconds(5)) }
+        var last: KafkaError?
+        for _ in 0...Self.aftermaths {
+            do throws(KafkaError) { try await producer.beginTransaction() } catch { return BlockageCheck(ended: error) }
+            let errors = await producer.deliver(blockage.records).compactMap { $0 }
+            var error = errors.first { !Deliveries.consequences.contains($0.code) } ?? errors.first
+            if let dropped = error, Deliveries.consequences.contains(dropped.code) { error = await reason() ?? dropped }
+            if let error, error.isFatal || error.isFenced { return BlockageCheck(ended: error) }
+            if let end = await abort() { return BlockageCheck(ended: error.map(end.following) ?? end) }
+            guard let error else { return .cleared }
+            guard error.code == .outOfOrderSequence else { return .blocked(error) }
+            last = error
+        }
+        return last.map(BlockageCheck.blocked) ?? .cleared
+    }
 }

@@ -10,12 +10,10 @@ struct TopicSettingsWatch: Sendable {
     /// The brokers do not report a change of settings, so the watch asks again and again.
     private static let interval = Duration.seconds(300)
 
-    /// Returns the topics beside those that the configuration needs.
     let plan: @Sendable () async throws -> TopicPlan
     let status: WorkerStatus
     let logger: Logger
 
-    /// Looks until the task is canceled.
     func run() async {
         var last: String?
         while (try? await Task.sleep(for: Self.interval)) != nil { last = await look(after: last) }

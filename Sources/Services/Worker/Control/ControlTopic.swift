@@ -14,15 +14,11 @@ import WorkerConfiguration
 final class ControlTopic: Sendable {
     /// The time that the first reading may take before the worker reports it.
     static let timeout = Duration.seconds(10)
-    /// The pause between two tries, and between two checks for records to write.
     private static let pause = Duration.seconds(1)
 
     private struct State {
-        /// The records that were read and the loop has not taken.
         var read: [ControlWord] = []
-        /// The records to write, the latest for each key.
         var unwritten: [[UInt8]: ControlWord] = [:]
-        /// The states that the fleet is in.
         var held = HeldWords()
         /// The first records of the topic's partitions when it was opened, and that moment.
         var firsts: (marks: [TopicPartition: LogMark], at: UnixTime)?
@@ -34,14 +30,11 @@ final class ControlTopic: Sendable {
     private let written = Wakeup()
     private let topic: String
     private let properties: KafkaProperties
-    /// The fleet's consumer group.
     private let fleet: String
     private let now: @Sendable () -> UnixTime
     private let unreadable: UnreadableRecords
     private let observer: SessionObserver
-    /// The log of the Kafka clients.
     private let clientLogger: Logger
-    /// Signaled when there is something to take.
     private let isRead: @Sendable () -> Void
 
     init(
@@ -61,7 +54,6 @@ final class ControlTopic: Sendable {
 
     // MARK: The loop's side
 
-    /// Returns the records that were read since the last call, in order.
     func take() -> [ControlWord] {
         state.withLock { state in
             defer { state.read = [] }
@@ -94,11 +86,8 @@ final class ControlTopic: Sendable {
     enum Opening: Sendable {
         /// The topic was read to its end; the reader goes on from there.
         case open(KafkaConsumer)
-        /// There is no such topic.
         case missing
-        /// The worker is to stop.
         case stopped
-        /// Other clients are wanted.
         case renewed
     }
 
@@ -132,7 +121,6 @@ final class ControlTopic: Sendable {
         }
     }
 
-    /// Reads until the topic's end, however long that takes.
     private func readToEnd(
         _ reader: KafkaConsumer, _ wait: (String?) -> Opening?
     ) async throws(KafkaError) -> (Opening, [ControlWord]) {

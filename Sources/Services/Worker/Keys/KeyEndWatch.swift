@@ -12,11 +12,8 @@ import WorkerConfiguration
 struct KeyEndWatch: Sendable {
     /// The state that was last logged.
     struct Seen: Sendable {
-        /// The problems, by app.
         var apps: [String: String] = [:]
-        /// The stages, by ring and version.
         var stages: [[String]: KeyEnd.Stage] = [:]
-        /// The reasons of paused campaigns, by ring.
         var pauses: [String: String] = [:]
     }
 
@@ -42,7 +39,6 @@ struct KeyEndWatch: Sendable {
         self.now = now
     }
 
-    /// Looks once a second, until the task is canceled.
     func run() async {
         var seen = Seen()
         while !Task.isCancelled {

@@ -6,25 +6,36 @@ final class BrokerQuota: Sendable {
     private struct State {
         var size = CommitSize()
         var lastThrottle: ContinuousClock.Instant?
+        var longest = Duration.zero
         var wasThrottled = false
     }
 
-    /// The state of the quota for people.
     struct Look: Equatable {
         /// Whether the brokers have made the worker wait within the last minute.
         let isThrottled: Bool
-        /// Whether that was otherwise at the last look.
         let isNew: Bool
     }
 
     /// The time after a throttle for which the quota still explains slow commits.
     static let memory = Duration.seconds(60)
+    /// The longest timeout of a call: two of them are over before a supervisor ends the worker (`SessionProgress.end`).
+    static let longestCall = Duration.seconds(50)
 
     private let state = Mutex(State())
 
-    /// Notes the longest throttle of late.
     func note(_ throttle: Duration, at now: ContinuousClock.Instant = .now) {
-        if throttle > .zero { state.withLock { $0.lastThrottle = now } }
+        guard throttle > .zero else { return }
+        state.withLock { state in
+            state.longest = max(throttle, Self.isThrottled(state, at: now) ? state.longest : .zero)
+            state.lastThrottle = now
+        }
+    }
+
+    /// Returns the timeout of a call whose timeout is `limit` without a quota: a broker answers nothing on a connection that
+    /// it throttles, and the call may meet the end of one throttle and the whole next one.
+    func stretched(_ limit: Duration, at now: ContinuousClock.Instant = .now) -> Duration {
+        let throttle = state.withLock { Self.isThrottled($0, at: now) ? $0.longest : .zero }
+        return max(limit, min(Self.longestCall, limit + throttle * 2))
     }
 
     /// Returns the state at `now`.

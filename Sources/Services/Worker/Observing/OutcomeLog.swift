@@ -9,7 +9,6 @@ import Telemetry
 struct OutcomeLog {
     private var dead: [String: Int] = [:]
     private var waiting: [String: Int] = [:]
-    /// Reports by app that call an unexpired token expired.
     private var skewed: [String: Int] = [:]
     private var deadTraces: [String] = []
     private var waitingTraces: [String] = []
@@ -19,7 +18,6 @@ struct OutcomeLog {
     /// A log without counts.
     init() {}
 
-    /// The ends of a transaction.
     init(_ unit: CommitUnit) {
         for batch in unit.batches {
             for (record, settlement) in zip(batch.records, batch.settlements) {
@@ -43,7 +41,6 @@ struct OutcomeLog {
         traces.append(trace)
     }
 
-    /// Whether there is nothing to log.
     var isEmpty: Bool { dead.isEmpty && waiting.isEmpty && skewed.isEmpty }
 
     /// Adds the counts of `other`.
@@ -55,7 +52,6 @@ struct OutcomeLog {
         waitingTraces = Array((waitingTraces + other.waitingTraces).prefix(Self.mostTraces))
     }
 
-    /// Logs the counts.
     func log(to logger: Logger) {
         if !dead.isEmpty {
             logger.warning(

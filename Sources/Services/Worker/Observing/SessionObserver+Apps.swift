@@ -1,5 +1,6 @@
 import AdapterKit
 import HTTPTransport
+import Kafka
 import Logging
 import Pipeline
 import Telemetry
@@ -7,8 +8,7 @@ import Telemetry
 // MARK: Apps, lanes and look-ups
 
 extension SessionObserver {
-    /// Logs an alarm for the operator.
-    func raised(_ alarm: BatchProcessor.Alarm) {
+    func raised(_ alarm: SuspensionAlarm) {
         switch alarm {
         case .suspended(let suspension) where suspension.reach == .everyone:
             logger.error(
@@ -83,13 +83,11 @@ extension SessionObserver {
         metrics.set(apps, memory: memory)
     }
 
-    /// Shows the paused lanes in metrics and on the admin server.
     func show(_ pauses: LanePauses) {
         status.set(pauses.all)
-        metrics.set(paused: pauses.lanes)
+        for lane in Lane.allCases { metrics.pausedLanes.set(pauses.lanes.contains(lane) ? 1 : 0, lane.rawValue) }
     }
 
-    /// Logs that a lane is paused or resumed.
     func changed(_ change: LanePauses.Change) {
         func details(_ pause: LanePause) -> Logger.Metadata { [LogKey.lane: "\(pause.lane.rawValue)"] }
         switch change {
@@ -107,54 +105,226 @@ extension SessionObserver {
         }
     }
 
-    /// Writes the current state into the metrics.
     func measured(
         _ machine: SessionStateMachine, _ processor: BatchProcessor, refusals: [String: RefusalCounts],
         lag: [[String]: Double], at time: UnixTime
     ) {
         metrics.set(machine, at: time)
-        metrics.set(lag: lag)
-        metrics.set(refusals: refusals)
+        metrics.partitions.lag.replace(lag)
+        metrics.refusingUsers.replace(refusals.map { ([$0.key], Double($0.value.refusing)) })
+        metrics.mintedUsers.replace(refusals.map { ([$0.key], Double($0.value.minted)) })
         let conditions = processor.lookupConditions
-        metrics.set(conditions, remembered: processor.rememberedAnswers)
+        metrics.lookups.set(conditions, remembered: processor.rememberedAnswers)
         let troubles = conditions.compactMap { account in account.trouble.map { "\(account.account): \($0)" } }
         status.degradations.set(.lookups, troubles.isEmpty ? nil : troubles.joined(separator: "; "))
     }
 
-    /// Counts and logs the look-ups since the last call.
     func lookedUp(_ tally: LookupTally) {
-        metrics.add(tally)
+        metrics.lookups.add(tally)
         for notice in tally.notices {
             switch notice {
             case .opened(let account, let detail):
                 logger.error(
                     "vendor.unavailable",
                     "a vendor's REST API does not answer as it should; its circuit is open, and events wait",
-                    metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+                    metadata: details(account, detail))
             case .closed(let account, let length):
-                let outage = Outage.text(.microseconds(length))
                 logger.notice(
-                    "vendor.available", "the vendor's REST API answers again",
-                    metadata: [LogKey.account: "\(account)", LogKey.outage: "\(outage)"])
+                    "vendor.available", "the vendor's REST API answers again", metadata: details(account, length))
             case .mismatched(let account, let detail):
                 logger.error(
                     "vendor.answer-mismatched",
                     "a vendor's answer names another user than was asked about; it is refused, and the event waits",
-                    metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+                    metadata: details(account, detail))
             case .throttled(let account, let detail):
                 logger.warning(
                     "vendor.throttling", "a vendor's REST API refuses every request for its rate; events wait",
-                    metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+                    metadata: details(account, detail))
             case .accepted(let account, let length):
-                let outage = Outage.text(.microseconds(length))
                 logger.notice(
                     "vendor.throttling-over", "the vendor's REST API accepts requests again",
-                    metadata: [LogKey.account: "\(account)", LogKey.outage: "\(outage)"])
+                    metadata: details(account, length))
             case .refused(let account, let detail):
                 logger.warning(
                     "vendor.user-refused", "a vendor refuses to be asked about one user",
-                    metadata: [LogKey.account: "\(account)", LogKey.detail: "\(detail)"])
+                    metadata: details(account, detail))
             }
         }
+    }
+
+    private func details(_ account: String, _ detail: String) -> Logger.Metadata {
+        [LogKey.account: "\(account)", LogKey.detail: "\(detail)"]
+    }
+
+    private func details(_ account: String, _ outage: Int64) -> Logger.Metadata {
+        [LogKey.account: "\(account)", LogKey.outage: "\(Outage.text(.microseconds(outage)))"]
+    }
+
+    // MARK: Partitions
+
+    func rebalanced(_ lane: Lane, _ partitions: [TopicPartition], isAssignment: Bool) {
+        let details: Logger.Metadata = [
+            LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(partitions.ranges)",
+        ]
+        guard isAssignment else {
+            return logger.info("partitions.revoked", "partitions were revoked", metadata: details)
+        }
+        metrics.partitions.begin(partitions)
+        joined(lane)
+        logger.info("partitions.assigned", "partitions were assigned", metadata: details)
+    }
+
+    func found(strangers: [String]) {
+        let reason = strangers.isEmpty ? nil : strangers.joined(separator: "; ")
+        let before = status.degradations.reasons()[.groups]
+        status.degradations.set(.groups, reason)
+        guard let reason, reason != before else { return }
+        logger.error(
+            "group.stranger",
+            "a consumer that is no worker is in a group of the workers; events of its partitions get no answer",
+            metadata: [LogKey.detail: "\(reason)"])
+    }
+
+    func answeredLate(_ error: KafkaError) {
+        logger.warning(
+            "group.answered-late", "the group moved on before it was answered",
+            metadata: [LogKey.kafkaError: "\(error)"])
+    }
+
+    func startsUnknown(_ lane: Lane, _ error: KafkaError) {
+        logger.warning(
+            "offsets.unknown", "where the partitions are to be read from is not known yet; trying again",
+            metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
+    }
+
+    func wentBack(_ partition: TopicPartition, to offset: Int64, from committed: Int64) {
+        logger.error(
+            "offsets.went-back",
+            "the group went back to before what this worker committed; unless its offsets were reset, the brokers lost a commit, and events are answered twice",
+            metadata: [
+                LogKey.partitions: "\(partition)",
+                LogKey.committedOffset: "\(committed)", LogKey.offset: "\(offset)",
+            ])
+        metrics.partitions.wentBack(partition)
+        degrade("the group went back on \(partition)")
+    }
+
+    func batchFailed(_ error: KafkaError, at place: RecordPosition, _ lane: Lane) {
+        logger.error(
+            "batch.unreadable",
+            "a record batch cannot be unpacked; no event behind it is answered until the worker has passed it",
+            metadata: details(place, lane).merging([LogKey.kafkaError: "\(error)"]) { first, _ in first })
+    }
+
+    /// Notes that the worker passes `batch`, which becomes a dead letter by reference.
+    func passed(_ batch: UnreadableBatch, _ lane: Lane) {
+        let partition = TopicPartition(batch.first)
+        logger.error(
+            "batch.passed",
+            "a record batch that cannot be unpacked is passed; its events are never answered, and a dead letter has its offsets",
+            metadata: details(batch.first, lane).merging([LogKey.records: "\(batch.end - batch.first.offset)"]) {
+                first, _ in first
+            })
+        metrics.partitions.passedBatch(partition)
+        degrade("a record batch at offset \(batch.first.offset) of \(partition) was passed")
+    }
+
+    private func details(_ place: RecordPosition, _ lane: Lane) -> Logger.Metadata {
+        [
+            LogKey.lane: "\(lane.rawValue)", LogKey.partitions: "\(TopicPartition(place))",
+            LogKey.offset: "\(place.offset)",
+        ]
+    }
+
+    /// Marks the records as degraded for as long as the alerts about them last.
+    private func degrade(_ reason: String) {
+        status.degradations.set(.records, reason, of: "partitions", for: Degradations.memoryOfRecords)
+    }
+
+    func started(_ partition: TopicPartition, at start: PartitionStart, group: String) {
+        let details: Logger.Metadata = [
+            LogKey.partitions: "\(partition)", LogKey.offset: "\(start.offset)",
+        ]
+        let remedy =
+            "kafka-consumer-groups.sh --group \(group) --topic \(partition.topic):\(partition.partition) --reset-offsets --to-earliest --execute"
+        switch start.reason {
+        case .fresh, .resumed: break
+        case .lost(let count):
+            logger.error(
+                "records.lost", "records were deleted before they were read; their events are never answered",
+                metadata: details.merging([LogKey.records: "\(count)"]) { first, _ in first })
+            metrics.partitions.lost(count, partition)
+            degrade("\(count) records of \(partition) were deleted before they were read")
+        case .beyondEnd:
+            logger.error(
+                "partition.truncated",
+                "the log ends before the committed offset; the worker goes on at its end, and answers none of the retained records again",
+                metadata: details.merging([
+                    LogKey.detail: "to answer them: stop the workers, then \(remedy)"
+                ]) { first, _ in first })
+            metrics.partitions.regressed(.truncated, partition)
+            degrade("the log of \(partition) ends before the committed offset")
+        case .replaced:
+            logger.error(
+                "partition.recreated", "the topic was deleted and created again; the worker reads it from its start",
+                metadata: details)
+            metrics.partitions.regressed(.replaced, partition)
+            degrade("the topic of \(partition) was created again")
+        }
+    }
+
+    /// Notes that a partition's log is not the one that was read, so that another session follows.
+    func logReplaced(_ why: String) {
+        logger.error(
+            "partition.replaced",
+            "a partition's log is not the one that was read; the worker decides again where to start",
+            metadata: [LogKey.detail: "\(why)"])
+        status.set(.worker, "it decides again where to start: \(why)")
+    }
+
+    // MARK: The control topic
+
+    func controlRead() {
+        for source in ["topic", "start"] { status.degradations.set(.control, nil, of: source) }
+    }
+
+    func controlMissing(_ topic: String) {
+        status.degradations.set(.control, "the control topic \(topic) does not exist", of: "topic")
+        logger.error(
+            "control-topic.missing",
+            "the control topic does not exist: suspensions and pauses hold for this worker alone, and end with it; create it, compacted",
+            metadata: [LogKey.topic: "\(topic)"])
+    }
+
+    func controlReplaced(_ topic: String) {
+        logger.error(
+            "control-topic.recreated", "the control topic was deleted and created again; it is read from its start",
+            metadata: [LogKey.topic: "\(topic)"])
+    }
+
+    func controlNotReadAgain(_ error: KafkaError) {
+        status.degradations.set(.control, "the control topic cannot be read from its start: \(error)", of: "start")
+        logger.warning(
+            "control-topic.unreadable", "the control topic could not be read from its start; it is tried again",
+            metadata: [LogKey.kafkaError: "\(error)"])
+    }
+
+    func controlUnwritable(_ error: KafkaError) {
+        status.degradations.set(.control, "the control topic cannot be written: \(error)", of: "writing")
+        logger.error(
+            "control-topic.unwritable", "the control topic cannot be written",
+            metadata: [LogKey.kafkaError: "\(error)"])
+    }
+
+    func controlWritten() { status.degradations.set(.control, nil, of: "writing") }
+
+    /// Notes that a record for the fleet could not be written, and that the worker tries again.
+    ///
+    /// - Parameter app: the record's app; nil for a record that is not about an app.
+    func controlDelayed(_ app: String?, _ error: KafkaError) {
+        status.degradations.set(.control, "the control topic cannot be written: \(error)", of: "writing")
+        logger.warning(
+            "control-topic.write-failed", "the control topic could not be written; it is tried again",
+            metadata: [LogKey.app: "\(app ?? "")", LogKey.kafkaError: "\(error)"])
     }
 }

@@ -5,6 +5,7 @@ import Logging
 import Pipeline
 import Synchronization
 import Telemetry
+import WorkerConfiguration
 
 /// The one receiver of what happens in the sessions of a worker. It has a method for each event, which writes the log,
 /// sets the status and counts the metrics. It decides nothing, and a session writes none of the three itself.
@@ -14,14 +15,12 @@ final class SessionObserver: Sendable {
     let status: WorkerStatus
     let metrics: WorkerMetrics
     let logger: Logger
-    /// Called with every unit's outcomes once they are visible.
     private let observe: (@Sendable ([Settlement]) -> Void)?
     private let tracing: EventTracing?
     private let topic: @Sendable (OutputRecord.Destination) -> String
     /// The outcomes since the last lines about them, and the limit on these.
     private let outcomes = Mutex((log: OutcomeLog(), limit: RepeatLimit()))
     private let start = ContinuousClock.now
-    /// The reasons why lanes cannot be read.
     private let unread = Mutex<(lanes: [Lane: KafkaError], batches: [String])>(([:], []))
 
     /// - Parameters:
@@ -43,16 +42,12 @@ final class SessionObserver: Sendable {
 
     // MARK: The loop
 
-    /// Notes that the session is alive, and begins `step`.
     func beat(_ step: String) { status.beat(step) }
 
-    /// Notes that the session is alive and waits, for longer than a second perhaps.
     func waited() { status.beat("it waits for the brokers") }
 
-    /// Notes that a unit was committed.
     func advanced() { status.advanced() }
 
-    /// Notes what waits, and that the session stands at `step`.
     func looked(at waiting: SessionProgress.Waiting, _ step: String) {
         let (before, problem) = status.look(at: waiting, step)
         if let problem, before == nil {
@@ -64,7 +59,6 @@ final class SessionObserver: Sendable {
         }
     }
 
-    /// Notes that the worker is stopping.
     func stopping() { status.set(.worker, "it is stopping", isFault: false) }
 
     /// Notes that the worker enters or leaves quiet mode.
@@ -99,15 +93,13 @@ final class SessionObserver: Sendable {
     /// Notes that `count` records of `lane` were taken, so that its topics can be read.
     func took(_ count: Int, _ lane: Lane) {
         if status.problems[.topics] != nil { setUnread(nil, lane) }
-        metrics.took(count, lane)
+        metrics.events.add(count, lane.rawValue)
     }
 
-    /// Sets the reason why `lane` cannot be read; nil where it can.
     func setUnread(_ error: KafkaError?, _ lane: Lane) {
         showUnread { $0.lanes[lane] = error }
     }
 
-    /// Sets the reasons why partitions stand still at record batches that cannot be unpacked.
     func showBatches(_ reasons: [String]) {
         // Called at every rebalance, when other reasons may be shown.
         if unread.withLock({ $0.batches != reasons }) { showUnread { $0.batches = reasons } }
@@ -134,12 +126,10 @@ final class SessionObserver: Sendable {
         if code == .groupAuthorizationFailed || code?.isJoinRefused ?? false { setUnread(nil, lane) }
     }
 
-    /// Forgets the reasons why lanes could not be read.
     func forgetUnread() {
         showUnread { $0 = ([:], []) }
     }
 
-    /// Notes that a batch was processed.
     func processed(_ batch: Batch, seconds: Double) { metrics.processed(batch, seconds: seconds) }
 
     /// Notes that the commit of `unit` finished, in the background: the log and the metrics of thousands of events are
@@ -152,7 +142,8 @@ final class SessionObserver: Sendable {
     func commitEnded(
         _ unit: CommitUnit, _ result: CommitResult, from start: UnixTime, to end: UnixTime, in length: Duration
     ) {
-        metrics.ended(result, seconds: length / .seconds(1))
+        metrics.transactionTime.observe(length / .seconds(1))
+        metrics.transactions.add(1, result.name)
         guard case .committed(let unit) = result else {
             tracing?.ended(unit, failure: result.name, from: start, to: end, topic: topic)
             return
@@ -196,17 +187,15 @@ final class SessionObserver: Sendable {
         return details
     }
 
-    /// Notes that this machine's clock was set, so that another session reads the versions of tokens back.
     func clockWasSet() {
         status.set(.worker, "it reads the versions of tokens again: this machine's clock was set")
         logger.warning("clock.set", "this machine's clock was set; the versions of tokens are read again")
     }
 
-    /// Notes the comparison of this machine's clock with others.
     func compared(_ result: ClockWatch.Result) {
         status.set(.clock, result.problem, isFault: false)
         status.set(isClockCompared: result.isCompared)
-        metrics.set(clockOffsets: result.offsets)
+        metrics.clockOffset.replace(result.offsets.map { ([$0.key.rawValue], $0.value) })
         for notice in result.notices {
             switch notice {
             case .differs(let detail):
@@ -226,7 +215,6 @@ final class SessionObserver: Sendable {
         }
     }
 
-    /// Notes that a topic cannot be written.
     func blocked(_ blockage: Blockage) {
         status.set(.publishing, "the topic \(blockage.topic) cannot be written: \(blockage.error)")
         logger.error(
@@ -234,23 +222,160 @@ final class SessionObserver: Sendable {
             metadata: [LogKey.topic: "\(blockage.topic)", LogKey.kafkaError: "\(blockage.error)"])
     }
 
-    /// Notes that a topic still cannot be written.
     func stillBlocked(_ topic: String, _ error: KafkaError) {
         logger.warning(
             "topic.still-unwritable", "the topic still cannot be written",
             metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(error)"])
     }
 
-    /// Notes that all topics can be written again.
     func unblocked() {
         status.set(.publishing, nil)
         logger.notice("topics.writable", "the topics can be written again; events are taken again")
     }
 
-    /// Notes that offsets of `lane` could not be committed.
     func offsetsRefused(_ lane: Lane, _ error: KafkaError) {
         logger.warning(
             "offsets.uncommitted", "offsets could not be committed; they are tried again",
             metadata: [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"])
+    }
+
+    // MARK: Brokers, topics and the clients of a session
+
+    func throttled(_ throttle: Duration, _ quota: BrokerQuota.Look) {
+        metrics.throttle.set(throttle / .seconds(1))
+        guard quota.isNew || throttle > .zero else { return }
+        let seconds = "\((throttle / .milliseconds(100)).rounded() / 10) s"
+        status.degradations.set(
+            .brokers, quota.isThrottled ? "a quota of the brokers makes the worker wait, of late for \(seconds)" : nil)
+        guard quota.isNew else { return }
+        if quota.isThrottled {
+            logger.warning(
+                "brokers.throttling", "a quota of the brokers makes the worker wait; commits get smaller",
+                metadata: [LogKey.detail: "\(seconds)"])
+        } else {
+            logger.notice("brokers.throttling-over", "the brokers have not made the worker wait for a minute")
+        }
+    }
+
+    func brokersLost(_ reason: String) { status.set(.brokers, "no broker can be reached: \(reason)") }
+
+    func brokersChanged(_ notice: BrokerOutage.Notice) {
+        switch notice {
+        case .lost(let length, let reason):
+            logger.error(
+                "brokers.unreachable", "no broker is reachable; events wait, and none is lost",
+                metadata: [LogKey.outage: "\(Outage.text(length))", LogKey.kafkaError: "\(reason)"])
+        case .back(let length):
+            logger.notice(
+                "brokers.reachable", "the brokers are reachable again; no event was lost",
+                metadata: [LogKey.outage: "\(Outage.text(length))"])
+        }
+    }
+
+    func brokersFound() { status.set(.brokers, nil) }
+
+    func topicsFound() { forgetUnread() }
+
+    func topicsMissing(_ list: String) {
+        status.set(.topics, "missing or not to be used: \(list)")
+        logger.error(
+            "topics.missing",
+            "topics do not exist or may not be used; create them, or rename them under topics; waiting",
+            metadata: [LogKey.topic: "\(list)"])
+    }
+
+    func tiersAbandoned(_ list: String) {
+        status.set(.topics, "no tier of worker.retries.tiers reads \(list)")
+        logger.error(
+            "retry-topics.abandoned",
+            "retry topics hold events and belong to no tier; put the tiers back until they are empty, or delete the topics; waiting",
+            metadata: [LogKey.topic: "\(list)"])
+    }
+
+    /// Notes that the control topic is not read yet.
+    ///
+    /// - Parameter isNew: whether the session has not logged that before.
+    func controlUnread(_ topic: String, _ reason: String, isNew: Bool) {
+        status.set(.topics, "the control topic \(topic) is not read yet: \(reason)")
+        guard isNew else { return }
+        logger.error(
+            "control-topic.unread",
+            "the control topic is not read yet; nothing is consumed until the operators' pauses are known",
+            metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(reason)"])
+    }
+
+    func registrationFailed(_ error: KafkaError) {
+        status.set(.brokers, "the transaction coordinator does not answer: \(error)")
+        logger.warning(
+            "transactional-id.unregistered", "the transactional id could not be registered yet",
+            metadata: [LogKey.kafkaError: "\(error)"])
+    }
+
+    func opened() { metrics.sessions.add() }
+
+    func began(_ configuration: Configuration, bootstrapServers: String, instance: String) {
+        if !status.isQuiet { status.set(.worker, nil) }
+        logger.notice(
+            "worker.consuming", "the worker consumes",
+            metadata: [
+                LogKey.bootstrapServers: "\(bootstrapServers)",
+                LogKey.delivery: "\(configuration.delivery.rawValue)", LogKey.instance: "\(instance)",
+                LogKey.topic: "\(configuration.inputTopics.joined(separator: ", "))",
+            ])
+    }
+
+    /// Notes that the consumer of `lane` reports an error.
+    func consumerFailed(_ error: KafkaError, _ lane: Lane) {
+        if error.code.isAboutReading || error.code.isJoinRefused { setUnread(error, lane) }
+        let details: Logger.Metadata = [LogKey.lane: "\(lane.rawValue)", LogKey.kafkaError: "\(error)"]
+        // Lost connections are the library's lines, and an outage has a line of its own.
+        if error.code.isConnection {
+            return logger.debug("kafka.consumer-error", "a consumer reports an error", metadata: details)
+        }
+        logger.warning("kafka.consumer-error", "a consumer reports an error", metadata: details)
+    }
+
+    func versionsIncomplete() {
+        logger.warning("versions.incomplete", "not all of the token topic's latest versions could be read in time")
+    }
+
+    func versionsUnknown(_ topic: String, _ error: KafkaError) {
+        logger.warning(
+            "versions.unreadable", "the versions on the token topic could not be read; this worker uses its clock",
+            metadata: [LogKey.topic: "\(topic)", LogKey.kafkaError: "\(error)"])
+    }
+
+    // MARK: The end of clients
+
+    /// Notes that new clients follow, because the files of the certificates changed.
+    func renewing() {
+        status.set(.worker, "its Kafka clients are replaced: the files of their certificates changed", isFault: false)
+    }
+
+    func lastCommitFailed(_ error: KafkaError) {
+        logger.warning(
+            "last-commit.failed",
+            "the last commit before new Kafka clients failed; they go on from the committed offsets",
+            metadata: [LogKey.kafkaError: "\(error)"])
+    }
+
+    /// Notes that the brokers did not answer a commit of the worker `instance` in time.
+    func commitGivenUp(instance: String) {
+        logger.warning(
+            "last-commit.unanswered",
+            "the brokers did not answer a commit in time; its clients are given up, and new ones go on from the committed offsets",
+            metadata: [LogKey.instance: "\(instance)"])
+    }
+
+    func leftLate() {
+        logger.warning("group.left-late", "leaving the groups took too long; they will notice by themselves")
+    }
+
+    func clientsFailed(_ error: KafkaError) {
+        status.set(.worker, "its Kafka clients are replaced: \(error)")
+        logger.error(
+            "kafka-clients.replaced",
+            "the Kafka clients are of no further use; new ones start from the committed offsets",
+            metadata: [LogKey.kafkaError: "\(error)"])
     }
 }

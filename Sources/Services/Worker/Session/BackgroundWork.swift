@@ -38,7 +38,6 @@ final class BackgroundWork: Sendable {
         }
     }
 
-    /// Waits until everything that was begun has finished.
     func finish() async {
         for task in state.withLock({ Array($0.tasks.values) }) { await task.value }
     }
@@ -55,4 +54,22 @@ final class BackgroundWork: Sendable {
             }
         }
     }
+}
+
+/// The result of background work, left for the loop to find.
+final class Handoff<Message: Sendable>: Sendable {
+    private let message = Mutex<Message?>(nil)
+
+    func put(_ new: Message) { message.withLock { $0 = new } }
+
+    func take() -> Message? {
+        message.withLock { message in
+            defer { message = nil }
+            return message
+        }
+    }
+}
+
+extension Handoff where Message: RangeReplaceableCollection {
+    func add(_ new: Message.Element) { message.withLock { $0 = ($0 ?? Message()) + CollectionOfOne(new) } }
 }

@@ -8,7 +8,6 @@ import WorkerConfiguration
 /// The lanes' consumers, each a member of a group of its own, served by one task.
 struct LaneConsumers: Sendable {
     let consumers: PerLane<KafkaConsumer>
-    /// Signaled when any of them has something to take.
     let wakeup: Wakeup
     private let tiers: [String: Int]
     private let tracing: EventTracing?
@@ -52,15 +51,11 @@ struct LaneConsumers: Sendable {
         }
     }
 
-    /// The records and events of one look at a consumer.
     struct Taken: Sendable {
         /// The number of records and other events.
         var count = 0
-        /// The records, in the form that the pipeline consumes.
         var records: [InputRecord] = []
-        /// The latest time of the records.
         var time: RecordTime?
-        /// Everything else.
         var others: [KafkaConsumer.Event] = []
     }
 
@@ -116,5 +111,39 @@ struct LaneConsumers: Sendable {
             for await closed in group where !closed { isClosed = false }
             return isClosed
         }
+    }
+}
+
+/// The paused partitions, so that the worker calls the consumers only for changes.
+struct PartitionWatch {
+    enum Paused: Equatable {
+        case everything
+        case some(Set<TopicPartition>)
+    }
+
+    private var applied = PerLane<Paused?> { _ in nil }
+
+    mutating func forget(_ lane: Lane) { applied[lane] = nil }
+
+    /// Pauses the partitions of `paused` and resumes the rest.
+    mutating func apply(_ paused: Paused, to consumer: KafkaConsumer, _ lane: Lane) async throws(KafkaError) {
+        guard applied[lane] != paused else { return }
+        let assigned = await consumer.assignedPartitions
+        let wanted: Set<TopicPartition> =
+            switch paused {
+            case .everything: assigned
+            case .some(let partitions): partitions
+            }
+        try await consumer.pause(wanted)
+        try await consumer.resume(assigned.subtracting(wanted))
+        applied[lane] = paused
+    }
+}
+
+extension InputRecord {
+    convenience init(_ record: ConsumedRecord, lane: Lane, tier: Int?, trace: EventTrace? = nil) {
+        self.init(
+            origin: record.position, timestamp: record.timestamp.map { UnixTime(milliseconds: $0) }, body: record.body,
+            lane: lane, tier: tier, trace: trace)
     }
 }

@@ -10,11 +10,9 @@ import WorkerConfiguration
 struct Session {
     let context: SessionContext
     let bootstrapServers: String
-    /// The worker's transactional id.
     let instance: String
     /// The name by which the groups keep the worker's places while it restarts; nil for a name that the next process does not get.
     var place: String?
-    /// Called with the brokers' address once the worker has its first live partitions.
     let isReady: @Sendable (String) -> Void
 
     private var configuration: Configuration { context.configuration }
@@ -72,7 +70,9 @@ struct Session {
             .partitionCount
         let floor = VersionFloor(context, bootstrapServers: bootstrapServers)
         producer.prepare(configuration.outputTopics)
-        if let end = await waitForClearance(of: &blockage, Transactions(producer: producer)) { return end }
+        let transactions = Transactions(
+            producer: producer, callLimit: context.quota.stretched(Transactions.callLimit))
+        if let end = await waitForClearance(of: &blockage, transactions) { return end }
         let wakeup = Wakeup()
         let control = ControlTopic(
             configuration, bootstrapServers: bootstrapServers, now: context.now, unreadable: context.unreadable,
@@ -183,7 +183,8 @@ struct Session {
     {
         if isExactlyOnce {
             return TransactionalCommitter(
-                producer: producer, consumers: lanes.consumers, configuration: configuration, now: context.now)
+                producer: producer, consumers: lanes.consumers, configuration: configuration, now: context.now,
+                quota: context.quota)
         }
         return AtLeastOnceCommitter(
             producer: producer, consumers: lanes.consumers, configuration: configuration, now: context.now,
@@ -266,5 +267,152 @@ struct Session {
             try? await Task.sleep(for: min(.milliseconds(250), end - .now))
         }
         return !Task.isShuttingDownGracefully && !Task.isCancelled
+    }
+
+    // MARK: The transactional producer
+
+    /// Registers the transactional id, which ends a predecessor's open transaction.
+    func register(_ producer: KafkaProducer) async -> SessionEnd? {
+        while true {
+            do throws(KafkaError) {
+                try await producer.initTransactions(within: .seconds(30))
+                return nil
+            } catch {
+                switch TransactionVerdict(error) {
+                case .fenced: return .fenced(error)
+                case .abort, .unusable: return .unusable(error)
+                case .retry:
+                    // With an expired certificate it would not finish.
+                    if context.requests.takeRenewal() { return .renewed }
+                    context.observer.registrationFailed(error)
+                    guard await pause(.milliseconds(250)) else { return .stopped }
+                    context.observer.brokersFound()
+                }
+            }
+        }
+    }
+
+    /// Waits until the topics can be written that the session before could not write. A refused transaction can cost the
+    /// producer, so no group is joined before: each session would take its partitions and give them back.
+    func waitForClearance(of blockage: inout Blockage?, _ transactions: Transactions) async -> SessionEnd? {
+        var backoff = Backoff()
+        while let blocked = blockage {
+            switch await transactions.isCleared(blocked) {
+            case .cleared:
+                blockage = nil
+                context.observer.unblocked()
+            case .blocked(let error):
+                context.observer.stillBlocked(blocked.topic, error)
+                if context.requests.takeRenewal() { return .renewed }
+                guard await pause(backoff.pause()) else { return .stopped }
+            case .unusable(let error): return .unusable(error)
+            case .fenced(let error): return .fenced(error)
+            }
+        }
+        return nil
+    }
+}
+
+/// The time that a session's clients have to close, as a part of the time for the session's end.
+struct ClosingTime: Sendable {
+    /// The time for clients of which nothing is expected any more.
+    static let least = Duration.seconds(1)
+    /// The longest wait for anything: the worker shows no sign of life meanwhile.
+    private static let longest = Duration.seconds(30)
+
+    private let deadline: Duration
+    /// The time by which new clients are due; nil where none are requested.
+    var until: ContinuousClock.Instant?
+    var isOver = false
+
+    /// The closing of a session whose end may take `deadline`.
+    init(_ deadline: Duration) { self.deadline = deadline }
+
+    var rest: Duration { isOver ? .zero : min(Self.longest, until.map { max(.zero, $0 - .now) } ?? deadline) }
+
+    var ofGroups: Duration { bounded(deadline / 2) }
+
+    var ofProducer: Duration { isOver ? .zero : bounded(deadline / 4) }
+
+    private func bounded(_ share: Duration) -> Duration {
+        guard isOver || until != nil else { return share }
+        return min(share, max(Self.least, rest))
+    }
+}
+
+/// The search for a live worker with this one's name, once the brokers fence this one again and again.
+///
+/// A fence alone shows no such worker: a coordinator that is lost, and a transaction that outlived its timeout, fence a
+/// worker too, and a new epoch ends that. A worker with the same name comes back, and its place in the group outlives a
+/// session's timeout in which this worker is away.
+struct TwinSearch {
+    /// The time after which a fence has nothing to do with the one before.
+    private static let memory = Duration.seconds(60)
+    /// The fences in a row after which the worker ends, if the brokers do not show their groups.
+    private static let most = 5
+
+    /// The next step after a fence.
+    enum Step: Equatable {
+        /// Make new clients, which get a new epoch.
+        case again
+        /// Stay away for a session's timeout, then look who is in the group.
+        case look
+    }
+
+    private var last: Duration?
+    private var count = 0
+
+    /// Notes a fence at `now`, counted from any moment.
+    mutating func fenced(at now: Duration) -> Step {
+        count = last.map { now - $0 < Self.memory } ?? false ? count + 1 : 1
+        last = now
+        return count == 1 ? .again : .look
+    }
+
+    /// Returns why the worker must end; nil where it makes new clients.
+    ///
+    /// - Parameters:
+    ///   - members: the members of the live lane's group, after this worker was away from it; nil where the brokers do not
+    ///     show them.
+    ///   - name: the name by which the group knows this worker.
+    func end(_ members: [ConsumerGroup.Member]?, name: String, worker: String) -> WorkerError? {
+        guard let members else {
+            guard count >= Self.most else { return nil }
+            return WorkerError(
+                "fenced \(count) times in a row, and the brokers do not show the group's members: allow DESCRIBE on it, and give each worker its own kafka.instance; this one is \(worker)"
+            )
+        }
+        // A static member's id is its name and a random part.
+        guard let twin = members.first(where: { $0.id.hasPrefix("\(name)-") }) else { return nil }
+        return WorkerError(
+            "fenced: another live worker, at \(twin.host), has this one's name, \(worker); give each its own kafka.instance"
+        )
+    }
+
+    /// Returns the members of the live lane's group; nil where the brokers do not show them.
+    static func members(_ properties: KafkaProperties, _ context: SessionContext) async -> [ConsumerGroup.Member]? {
+        guard let producer = try? KafkaProducer(properties.producer, logger: context.clientLogger) else { return nil }
+        let group = properties.group(of: .live)
+        let groups = try? await producer.consumerGroups([group], within: .seconds(10))
+        await producer.close(within: .zero)
+        return groups?[group]?.members
+    }
+}
+
+extension Session {
+    /// Waits after a fence until new clients may be made.
+    ///
+    /// - Returns: false when the worker is to stop.
+    /// - Throws: `WorkerError` where another live worker has this one's name.
+    func outlive(_ twins: inout TwinSearch, _ elapsed: Duration) async throws -> Bool {
+        guard twins.fenced(at: elapsed) == .look, let place else { return true }
+        let properties = KafkaProperties(context.configuration, bootstrapServers: bootstrapServers)
+        let member = properties.member(of: .live, topics: context.configuration.topics(of: .live), place: place)
+        guard await pause(properties.sessionLength + .seconds(2)) else { return false }
+        let members = await TwinSearch.members(properties, context)
+        if let end = twins.end(members, name: member["group.instance.id"] ?? place, worker: instance) {
+            throw end
+        }
+        return true
     }
 }

@@ -1,4 +1,5 @@
 import AdapterKit
+import Kafka
 import Logging
 import Pipeline
 import Wiring
@@ -11,15 +12,12 @@ struct SessionContext: Sendable {
     let signer: any SigningPort
     /// The client of the vendors' look-ups; nil if no app has look-ups.
     let lookups: (any LookupPort)?
-    /// The receiver of everything that happens in a session.
     let observer: SessionObserver
     let requests: SessionRequests
-    /// Counts records that were read back and are not valid.
     let unreadable: UnreadableRecords
     let reachability: Reachability
     /// The brokers' quota for the worker, which outlives a session.
     let quota = BrokerQuota()
-    /// The comparison of this machine's clock with others.
     let clock: ClockWatch
     /// The log of the Kafka clients. A session itself has none: its observer logs.
     let clientLogger: Logger
@@ -29,7 +27,6 @@ struct SessionContext: Sendable {
     /// The source of new configurations; nil for none.
     var reloader: Reloader?
 
-    /// The effective configuration.
     var running: Configuration { reloader?.running.current ?? configuration }
 
     /// Shows the effective configuration's apps as `processor` and the signer have them.
@@ -53,15 +50,33 @@ struct SessionRequests: Sendable {
     /// The requests that come to `status`.
     init(_ status: WorkerStatus) { self.status = status }
 
-    /// Whether the worker is to take nothing new.
     var isQuiet: Bool { status.isQuiet }
 
-    /// Whether new clients are requested, and no session has taken the request.
     var isRenewalWanted: Bool { status.isRenewalWanted }
 
-    /// Returns whether new clients were requested since the last call.
     func takeRenewal() -> Bool { status.takeRenewal() }
 
-    /// Returns the apps whose suspensions are to end, requested since the last call.
     func takeResumptions() -> Set<String> { status.takeResumptions() }
+}
+
+/// The reason why a worker closes its Kafka clients.
+enum SessionEnd: Sendable {
+    case stopped
+    /// New ones are wanted: the files of their certificates changed. All that was ready is committed, and the partitions are given
+    /// back.
+    case renewed
+    /// A partition's log is not the one that was read; the next session decides where to read from.
+    case reopened
+    /// The clients are of no further use; new ones start from the broker's committed offsets.
+    case unusable(KafkaError)
+    /// Another worker has this one's transactional id, or its places in the groups.
+    case fenced(KafkaError)
+    /// An error in the program: the worker must stop.
+    case broken(String)
+
+    /// Whether no session follows, because the worker was asked to stop.
+    var isStop: Bool { if case .stopped = self { true } else { false } }
+
+    /// The end of a session one of whose clients failed with `error`.
+    init(failed error: KafkaError) { self = error.isFenced ? .fenced(error) : .unusable(error) }
 }

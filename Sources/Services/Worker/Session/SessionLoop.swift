@@ -12,14 +12,11 @@ struct SessionLoop {
     let lanes: LaneConsumers
     let committer: any Committer
     let context: SessionContext
-    /// The worker's transactional id.
     let instance: String
     /// The control topic: the suspensions and pauses of the whole fleet.
     let control: ControlTopic
-    /// The permission of commits to wait for a topic that cannot be written.
     let commitWindow: CommitWindow
     let properties: KafkaProperties
-    /// The logs of the partitions, as the brokers have them.
     let logs: PartitionLogs
     /// The highest version on the token topic, which others may have written.
     let versions: @Sendable () async -> Int64?
@@ -27,13 +24,10 @@ struct SessionLoop {
     let batchEnd: @Sendable (RecordPosition) async throws(KafkaError) -> Int64
     var processor: BatchProcessor
     var committed: CommittedOffsets
-    /// The operators' pauses of lanes.
     var lanePauses: LanePauses
     var machine: SessionStateMachine
     var watch = PartitionWatch()
-    /// The first records of the assigned partitions' logs.
     var marks = LogMarks()
-    /// The records that wait in the assigned partitions.
     var lag = AssignedLag()
     let logViews = Handoff<LogViews>()
     /// The record batches at which partitions stand still.
@@ -43,13 +37,10 @@ struct SessionLoop {
     var seeks = PerLane { _ in [PartitionOffset]() }
     /// The findings about assigned partitions, on their way from the background and collected.
     let findings = PerLane { _ in Handoff<(rebalance: Int, StartLookup.Finding)>() }
-    /// The number of rebalances so far.
     var rebalances = PerLane { _ in 0 }
     var found = PerLane<StartLookup.Finding?> { _ in nil }
-    /// The work beside the loop.
     let background = BackgroundWork()
     var isLookingAtLogs = false
-    /// The number of assignments so far.
     var assignments = 0
     var nextLogLook = ContinuousClock.now + Self.logInterval
     var lastLogLook: UnixTime?
@@ -59,18 +50,16 @@ struct SessionLoop {
     var blockage: Blockage?
     var aborts = EqualAborts()
     var publishing = PublishingProof()
-    var nextReport = ContinuousClock.now
+    private var nextReport = ContinuousClock.now
     /// The time by which the session must end, once new clients are requested; nil before that.
     private(set) var renewal: ContinuousClock.Instant?
-    let restingLag = RestingLag()
+    private let restingLag = RestingLag()
     /// Called once the session has its first live partitions; nil after that.
     var begin: (@Sendable () -> Void)?
-    /// The moments of other clocks since the last report.
     var clockSample = ClockWatch.Sample()
     /// The steps of this machine's clock: versions are times, so they are read back again after one.
     var steps: ClockSteps
     let start = ContinuousClock.now
-    /// The batches added to the unit that is being committed.
     var additions = Additions()
     let commits = Handoff<(result: CommitResult, at: UnixTime, took: Duration)>()
     let checks = Handoff<BlockageCheck>()
@@ -109,7 +98,6 @@ struct SessionLoop {
         Task.isShuttingDownGracefully && machine.isGivingUp && machine.isSettled && !machine.hasOpenOffsets
     }
 
-    /// Runs until the worker is to stop or the clients are of no further use.
     mutating func run() async -> SessionEnd {
         takeHistory()
         while !Task.isCancelled {
@@ -165,7 +153,6 @@ struct SessionLoop {
     /// Forgets what was not published. At least once, a part of an aborted unit is.
     mutating func rollBack() { processor.rollBack(isPublished: context.configuration.delivery == .atLeastOnce) }
 
-    /// The end of a session that new clients follow.
     private var renewed: SessionEnd { isReopening ? .reopened : .renewed }
 
     /// Returns the end of a session whose clients failed with `end`. If they were about to be replaced, they still are:
@@ -181,7 +168,6 @@ struct SessionLoop {
         }
     }
 
-    /// Brings the session to an end, for new clients to follow.
     mutating func beginRenewal() {
         machine.stop()
         // Whatever calls for new clients meanwhile, those of now have no more time than the first reason gave them.
@@ -210,7 +196,6 @@ struct SessionLoop {
 
     // MARK: Look-ups
 
-    /// Collects the vendors' answers, and sends the requests that are allowed by now.
     private mutating func takeAnswers() {
         guard let lookups = context.lookups else { return }
         let replies = lookups.takeReplies()
@@ -222,7 +207,7 @@ struct SessionLoop {
         if !replies.isEmpty || processor.nextLookup.map({ $0 <= context.now() }) ?? false { askVendors() }
     }
 
-    mutating func askVendors() {
+    private mutating func askVendors() {
         guard let lookups = context.lookups else { return }
         let calls = processor.lookups(isMoreComing: machine.isMoreComing)
         if !calls.isEmpty { lookups.ask(calls) }
@@ -252,5 +237,248 @@ struct SessionLoop {
             wait = min(wait, .microseconds(max(1000, moment.microseconds(since: context.now()))))
         }
         await lanes.wakeup.wait(atMost: wait)
+    }
+
+    // MARK: Commits
+
+    /// Returns `unit` with the marks of the logs and its highest version, which the partitions' next worker must exceed.
+    private func stamped(_ unit: CommitUnit) -> CommitUnit {
+        var unit = unit
+        unit.highestVersion = processor.highestVersion(throughBatch: unit.lastBatch)
+        unit.marks = marks.all
+        return unit
+    }
+
+    mutating func add(_ addition: CommitUnit) {
+        let isInTime = additions.offer(stamped(addition))
+        if isInTime { publishing.added(addition) }
+        machine.added(isInTime ? addition : nil)
+    }
+
+    mutating func commit(_ unit: CommitUnit) {
+        additions = Additions()
+        publishing.began(unit)
+        background.addTask {
+            [unit = stamped(unit), committer, additions, commits, context, wakeup = lanes.wakeup] in
+            let (start, began) = (ContinuousClock.now, context.now())
+            let result = await committer.commit(unit, additions)
+            let (took, end) = (.now - start, context.now())
+            context.observer.commitEnded(unit, result, from: began, to: end, in: took)
+            // With the moment of its end, for the loop takes note of it later.
+            commits.put((result, end, took))
+            wakeup.signal()
+            await committer.commitOffsets()
+            wakeup.signal()
+        }
+    }
+
+    private mutating func collect() -> SessionEnd? {
+        if let commit = commits.take() {
+            fit(commit.result, took: commit.took)
+            if let end = ended(commit.result, at: commit.at, took: commit.took) { return end }
+        }
+        return checks.take().flatMap { checked($0) }
+    }
+
+    private mutating func fit(_ result: CommitResult, took: Duration) {
+        context.quota.note(committer.producer.throttle)
+        let isCommitted = if case .committed = result { true } else { false }
+        let events = context.running.worker.readAheadEvents
+        guard context.quota.ended(in: took, isCommitted: isCommitted, of: events) else { return }
+        machine.apply(Self.settings(context.running, limit: context.quota.limit))
+    }
+
+    private mutating func ended(_ result: CommitResult, at time: UnixTime, took: Duration) -> SessionEnd? {
+        switch result {
+        case .committed(let unit):
+            machine.committed(at: time)
+            for lane in Lane.allCases { committed.committed(unit.offsets[lane], unit.marks, at: time) }
+            processor.confirm(throughBatch: unit.lastBatch)
+            aborts = EqualAborts()
+            context.reachability.succeeded()
+            observer.advanced()
+            // Offsets have no time that brokers could refuse.
+            if unit.isPublishing { context.clock.accepted() }
+            if publishing.committed(unit) { observer.committed() }
+        case .aborted(let error):
+            machine.aborted(at: context.now())
+            publishing.aborted()
+            if error.code == .invalidTimestamp { context.clock.refused(at: context.now()) }
+            observer.aborted(error, isRepeated: aborts.isTelling(error.code))
+        case .blocked(let blockage):
+            machine.aborted(at: context.now(), isBlocked: true)
+            publishing.aborted()
+            self.blockage = blockage
+            observer.blocked(blockage)
+        case .unusable(let error): return .unusable(error)
+        case .fenced(let error):
+            let limit = KafkaProperties(context.configuration, bootstrapServers: "").transactionLimit
+            return context.quota.isOverdue(took, limit) ? .unusable(error) : .fenced(error)
+        }
+        return nil
+    }
+
+    // MARK: Topics that cannot be written
+
+    func check() {
+        guard let blockage else { return }
+        background.addTask { [committer, checks, wakeup = lanes.wakeup] in
+            checks.put(await committer.isCleared(blockage))
+            wakeup.signal()
+        }
+    }
+
+    private mutating func checked(_ check: BlockageCheck) -> SessionEnd? {
+        switch check {
+        case .cleared:
+            blockage = nil
+            machine.unblocked()
+            observer.unblocked()
+        case .blocked(let error):
+            machine.stillBlocked(at: context.now())
+            observer.stillBlocked(blockage?.topic ?? "", error)
+        case .unusable(let error): return .unusable(error)
+        case .fenced(let error): return .fenced(error)
+        }
+        return nil
+    }
+
+    // MARK: The fleet's word
+
+    /// Applies the records that the control topic held when it was first read. Pauses and suspensions that are over are
+    /// not logged: they are no news in the log of a restart.
+    private mutating func takeHistory() {
+        let words = control.take()
+        processor.takeHistory { processor in
+            for word in words { Self.apply(word, to: &processor) }
+        }
+        let records = words.compactMap { word in if case .lane(let record) = word { record } else { nil } }
+        tell(lanePauses.takeHistory(records, at: context.now()))
+        raiseAlarms()
+    }
+
+    private mutating func takeWords() {
+        for word in control.take() {
+            Self.apply(word, to: &processor)
+            guard case .lane(let record) = word else { continue }
+            tell(lanePauses.hold(record.pause, of: record.lane, at: context.now()).map { [$0] } ?? [])
+        }
+        tell(lanePauses.endElapsed(at: context.now()))
+        raiseAlarms()
+    }
+
+    private static func apply(_ word: ControlWord, to processor: inout BatchProcessor) {
+        switch word {
+        case .app(let record): processor.hold(record.suspension, of: record.app)
+        case .refusals(let record): processor.heard(record.counts, of: record.app, from: record.worker)
+        case .lane: break
+        }
+    }
+
+    private mutating func tell(_ changes: [LanePauses.Change]) {
+        guard !changes.isEmpty else { return }
+        machine.pausedLanes = lanePauses.lanes
+        observer.show(lanePauses)
+        for change in changes { observer.changed(change) }
+    }
+
+    // MARK: Telling
+
+    private mutating func raiseAlarms() {
+        let alarms = processor.takeAlarms()
+        guard !alarms.isEmpty else { return }
+        // The status is set before the log line, because a reader of the line may ask for it at once.
+        context.showApps(processor)
+        for alarm in alarms {
+            observer.raised(alarm)
+            switch alarm {
+            case .suspended(let suspension), .narrowed(let suspension): control.tell(suspension.app, suspension)
+            case .resumed(let suspension, .probe): control.tell(suspension.app, nil)
+            // Where a pause's time is over, every worker knows by itself.
+            case .resumed(_, .told), .resumed(_, .elapsed), .told: break
+            // It holds for this worker's partitions alone.
+            case .suspendedHere, .refusing, .accepting: break
+            }
+        }
+    }
+
+    /// Updates the metrics, and logs the suspensions that a probe lifted, once a second.
+    mutating func report() async {
+        guard .now >= nextReport else { return }
+        nextReport = .now + .seconds(1)
+        if steps.isSet(context.now(), elapsed: .now - start) { rereadVersions() }
+        processor.checkSuspensions()
+        for report in processor.dueReports() {
+            control.tell(report.app, counts: report.counts, of: report.worker)
+        }
+        raiseAlarms()
+        observer.logOutcomes()
+        var lag: [[String]: Double] = [:]
+        var waiting = 0
+        for lane in Lane.allCases {
+            let consumer = lanes.consumers[lane]
+            let records = self.lag.records(
+                of: await consumer.assignedPartitions, ends: await consumer.knownEnds,
+                positions: machine.positions(lane))
+            for (partition, count) in records {
+                lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(count)
+            }
+            guard machine.pausedLanes.contains(lane) else {
+                if lane != .retries { waiting += Int(records.values.reduce(0, +)) }
+                restingLag.forget(lane)
+                continue
+            }
+            for (partition, count) in restingLag.known(lane) {
+                lag[[lane.rawValue, partition.topic, String(partition.partition)]] = Double(count)
+            }
+            if restingLag.isDue(lane) {
+                background.addTask { [restingLag] in
+                    await restingLag.ask(lane, consumer)
+                }
+            }
+        }
+        observer.looked(at: machine.waiting(lag: waiting), machine.standing)
+        if !machine.isGivingUp { background.addTask { [committer] in await committer.commitLeftOffsets() } }
+        context.showApps(processor)
+        let refusals = processor.refusalCounts()
+        observer.measured(machine, processor, refusals: refusals, lag: lag, at: context.now())
+        observer.lookedUp(processor.takeLookupTally())
+        context.quota.note(committer.producer.throttle)
+        observer.throttled(committer.producer.throttle, context.quota.look())
+        clockSample.append = committer.producer.takeAppendTime()
+        context.clock.record(clockSample, at: context.now())
+        clockSample = ClockWatch.Sample()
+        if context.reachability.isQuestionDue {
+            let topic = context.configuration.topics.invalidations
+            background.addTask { [consumer = lanes.consumers[.live], reachability = context.reachability] in
+                let answer = try? await consumer.metadata(of: topic, within: .seconds(1))
+                reachability.asked(isAnswered: answer != nil)
+            }
+        }
+    }
+
+    /// Applies a new configuration, if there is one: between two batches, so that one configuration alone answers each
+    /// batch.
+    private mutating func takeReload() async {
+        guard let reloader = context.reloader, let reload = reloader.running.take() else { return }
+        await reloader.begin(reload)
+        processor.apply(reload.terms(worker: instance, reserved: context.configuration.appTopics))
+        machine.apply(Self.settings(reload.plan.configuration, limit: context.quota.limit))
+        // Every event that waits for a vendor's answer is looked at again, and asks again where it has to.
+        machine.answersCame()
+        askVendors()
+        context.showApps(processor)
+        await reloader.end(reload)
+    }
+
+    /// Returns the machine's settings in `configuration`.
+    ///
+    /// - Parameter limit: the most events to read ahead because of a quota; nil for no limit.
+    static func settings(_ configuration: Configuration, limit: Int?) -> SessionStateMachine.Settings {
+        let worker = configuration.worker
+        return SessionStateMachine.Settings(
+            shares: LaneShares(readAhead: min(worker.readAheadEvents, limit ?? .max), bulkShare: worker.bulkShare),
+            linger: worker.batchLinger, rest: configuration.delivery == .exactlyOnce ? rest : .zero,
+            retries: configuration.retryPolicy, memory: worker.memory)
     }
 }

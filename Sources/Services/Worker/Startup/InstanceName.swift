@@ -9,11 +9,9 @@ import Keyring
 /// A lock on a small file grants the name, which is that of the file's inode on this running system. The kernel
 /// releases the lock when the process ends, however it ends.
 final class InstanceName: Sendable {
-    /// The name.
     let text: String
     /// Whether the next process in this place gets the name again.
     var isStable: Bool { lock != nil }
-    /// Held as long as the name is.
     private let lock: FileLock?
 
     /// The most processes of a group on one machine that have a lasting name: more than cores that would serve them.

@@ -9,7 +9,6 @@ import Telemetry
 /// It is made before any key is read. Protection that the system does not allow is logged once, in a line, and the
 /// process continues without it.
 public struct KeyProtection: Sendable {
-    /// A protection that the system refused.
     enum Gap: String, Sendable, CaseIterable {
         case coreDumps = "core dumps are possible (RLIMIT_CORE cannot be set)"
         case tracing = "the process can be traced (PR_SET_DUMPABLE cannot be set)"

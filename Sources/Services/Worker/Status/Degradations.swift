@@ -6,19 +6,14 @@ final class Degradations: Sendable {
     /// The time for which a skipped or lost record degrades the worker: as long as its alert lasts.
     static let memoryOfRecords = Duration.seconds(900)
 
-    /// A part of a worker.
     enum Part: String, Sendable, CaseIterable, Comparable {
-        /// No app is paused or suspended.
         case apps
         /// No quota of the brokers makes the worker wait.
         case brokers
-        /// The tokens for the brokers can be fetched.
         case brokerTokens = "broker_tokens"
         /// The configuration's file can be used.
         case configuration
-        /// The control topic can be read and written.
         case control
-        /// Events get tokens.
         case events
         /// Only workers are in the lanes' groups.
         case groups
@@ -32,7 +27,7 @@ final class Degradations: Sendable {
         case memory
         /// The records that workers read are complete and their own.
         case records
-        /// The collector accepts spans and metrics.
+        /// The collector accepts spans.
         case telemetry
         /// The settings of the topics keep records for as long as they are needed, and not longer.
         case topics
@@ -67,7 +62,6 @@ final class Degradations: Sendable {
         }
     }
 
-    /// The begin of each degraded part, as far as it is known.
     func begins(at now: ContinuousClock.Instant = .now) -> [Part: ContinuousClock.Instant] {
         state.withLock { state in
             state.entries.compactMapValues { entries in

@@ -3,16 +3,35 @@ import Telemetry
 
 /// The metrics of the look-ups. Accounts are named by the first app that has them.
 struct LookupMetrics: Sendable {
-    private let requests: CounterFamily
-    private let verdicts: CounterFamily
-    private let hits: CounterFamily
-    private let duration: HistogramFamily
-    private let openings: CounterFamily
-    let circuit: GaugeFamily
-    let waiting: GaugeFamily
-    let inFlight: GaugeFamily
-    private let remembered: GaugeFamily
-    private let parked: GaugeFamily
+    private let requests = CounterFamily(
+        "remint_lookup_requests_total",
+        "Requests to a vendor's REST API, by result: \(LookupMetrics.results.joined(separator: ", ")).",
+        labels: ["account", "result"])
+    private let verdicts = CounterFamily(
+        "remint_lookup_verdicts_total",
+        "The vendor's verdicts on users: \(LookupMetrics.verdicts.joined(separator: ", ")).",
+        labels: ["app", "verdict"])
+    private let hits = CounterFamily(
+        "remint_lookup_cache_hits_total", "Events for which the vendor's answer was in the cache.", labels: ["app"])
+    private let duration = HistogramFamily(
+        "remint_lookup_duration_seconds", "Time from the start of a request to its answer.", labels: ["account"],
+        buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120])
+    private let openings = CounterFamily(
+        "remint_lookup_circuit_openings_total",
+        "Times that the circuit of a vendor opened, because requests failed or because the vendor refused the credentials.",
+        labels: ["account"])
+    let circuit = GaugeFamily(
+        "remint_lookup_circuit",
+        "1 for the current state of the vendor's circuit, 0 for the other states: closed, half_open, open.",
+        labels: ["account", "state"])
+    let waiting = GaugeFamily(
+        "remint_lookup_queued_users", "Users that the worker has not asked the vendor about yet.",
+        labels: ["account"])
+    let inFlight = GaugeFamily(
+        "remint_lookup_requests_in_flight", "Requests that have no answer yet.", labels: ["account"])
+    private let remembered = GaugeFamily("remint_lookup_cache_answers", "Vendors' answers in the cache.")
+    let parked = GaugeFamily(
+        "remint_lookup_waiting_events", "Events that wait for a vendor's answer and are not in a retry tier.")
     private static let circuits = ["closed", "half_open", "open"]
     private static let results = [
         "answered", "throttled", "unavailable", "misconfigured", "unreadable", "mismatched",
@@ -20,34 +39,7 @@ struct LookupMetrics: Sendable {
     private static let verdicts = ["exists", "gone", "unknown"]
 
     init(_ registry: MetricsRegistry) {
-        requests = registry.counter(
-            "remint_lookup_requests_total",
-            "Requests to a vendor's REST API, by result: \(Self.results.joined(separator: ", ")).",
-            labels: ["account", "result"])
-        verdicts = registry.counter(
-            "remint_lookup_verdicts_total", "The vendor's verdicts on users: \(Self.verdicts.joined(separator: ", ")).",
-            labels: ["app", "verdict"])
-        hits = registry.counter(
-            "remint_lookup_cache_hits_total", "Events for which the vendor's answer was in the cache.", labels: ["app"])
-        duration = registry.histogram(
-            "remint_lookup_duration_seconds", "Time from the start of a request to its answer.", labels: ["account"],
-            buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120])
-        openings = registry.counter(
-            "remint_lookup_circuit_openings_total",
-            "Times that the circuit of a vendor opened, because requests failed or because the vendor refused the credentials.",
-            labels: ["account"])
-        circuit = registry.gauge(
-            "remint_lookup_circuit",
-            "1 for the current state of the vendor's circuit, 0 for the other states: closed, half_open, open.",
-            labels: ["account", "state"])
-        waiting = registry.gauge(
-            "remint_lookup_queued_users", "Users that the worker has not asked the vendor about yet.",
-            labels: ["account"])
-        inFlight = registry.gauge(
-            "remint_lookup_requests_in_flight", "Requests that have no answer yet.", labels: ["account"])
-        remembered = registry.gauge("remint_lookup_cache_answers", "Vendors' answers in the cache.")
-        parked = registry.gauge(
-            "remint_lookup_waiting_events", "Events that wait for a vendor's answer and are not in a retry tier.")
+        registry.add(familiesOf: self)
     }
 
     /// Exposes the counts of `app` and of its account, before the first request.
@@ -67,23 +59,14 @@ struct LookupMetrics: Sendable {
         for (account, seconds) in tally.seconds { duration.observe(seconds, [account]) }
     }
 
+    /// Replaces the state of all accounts: those that are no more go with their apps.
     func set(_ conditions: [LookupCondition], remembered count: Int) {
-        // Accounts that are no more go with their apps.
-        var states: [[String]: Double] = [:]
-        for condition in conditions {
-            for state in Self.circuits { states[[condition.account, state]] = state == condition.circuit ? 1 : 0 }
-        }
-        circuit.replace(states)
-        waiting.replace(Self.values(conditions, \.waiting))
-        inFlight.replace(Self.values(conditions, \.inFlight))
+        circuit.replace(
+            conditions.flatMap { condition in
+                Self.circuits.map { ([condition.account, $0], $0 == condition.circuit ? 1.0 : 0) }
+            })
+        waiting.replace(conditions.map { ([$0.account], Double($0.waiting)) })
+        inFlight.replace(conditions.map { ([$0.account], Double($0.inFlight)) })
         remembered.set(Double(count))
     }
-
-    private static func values(
-        _ conditions: [LookupCondition], _ figure: (LookupCondition) -> Int
-    ) -> [[String]: Double] {
-        Dictionary(conditions.map { ([$0.account], Double(figure($0))) }) { first, _ in first }
-    }
-
-    func set(parked count: Int) { parked.set(Double(count)) }
 }

@@ -2,52 +2,46 @@ import AdapterKit
 import Pipeline
 import Synchronization
 import Telemetry
+import Wiring
 import WorkerConfiguration
 
 /// The outcomes of events, by app. The worker counts them as they become visible and writes them out when somebody
 /// reads the metrics. It does not build the labels of a thousand apps for each transaction.
 final class OutcomeMetrics: Sendable {
-    private let outcomes: CounterFamily
-    private let reports: CounterFamily
-    private let unkeyed: CounterFamily
-    private let coalesced: CounterFamily
-    private let superseded: CounterFamily
-    private let minted: CounterFamily
-    private let clockSkew: CounterFamily
-    private let unreadableTimes: CounterFamily
+    private let outcomes = CounterFamily(
+        "remint_outcomes_total",
+        "Outcomes, final or deferred, by outcome, code of the outcome, and the vendor's name for the failure.",
+        labels: ["app", "outcome", "code", "reason"],
+        // Apps that are no more have outcomes, too.
+        remainder: { labels in ["", labels[1], labels[2], ""] })
+    private let reports = CounterFamily(
+        "remint_reports_total",
+        "Reports, by signer: the state of the key version that signed the token in the report (active, passive, prepared, retired), foreign for any other, or none if the report needs no token.",
+        labels: ["app", "signer"])
+    private let unkeyed = CounterFamily(
+        "remint_unkeyed_events_total", "Events without a key; any worker may get them.", labels: ["app"])
+    private let coalesced = CounterFamily(
+        "remint_coalesced_total",
+        "Superseded events that the worker answered together with another event of the same failure.",
+        labels: ["app"])
+    private let superseded = CounterFamily(
+        "remint_superseded_total", "Superseded events that are not in remint_coalesced_total.", labels: ["app"])
+    private let minted = CounterFamily(
+        "remint_minted_total", "Tokens that the worker published.", labels: ["app", "algorithm"])
+    private let clockSkew = CounterFamily(
+        "remint_clock_skew_total",
+        "Reports that a token has expired, although the user's token has not: a clock is wrong, or an SDK names the wrong token.",
+        labels: ["app"])
+    private let unreadableTimes = CounterFamily(
+        "remint_unreadable_times_total",
+        "Events whose stated time of the failure is no RFC 3339 date-time; the record's timestamp counts instead.",
+        labels: ["app"])
     private let tally = Mutex(Tally<OutcomeLabels>())
     private let writing = Mutex(())
 
     init(_ registry: MetricsRegistry) {
-        outcomes = registry.counter(
-            "remint_outcomes_total",
-            "Outcomes, final or deferred, by outcome, code of the outcome, and the vendor's name for the failure.",
-            labels: ["app", "outcome", "code", "reason"],
-            // Apps that are no more have outcomes, too.
-            remainder: { labels in ["", labels[1], labels[2], ""] })
-        reports = registry.counter(
-            "remint_reports_total",
-            "Reports, by signer: the state of the key version that signed the token in the report (active, passive, prepared, retired), foreign for any other, or none if the report needs no token.",
-            labels: ["app", "signer"])
-        unkeyed = registry.counter(
-            "remint_unkeyed_events_total", "Events without a key; any worker may get them.", labels: ["app"])
-        coalesced = registry.counter(
-            "remint_coalesced_total",
-            "Superseded events that the worker answered together with another event of the same failure.",
-            labels: ["app"])
-        superseded = registry.counter(
-            "remint_superseded_total", "Superseded events that are not in remint_coalesced_total.", labels: ["app"])
-        minted = registry.counter(
-            "remint_minted_total", "Tokens that the worker published.", labels: ["app", "algorithm"])
-        clockSkew = registry.counter(
-            "remint_clock_skew_total",
-            "Reports that a token has expired, although the user's token has not: a clock is wrong, or an SDK names the wrong token.",
-            labels: ["app"])
-        unreadableTimes = registry.counter(
-            "remint_unreadable_times_total",
-            "Events whose stated time of the failure is no RFC 3339 date-time; the record's timestamp counts instead.",
-            labels: ["app"])
         registry.beforeReading { [self] in write() }
+        registry.add(familiesOf: self)
     }
 
     /// Exposes the series of `apps`, and of events without a configured app, before their first event.
@@ -62,7 +56,6 @@ final class OutcomeMetrics: Sendable {
         outcomes.add(0, Configuration.App.unknown, unknown.name, unknown.code, "")
     }
 
-    /// Counts the outcomes of a transaction that is visible.
     func count(_ settlements: some Sequence<Settlement>) {
         tally.withLock { tally in for settlement in settlements { tally.count(OutcomeLabels(settlement)) } }
     }
@@ -103,7 +96,7 @@ final class OutcomeMetrics: Sendable {
 }
 
 /// The labels of an event's outcome in metrics.
-struct OutcomeLabels: Hashable {
+private struct OutcomeLabels: Hashable {
     let app: String
     let outcome: Outcome
     let algorithm: Algorithm?
@@ -127,5 +120,52 @@ struct OutcomeLabels: Hashable {
     /// Returns whether a newer token answers it: one that was made for several reports together, or an earlier one.
     func isSuperseded(together: Bool) -> Bool {
         if case .superseded(let why) = outcome { why.isCoalesced == together } else { false }
+    }
+}
+
+/// Counts how often each thing came; with a thousand apps there are a thousand kinds.
+struct Tally<Thing: Hashable> {
+    private var entries: [(thing: Thing, count: Int)] = []
+    /// The index of each thing in `entries`.
+    private var places: [Thing: Int] = [:]
+
+    mutating func count(_ thing: Thing) {
+        if let place = places[thing] {
+            entries[place].count += 1
+        } else {
+            places[thing] = entries.count
+            entries.append((thing, 1))
+        }
+    }
+
+    /// Returns the counts with their labels, which may occur several times. It leaves out things without labels and
+    /// things that were not counted.
+    func counts(_ labels: (Thing) -> [String]?) -> [(key: [String], value: Int)] {
+        entries.compactMap { thing, count in count > 0 ? labels(thing).map { ($0, count) } : nil }
+    }
+
+    mutating func reset() { for index in entries.indices { entries[index].count = 0 } }
+}
+
+/// The times from report to published token, by app.
+struct AnswerMetrics: Sendable {
+    private let seconds = HistogramFamily(
+        "remint_answer_seconds", "Time from the first report of a failure until its token is on the token topic.",
+        labels: ["app"], buckets: RecoveryTime.buckets)
+
+    init(_ registry: MetricsRegistry) {
+        registry.add(familiesOf: self)
+    }
+
+    /// Exposes the series of `app`, before its first token.
+    func begin(_ app: String) { seconds.begin(app) }
+
+    func count(_ settlements: some Sequence<Settlement>, at now: UnixTime) {
+        var times: [String: [Double]] = [:]
+        for settlement in settlements {
+            guard let reported = settlement.reportedAt, let app = settlement.app else { continue }
+            times[app, default: []].append(RecoveryTime.seconds(from: reported, to: now))
+        }
+        for (app, times) in times { seconds.observe(times, [app]) }
     }
 }

@@ -9,15 +9,12 @@ import Synchronization
 public final class WorkerStatus: Sendable {
     /// A condition for a worker to be ready.
     public enum Dependency: String, Sendable, CaseIterable, Comparable {
-        /// The brokers can be reached.
         case brokers
-        /// The topics exist.
         case topics
         /// The output topics can be written.
         case publishing
         /// The events of every app get tokens: no app's tokens are too large for their topic, or cannot be made.
         case minting
-        /// The key rings can be read.
         case keys
         /// The machine's clock agrees with others.
         case clock
@@ -32,11 +29,8 @@ public final class WorkerStatus: Sendable {
 
     /// An app, as `remint apps` shows it.
     public struct AppStatus: Sendable, Equatable {
-        /// The app's name.
         public var name: String
-        /// The adapter's name.
         public var adapter: String
-        /// The app's key ring.
         public var keyRing: String
         /// The version that signs; nil where there is none.
         public var keyVersion: String?
@@ -45,7 +39,6 @@ public final class WorkerStatus: Sendable {
         /// The time from which this worker sends the next probe; nil while one is out, and without a suspension.
         var nextProbe: UnixTime?
 
-        /// An app with these parts.
         package init(
             name: String, adapter: String, keyRing: String, keyVersion: String?, suspension: Suspension?
         ) {
@@ -83,7 +76,6 @@ public final class WorkerStatus: Sendable {
     /// The parts that do not work as they should, while the worker answers events.
     let degradations = Degradations()
 
-    /// The status of a worker that is starting.
     public convenience init() {
         let start = ContinuousClock.now
         self.init(elapsed: { .now - start })
@@ -123,16 +115,13 @@ public final class WorkerStatus: Sendable {
         }
     }
 
-    /// The begin of each problem.
     var problemsSince: [Dependency: ContinuousClock.Instant] {
         let (now, instant) = (elapsed(), ContinuousClock.now)
         return state.withLock { $0.problems.begins(at: now) }.mapValues { instant - (now - $0) }
     }
 
-    /// Whether nothing keeps the worker from working.
     public var isReady: Bool { problems.isEmpty }
 
-    /// The readiness in one line, for people.
     public var summary: String {
         let problems = problems.sorted { $0.key < $1.key }.map { "\($0.key.rawValue): \($0.value)" }
         return problems.isEmpty ? "ready" : "not ready: \(problems.joined(separator: "; "))"
@@ -153,7 +142,6 @@ public final class WorkerStatus: Sendable {
         }
     }
 
-    /// The time since the loop's last heartbeat.
     public var sinceHeartbeat: Duration { state.withLock { elapsed() - $0.heartbeat } }
 
     /// Sets the problem of `dependency`; nil where there is none.
@@ -197,7 +185,6 @@ public final class WorkerStatus: Sendable {
     /// Notes that the loop moves, and begins `step`.
     func beat(_ step: String) { state.withLock { ($0.heartbeat, $0.step) = (elapsed(), step) } }
 
-    /// Notes that events were settled, or offsets committed.
     func advanced() { state.withLock { $0.progress.advanced() } }
 
     /// Notes what waits, and that the session stands at `step`.
@@ -215,7 +202,6 @@ public final class WorkerStatus: Sendable {
 
     // MARK: Apps
 
-    /// The apps, by name.
     public var apps: [AppStatus] { state.withLock { $0.apps } }
 
     func set(_ apps: [AppStatus]) { state.withLock { $0.apps = apps } }
@@ -243,10 +229,8 @@ public final class WorkerStatus: Sendable {
     /// Asks the worker for new Kafka clients, because the files of their certificates changed.
     func renewClients() { state.withLock { $0.isRenewalDue = true } }
 
-    /// Whether new clients are asked for, and nobody has taken that up.
     var isRenewalWanted: Bool { state.withLock { $0.isRenewalDue } }
 
-    /// Returns whether new clients were requested since the last call.
     func takeRenewal() -> Bool {
         state.withLock { state in
             defer { state.isRenewalDue = false }
@@ -256,7 +240,6 @@ public final class WorkerStatus: Sendable {
 
     // MARK: Lanes
 
-    /// The pauses of lanes.
     public var lanePauses: [LanePause] { state.withLock { $0.lanePauses } }
 
     func set(_ pauses: [LanePause]) { state.withLock { $0.lanePauses = pauses } }
@@ -267,7 +250,6 @@ public final class WorkerStatus: Sendable {
     /// verifiers have a key before its first token comes. nil for a ring that is not read here.
     public func keySet(of name: String) -> String? { state.withLock { $0.keySets[name] } }
 
-    /// Publishes the public keys of `ring`.
     func publish(_ ring: KeyRing) {
         let set = (try? JWK.setJSON(of: ring.verificationKeys)).map { String(decoding: $0, as: UTF8.self) }
         state.withLock { $0.keySets[ring.name] = set }
@@ -278,10 +260,70 @@ public final class WorkerStatus: Sendable {
 
     // MARK: Quiet mode
 
-    /// Whether the worker takes nothing new.
     public var isQuiet: Bool { state.withLock { $0.isQuiet } }
 
     /// Enters quiet mode, in which the worker finishes the events that it has taken, stays in its groups and takes
     /// nothing new; or leaves quiet mode.
     public func toggleQuiet() { state.withLock { $0.isQuiet.toggle() } }
+}
+
+/// The problems of a worker's dependencies, each shown for at least half a minute once it comes and goes: an alert waits
+/// for a problem that lasts, and one that ends every few seconds would never fire. A value without a clock.
+struct SteadyProblems<Dependency: Hashable & Sendable>: Sendable {
+    /// The time without a problem after which it is over. A problem that comes back sooner comes and goes.
+    static var rest: Duration { .seconds(30) }
+    /// The number of quick returns from which a problem is kept. One may be the next step of a repair.
+    private static var returns: Int { 2 }
+
+    private struct Entry {
+        var problem: String
+        var begin: Duration
+        var end: Duration?
+        var returns = 0
+
+        func counts(at now: Duration) -> Bool {
+            end.map { returns >= SteadyProblems.returns && now - $0 < SteadyProblems.rest } ?? true
+        }
+    }
+
+    private var entries: [Dependency: Entry] = [:]
+
+    /// Sets the problem of `dependency` at the time `now`, counted from any moment; nil where there is none.
+    ///
+    /// - Parameter isFault: false for the decision of an operator, which ends at once.
+    mutating func set(_ dependency: Dependency, _ problem: String?, isFault: Bool = true, at now: Duration) {
+        let before = entries[dependency]
+        guard let problem else {
+            if !isFault { entries[dependency] = nil }
+            if before?.end == nil { entries[dependency]?.end = now }
+            return
+        }
+        var entry = before ?? Entry(problem: problem, begin: now)
+        entry.problem = problem
+        if let end = entry.end {
+            let isReturn = isFault && now - end < Self.rest
+            entry = Entry(
+                problem: problem, begin: isReturn ? entry.begin : now, returns: isReturn ? entry.returns + 1 : 0)
+        }
+        entries[dependency] = entry
+    }
+
+    /// Returns the problem of `dependency` that was set last; nil if it is over, even if it still counts.
+    func present(_ dependency: Dependency) -> String? {
+        entries[dependency].flatMap { $0.end == nil ? $0.problem : nil }
+    }
+
+    /// Returns the problems that count at the time `now`.
+    func all(at now: Duration) -> [Dependency: String] {
+        entries.filter { $0.value.counts(at: now) }.mapValues { entry in
+            entry.end.map {
+                "\(entry.problem) (over for \((now - $0).components.seconds)s; it comes and goes)"
+            } ?? entry.problem
+        }
+    }
+
+    /// Returns the begin of each problem that counts at the time `now`.
+    func begins(at now: Duration) -> [Dependency: Duration] {
+        entries.filter { $0.value.counts(at: now) }.mapValues(\.begin)
+    }
 }

@@ -38,13 +38,15 @@ extension Fault {
             page: .cannotSee(gone), end: .fixed { try await $0.startWorker() })
     }
 
-    /// Sends the worker's metrics to a collector that nobody runs.
+    /// Sends the worker's traces to a collector that nobody runs: an event waits for the worker.
     private static let exportToNobody: Action = { stage in
         let port = try Gateway.freePort()
         let file = URL(filePath: stage.shop.configuration)
         let text = try String(contentsOf: file, encoding: .utf8)
-        let section = "telemetry:\n  otlp: { endpoint: 'http://127.0.0.1:\(port)', interval: 1s }\n"
+        let section = "telemetry:\n  traces: { sample: 100% }\n  otlp: { endpoint: 'http://127.0.0.1:\(port)' }\n"
         try Data("\(text)\n\(section)".utf8).write(to: file)
+        try await stage.shop.produce(
+            stage.newUsers(1).map { rawReport("braze-ios", #"{"errorCode":22,"userId":"user-\#($0)"}"#) })
     }
 
     private static func rotate(_ stage: FaultStage, _ step: [String]) async throws {
@@ -97,12 +99,12 @@ extension Fault {
         stopped("the only worker is stopped", SIGTERM, .logs("worker.stopped")),
         stopped("the only worker is killed", SIGKILL, .cannotSee("a killed process writes nothing")).inEveryRun,
         Fault(
-            name: "the collector of metrics is away", scene: .starts, isAtStart: true, make: exportToNobody,
-            readiness: .shows("the collector does not accept metrics"),
+            name: "the collector of traces is away", scene: .starts, isAtStart: true, make: exportToNobody,
+            readiness: .shows("the collector does not accept traces"),
             firstLine: .logs("collector.unavailable"), lastLine: .logs("collector.unavailable"),
             metric: FaultMetric("remint_degraded", #"part="telemetry""#, bound: .equal(1)),
             alert: FaultAlert("RemintDegraded", #"part="telemetry""#),
             status: .cannotSee("the command asks brokers and key rings, and no collector"),
-            page: .shows("the collector does not accept metrics"), end: .newWorker()),
+            page: .shows("the collector does not accept traces"), end: .newWorker()),
     ]
 }

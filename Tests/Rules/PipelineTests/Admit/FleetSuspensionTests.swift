@@ -60,20 +60,6 @@ struct FleetSuspensionTests {
         #expect(fleet.honest["suspended", default: 0] == waited, "and nobody waits any more")
     }
 
-    @Test(arguments: sizes, fleets)
-    func `another version of the key ends a suspension with its first probe`(_ users: Int, _ workers: Int) {
-        var fleet = Self.fleet(users, workers)
-        fleet.accepted = []
-        fleet.add(users, .honest, within: 290)
-        fleet.run(until: Self.window) { fleet in fleet.held.allSatisfy { $0 != nil } }
-        #expect(fleet.held.allSatisfy { $0 != nil })
-        fleet.version = "v2"
-        fleet.accepted = ["v2"]
-        let fixed = fleet.second
-        fleet.run(until: fixed + 500) { fleet in fleet.held.allSatisfy { $0 == nil } }
-        #expect(fleet.held.allSatisfy { $0 == nil }, "after \(fleet.second - fixed) s")
-    }
-
     @Test(arguments: sizes.filter { $0 >= 20 }, fleets)
     func `a broken SDK version of five users in a hundred suspends nobody and raises the alert`(
         _ users: Int, _ workers: Int

@@ -35,17 +35,6 @@ struct ProbesTests {
 
     static let stories: [AdmissionStory] = [
         AdmissionStory(
-            "a round of probes that several users refuse makes the next wait longer", rules: rules,
-            suspended + [
-                .init(at: 71.9, user: "eve", ends: "suspended"), .init(at: 72.1, user: "eve", ends: "mint"),
-                .init(at: 72.1, user: "fay", ends: "mint"), .init(at: 72.1, user: "gus", ends: "mint"),
-                .init(at: 72.1, user: "hal", ends: "suspended"),
-                .init(at: 80, user: "eve", names: "T5", ends: "suspended"),
-                .init(at: 81, user: "fay", names: "T6", ends: "suspended"),
-                .init(at: 82, user: "gus", names: "T7", ends: "suspended"),
-                .init(at: 200.9, user: "hal", ends: "suspended"), .init(at: 201.1, user: "hal", ends: "mint"),
-            ]),
-        AdmissionStory(
             "where one of several probes is not refused, only the users who refused wait", rules: rules,
             suspended + [
                 .init(at: 72.1, user: "eve", ends: "mint"), .init(at: 72.1, user: "fay", ends: "mint"),

@@ -81,20 +81,9 @@ struct SuspensionTests {
                 .init(at: 73.1, user: "gus", key: "v2", ends: "mint"),
             ]),
         AdmissionStory(
-            "devices that are not named are no evidence", rules: rules,
-            users.map { .init(at: 0, user: $0, remedy: .mintOnce, ends: "mint") }
-                + users.map { .init(at: 10, user: $0, remedy: .mintOnce, ends: "mint") }
-                + users.map { .init(at: 20, user: $0, remedy: .mintOnce, ends: "mint") }),
-        AdmissionStory(
             "one device speaks for one user", rules: rules,
             users.map { .init(at: 0, user: $0, device: "d", remedy: .mintOnce, ends: "mint") }
                 + users.map { .init(at: 10, user: $0, device: "d", remedy: .mintOnce, ends: "refused") }),
-        AdmissionStory(
-            "what the vendor lets pass is no refusal", rules: rules,
-            tokens
-                + (1...4).map {
-                    .init(at: 10, user: users[$0 - 1], names: "T\($0)", isEnforced: false, ends: "mint")
-                }),
         AdmissionStory(
             "a token that this worker does not remember is refused and counts for nothing", rules: rules,
             users.prefix(2).map {
@@ -151,33 +140,6 @@ struct SuspensionTests {
         #expect(teller.tell(.init(at: 32, user: "cid", names: "T7", ends: "")) == "suspends")
     }
 
-    @Test func `apps are suspended apart`() {
-        var suspensions = Suspensions(Self.rules)
-        let ids = (1...4).map { SubjectID(high: UInt64($0), low: 0) }
-        for app in ["a", "b"] {
-            for id in ids {
-                suspensions.minted(
-                    for: id, of: app, keyVersion: "v1", isProbe: false, before: nil, at: AdmissionTeller.time(0),
-                    inBatch: 1)
-            }
-        }
-        suspensions.confirm(throughBatch: 1)
-        let (minted, now) = (AdmissionTeller.time(0), AdmissionTeller.time(10))
-        for id in ids.prefix(3) {
-            suspensions.refused(id, of: "a", mintedAt: minted, keyVersion: "v1", by: .token, at: now)
-        }
-        suspensions.refused(ids[0], of: "b", mintedAt: minted, keyVersion: "v1", by: .token, at: now)
-        let changes = suspensions.decide(at: now)
-        #expect(changes.filter { if case .suspendedHere = $0.change { true } else { false } }.map(\.app) == ["a"])
-        let standings = [("a", "v1"), ("b", "v1"), ("a", "v2")].map {
-            suspensions.standing(
-                of: $0, for: ids[3],
-                key: SigningKeyReference(ring: "r", version: $1, keyID: nil, algorithm: .hs256, retireAfter: nil),
-                at: now)
-        }
-        #expect(standings == [.closed, .open, .probe])
-    }
-
     @Test func `tokens that were not published count for nobody`() {
         var suspensions = Suspensions(Self.rules)
         let ids = (1...2).map { SubjectID(high: UInt64($0), low: 0) }
@@ -205,10 +167,6 @@ struct SuspensionTests {
         return ends
     }
 
-    @Test func `ten of a thousand users who refuse are limited, and the others are answered`() {
-        #expect(Self.verdicts(refusing: 10, of: 1000) == ["refused": 10, "mint": 990])
-    }
-
     @Test func `four hundred of a thousand users who refuse suspend nobody`() {
         #expect(Self.verdicts(refusing: 400, of: 1000) == ["refused": 400, "mint": 600])
     }
@@ -231,36 +189,5 @@ struct SuspensionTests {
         }
         #expect((10...50).contains(minted))
         #expect(teller.admission.suspensions.all.isEmpty)
-    }
-
-    @Test func `three nameless devices of each of ten users cost at most three tokens a user`() {
-        var teller = AdmissionTeller(AdmissionRules(subjects: 2000))
-        var ends: [String: Int] = [:]
-        for device in 0..<3 {
-            for user in 0..<10 {
-                // They come back one after the other, each behind the coalescing window of the one before.
-                let time = Double(device) * 20 + Double(user) / 10
-                let event = AdmissionStory.Event(at: time, user: "u-\(user)", remedy: .mintOnce, ends: "")
-                ends[teller.tell(event), default: 0] += 1
-            }
-        }
-        #expect(ends["mint", default: 0] <= 30)
-        #expect(ends["mint", default: 0] >= 10)
-        #expect(ends["refused"] == nil && ends["suspends"] == nil)
-        #expect(teller.admission.suspensions.all.isEmpty)
-    }
-
-    @Test func `a suspension of another worker holds here, and is probed here`() {
-        var teller = AdmissionTeller(Self.rules)
-        let suspension = Suspension(
-            app: "shop", since: AdmissionTeller.time(0), by: "worker-8", users: 12, keyVersion: "v1")
-        do {
-            let isChanged = teller.admission.suspensions.hold(suspension, of: "shop", at: AdmissionTeller.time(0))
-            #expect(isChanged)
-        }
-        #expect(teller.tell(.init(at: 1, ends: "")) == "suspended")
-        for user in ["ann", "bob", "cid"] { #expect(teller.tell(.init(at: 61, user: user, ends: "")) == "mint") }
-        #expect(teller.tell(.init(at: 62, user: "dan", ends: "")) == "suspended")
-        #expect(teller.tell(.init(at: 122, user: "dan", ends: "")) == "mint")
     }
 }

@@ -2,6 +2,8 @@ import AdapterKit
 import Pipeline
 import Testing
 
+@testable import Pipeline
+
 @Suite("Records of the control topic")
 struct ControlRecordTests {
     private static let suspension = Suspension(
@@ -67,5 +69,26 @@ struct ControlRecordTests {
                 try ControlRecord(key: key, value: nil, group: "remint", at: Self.now)
             }
         }
+    }
+}
+
+@Suite("States that a control topic lost")
+struct HeldWordsTests {
+    private static let now = UnixTime(seconds: 1_800_000_000)
+
+    private func app(_ name: String, suspended: Bool = true, until: UnixTime? = nil) -> ControlWord {
+        let suspension = Suspension(app: name, since: Self.now, users: 10, keyVersion: "k1", until: until)
+        return .app(ControlRecord(group: "g", app: name, suspension: suspended ? suspension : nil))
+    }
+
+    @Test func `a new topic gets the states that hold and that it does not mention`() {
+        var held = HeldWords()
+        for word in [
+            app("a"), app("b"), app("c"), app("c", suspended: false),
+            app("d", until: Self.now.advanced(bySeconds: 60)), app("e", until: Self.now),
+        ] { held.note(word) }
+        let missing = held.missing(in: [app("b", suspended: false)], at: Self.now)
+        #expect(missing.map(\.app) == ["a", "d"])
+        #expect(held.missing(in: missing + [app("b")], at: Self.now).isEmpty)
     }
 }

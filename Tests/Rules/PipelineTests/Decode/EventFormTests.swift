@@ -2,6 +2,8 @@ import AdapterKit
 import Pipeline
 import Testing
 
+@testable import Pipeline
+
 /// One way to write an event, and what is read out of it.
 struct EventForm: CustomTestStringConvertible, Sendable {
     let testDescription: String
@@ -176,5 +178,82 @@ struct EventFormTests {
         let error = #expect(throws: Rejection.self) { try EventDecoder(maximumBytes: count - 1).decode(record) }
         #expect(error?.code == .eventTooLarge)
         #expect(error?.detail.contains("\(count - 1)") == true)
+    }
+}
+
+/// One walk over all headers finds what a question for each of them finds.
+@Suite("The headers of an event")
+struct EventHeadersTests {
+    private static func text(_ name: EventHeaders.Name) -> String { "\(name.text)" }
+
+    private func agree(_ headers: [RecordHeader]) {
+        let body = RecordBody(key: Array("key".utf8), value: Array("{}".utf8), headers: headers)
+        let found = EventHeaders(body)
+        for name in EventHeaders.Name.allCases {
+            #expect(found.text(name) == body.text(Self.text(name)), "\(name)")
+            #expect(found.has(name) == body.has(Self.text(name)), "\(name)")
+            #expect(found.count(of: name) == body.count(of: Self.text(name)), "\(name)")
+            for text in ["", "a", "ab"] {
+                #expect(found.says(name, text) == body.says(Self.text(name), text), "\(name)")
+            }
+        }
+    }
+
+    @Test func `every header is found by its name alone`() {
+        for name in EventHeaders.Name.allCases {
+            agree([RecordHeader(Self.text(name), "a")])
+            agree([RecordHeader(Self.text(name).uppercased(), "a"), RecordHeader(Self.text(name) + "x", "b")])
+        }
+        agree(EventHeaders.Name.allCases.map { RecordHeader(Self.text($0), "ab") })
+    }
+
+    @Test func `the last value of a header counts, whatever the others are`() {
+        var random = SeededGenerator(seed: 8)
+        let values: [[UInt8]?] = [nil, [], Array("a".utf8), Array("ab".utf8), [0xFF, 0xFE]]
+        for _ in 0..<300 {
+            agree(
+                (0..<Int.random(in: 0...8, using: &random)).map { _ in
+                    let name = EventHeaders.Name.allCases[Int.random(in: 0..<4, using: &random) * 5]
+                    return RecordHeader(Self.text(name), values[Int.random(in: 0..<values.count, using: &random)])
+                })
+        }
+    }
+}
+
+/// A stated time of the failure that is no RFC 3339 date-time is a side fact: the event counts without it.
+@Suite struct UnreadableTimeTests {
+    private static let report = SampleReport.braze()
+
+    private static let envelopes = [
+        "1763640000", "1763640000123", #""1763640000123""#, #""2025-11-20T12:00:00+0000""#, #""2025-11-20T12:00:00""#,
+        #""2025-02-30T12:00:00Z""#, #""yesterday""#, #""""#, "{}", "true",
+    ].map { InputRecord.sample(#"{"app":"shop-ios","observed_at":\#($0),"report":\#(report)}"#) }
+
+    private static let otherForms: [InputRecord] = [
+        .raw(report, app: "shop-ios", [RecordHeader("remint-observed-at", "now")]),
+        .sample(
+            report,
+            headers: [
+                RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_app", "shop-ios"),
+                RecordHeader("ce_time", "1763640000"),
+            ]),
+        .sample(
+            #"{"specversion":"1.0","app":"shop-ios","time":1763640000,"data":\#(report)}"#,
+            headers: [RecordHeader("content-type", "application/cloudevents+json")]),
+    ]
+
+    @Test(arguments: envelopes + otherForms)
+    func `an event with an unreadable time has its record's timestamp`(_ record: InputRecord) throws {
+        let event = try EventDecoder(maximumBytes: 1 << 20).decode(record)
+        #expect(event.envelope.observedAt == UnixTime(milliseconds: 1_763_639_999_500))
+    }
+
+    @Test func `an unreadable time is counted beside a minted token`() async throws {
+        for (time, isUnreadable) in [("1763640000123", true), ("null", false), (#""2025-11-20T12:00:00Z""#, false)] {
+            let end = try await TestBench().settle(
+                .sample(#"{"app":"shop-ios","observed_at":\#(time),"report":\#(Self.report)}"#))
+            #expect(end.outcome == .minted)
+            #expect(end.hasUnreadableTime == isUnreadable)
+        }
     }
 }

@@ -1,3 +1,4 @@
+import Pipeline
 import Testing
 
 @testable import Pipeline
@@ -189,5 +190,49 @@ struct SessionStepTests {
     func play(_ story: SessionStory) {
         var teller = SessionTeller(story)
         #expect(teller.tell(story.acts) == story.expected)
+    }
+}
+
+@Suite("Inputs that are finished at the wrong time")
+struct LateFinishTests {
+    private static let partition = TopicPartition(topic: "t", partition: 0)
+
+    private func origin(_ offset: Int64) -> RecordPosition { RecordPosition(topic: "t", partition: 0, offset: offset) }
+
+    @Test func `an input that is finished before it is taken stays open`() {
+        var progress = PartitionProgress()
+        progress.taken(origin(5))
+        progress.finished(origin(6))
+        progress.taken(origin(6))
+        progress.finished(origin(5))
+        #expect(progress.committable == [Self.partition: 6])
+        #expect(progress.hasOpenInputs)
+    }
+
+    @Test func `a finish that falls into a hole of the offsets changes nothing`() {
+        var progress = PartitionProgress()
+        for offset: Int64 in [5, 9] { progress.taken(origin(offset)) }
+        for offset: Int64 in [4, 6, 8, 10, .min, .max] { progress.finished(origin(offset)) }
+        #expect(progress.committable.isEmpty)
+        progress.finished(origin(5))
+        #expect(progress.committable == [Self.partition: 6])
+    }
+}
+
+@Suite("Errors in the program that the state machine finds")
+struct SessionFaultTests {
+    @Test func `the end of a batch that never was stops the process instead of the course`() async {
+        await #expect(processExitsWith: .failure) {
+            var machine = SessionStateMachine(
+                .init(shares: LaneShares(batchEvents: 4, bulkShare: 0.1), linger: .zero, retries: .standard))
+            machine.processed(1, [Settlement](), seconds: 0)
+            // A release build has no assertions: the fault ends the session.
+            precondition(machine.fault == nil)
+        }
+    }
+
+    @Test(arguments: [(1, 1), (2, 1), (7, 3), (2000, 1000)])
+    func `a batch has half of the events read ahead`(readAhead: Int, batch: Int) {
+        #expect(LaneShares(readAhead: readAhead, bulkShare: 0.1) == LaneShares(batchEvents: batch, bulkShare: 0.1))
     }
 }

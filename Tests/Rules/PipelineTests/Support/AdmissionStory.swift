@@ -79,7 +79,7 @@ struct AdmissionTeller {
         // Admission's memory stays provisional; stories confirm it themselves.
         admission.suspensions.confirm(throughBatch: batch)
         let changes = admission.suspensions.decide(at: Self.time(event.at))
-        let isSuspended = changes.contains { if case .suspendedHere = $0.change { true } else { false } }
+        let isSuspended = changes.contains { if case .suspendedHere = $0 { true } else { false } }
         return isSuspended ? "suspends" : end
     }
 

@@ -202,16 +202,17 @@ struct FleetSimulation {
             workers[index].suspensions.keyChanged(of: Self.app, to: version, at: now)
         }
         let judged = workers[index].suspensions.judgeProbes(at: now)
-        for (_, change) in judged + workers[index].suspensions.decide(at: now) {
+        for change in judged + workers[index].suspensions.decide(at: now) {
             switch change {
             case .narrowed(let suspension): tell(.hold(suspension))
             case .suspended(let suspension):
                 suspensions.append(suspension)
                 tell(.hold(suspension))
             case .suspendedHere(let suspension): suspensions.append(suspension)
-            case .ended: tell(.hold(nil))
-            case .warned(let counts): warnings.append(counts)
-            case .calmed: calmed += 1
+            case .resumed: tell(.hold(nil))
+            case .refusing(_, let counts): warnings.append(counts)
+            case .accepting: calmed += 1
+            case .told: break
             }
         }
         for report in workers[index].suspensions.dueReports(at: now) {

@@ -1,5 +1,6 @@
 import AdapterKit
 import Spans
+import Synchronization
 import Testing
 
 @testable import Pipeline
@@ -94,4 +95,30 @@ import Testing
         #expect(wait.end == trace.start && wait.end == TestBench.now.advanced(bySeconds: max(0, due)))
         #expect(wait.end.microseconds(since: wait.start) == seconds * 1_000_000)
     }
+}
+
+/// A span port for tests: ids are the same on every run, and every span is kept.
+final class RecordedSpans: SpanPort {
+    private struct State {
+        var random = SeededGenerator(seed: 11)
+        var contexts = 0
+        var spans: [EndedSpan] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// The number of ids requested.
+    var contexts: Int { state.withLock { $0.contexts } }
+    var all: [EndedSpan] { state.withLock { $0.spans } }
+
+    func named(_ name: String) -> [EndedSpan] { all.filter { $0.name == name } }
+
+    func context(below parent: TraceContext?) -> TraceContext {
+        state.withLock { state in
+            state.contexts += 1
+            return parent?.child(using: &state.random) ?? .root(using: &state.random)
+        }
+    }
+
+    func ended(_ span: EndedSpan) { state.withLock { $0.spans.append(span) } }
 }

@@ -22,21 +22,6 @@ struct InnocentKeyTests {
             EvidenceBench.declared("iterable", settings: #"{"identified_by":"user_id"}"#), rules)
     }
 
-    @Test func `fourteen users whose tokens Iterable revokes all get another, and the app goes on`() async throws {
-        var bench = try bench(AdmissionRules(subjects: 1000))
-        let users = (1...14).map { "u-\($0)" }
-        for user in users { try await bench.tell(Self.iterable("AUTH_TOKEN_MISSING", user), of: user) }
-        bench.pass(300)
-        for user in users {
-            let token = try #require(bench.held[user]).token
-            let end = try await bench.tell(Self.iterable("AUTH_TOKEN_INVALIDATED", user, token), of: user)
-            #expect(end.outcome == .minted, "\(user)")
-        }
-        #expect(bench.deadLetters.isEmpty && bench.processor.suspensions.isEmpty)
-        let innocent = try await bench.tell(Self.iterable("AUTH_TOKEN_EXPIRED", "innocent"), of: "innocent")
-        #expect(innocent.outcome == .minted)
-    }
-
     @Test func `tokens that are revoked as soon as they are minted end at the user's limit`() async throws {
         var bench = try bench()
         for user in ["ann", "bob", "cid", "dan"] {
@@ -53,23 +38,6 @@ struct InnocentKeyTests {
             #expect(end.detail?.contains("the key is not the cause") == true)
             #expect(end.detail?.contains("shared secret") == false)
         }
-    }
-
-    /// iterable-swift replays requests with an old token and names the current one.
-    @Test func `an SDK that names the current token instead of the failed one suspends nobody`() async throws {
-        var bench = try bench()
-        let users = ["ann", "bob", "cid", "dan", "eve"]
-        for user in users { try await bench.tell(Self.iterable("AUTH_TOKEN_MISSING", user), of: user) }
-        for _ in 0..<120 {
-            bench.pass(5)
-            for user in users {
-                let current = try #require(bench.held[user]).token
-                try await bench.tell(Self.iterable("AUTH_TOKEN_EXPIRED", user, current), of: user)
-            }
-        }
-        #expect(bench.deadLetters.isEmpty && bench.processor.suspensions.isEmpty)
-        #expect(bench.mints <= users.count * 12, "one a minute and user")
-        #expect(bench.ends.contains { $0.outcome == .superseded(.clockSkew) })
     }
 
     @Test(arguments: [
@@ -150,31 +118,6 @@ struct InnocentKeyTests {
         }
         #expect(bench.processor.suspensions.isEmpty)
         #expect(!bench.ends.contains { $0.outcome == .deadLettered(.rejectedByVendor) })
-    }
-
-    /// A Web SDK that reports code 22 for tokens that have hours left.
-    @Test func `Braze's code 22 about an unexpired token of ours blames the clock or the SDK, not the key`()
-        async throws
-    {
-        var bench = try EvidenceBench(
-            BrazeAdapter(settings: .init()), AdmissionRules(subjects: 1000), provesTokens: true)
-        let users = (1...30).map { "u-\($0)" }
-        for user in users { try await bench.tell(#"{"errorCode":22,"userId":"\#(user)"}"#, of: user) }
-        bench.pass(90)
-        for _ in 0..<3 {
-            for user in users {
-                let token = try #require(bench.held[user]).token
-                let end = try await bench.tell(
-                    #"{"errorCode":22,"reason":"sdk_auth_error","userId":"\#(user)","signature":"\#(token)"}"#, of: user
-                )
-                #expect(end.isClockSkew && end.detail == nil, "\(end.detail ?? "")")
-            }
-            bench.pass(7)
-            bench.processor.checkSuspensions()
-        }
-        #expect(bench.deadLetters.isEmpty && bench.processor.suspensions.isEmpty)
-        #expect(
-            bench.mints == 2 * users.count, "one token for the failure, and one in case the SDK named the wrong one")
     }
 
     // MARK: Clocks

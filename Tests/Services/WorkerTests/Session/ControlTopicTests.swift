@@ -54,58 +54,25 @@ import WorkerTestSupport
         }
     }
 
-    private static let newsEvents = [
-        "lane.paused", "lane.resumed", "lane.pause-over", "app.paused", "app.suspended-elsewhere", "app.resumed",
-        "app.pause-over",
-    ]
-
-    /// The lines of `log` about pauses and suspensions.
-    private static func news(in log: RecordingLog) -> [RecordingLog.Line] {
-        log.lines.filter { line in newsEvents.contains { $0 == line.event } }
-    }
-
-    @Test func `a restart logs one line for each current pause and suspension, and none for past ones`()
-        async throws
-    {
-        let since = UnixTime(seconds: 1_763_640_000)
-        func lane(_ lane: Lane, _ why: String?, until: UnixTime? = nil) -> ControlWord {
-            let pause = why.map { LanePause(lane: lane, since: since, by: "ops", why: $0, until: until) }
-            return .lane(LaneRecord(group: "remint", lane: lane, pause: pause))
+    @Test func `a start logs the pause that the topic's history ends with, and no other`() async throws {
+        let pauses = ["once", nil, "again"].map { why in
+            why.map { LanePause(lane: .bulk, since: UnixTime(seconds: 1_763_640_000), by: "ops", why: $0) }
         }
-        func app(_ app: String, _ why: String?, cause: Suspension.Cause = .paused, until: UnixTime? = nil)
-            -> ControlWord
-        {
-            let suspension = why.map {
-                Suspension(app: app, cause: cause, since: since, by: "ops", why: $0, until: until)
-            }
-            return .app(ControlRecord(group: "remint", app: app, suspension: suspension))
-        }
-        let past = UnixTime(seconds: 1_763_650_000)
         try await RunningWorker.with { broker, configuration in
             try await broker.createTopic(configuration.topics.control, partitions: 1)
             try await RunningWorker.control(
-                broker, configuration,
-                [
-                    lane(.live, "once"), lane(.live, nil), lane(.bulk, "first"), lane(.bulk, nil), lane(.bulk, "again"),
-                    lane(.retries, "an hour", until: past), app("push", "once"), app("push", nil),
-                    app("push", "by itself", cause: .suspended), app("push", nil), app("push", "a day", until: past),
-                ])
+                broker, configuration, pauses.map { .lane(LaneRecord(group: "remint", lane: .bulk, pause: $0)) })
         } _: { worker in
             await worker.log.line(event: "worker.consuming")
             await worker.assigned()
-            let told = Self.news(in: worker.log)
-            #expect(told.map(\.event) == ["lane.paused"] && told.first?.metadata["remint.detail"] == "again")
+            let told = worker.log.lines.filter { $0.event == "lane.paused" || $0.event == "lane.resumed" }
+            #expect(told.map { $0.metadata["remint.detail"] } == ["again"])
             // What is said from now on is news.
-            try await RunningWorker.control(worker.broker, worker.configuration, [app("push", "now")])
+            let app = Suspension(app: "push", cause: .paused, since: UnixTime(seconds: 1_763_640_000))
+            try await RunningWorker.control(
+                worker.broker, worker.configuration,
+                [.app(ControlRecord(group: "remint", app: "push", suspension: app))])
             _ = await worker.log.line(event: "app.paused")
-            try await worker.replaced { next in
-                await next.assigned()
-                let told = Self.news(in: next.log)
-                #expect(told.compactMap(\.event).sorted() == ["app.paused", "lane.paused"])
-                try await RunningWorker.control(next.broker, next.configuration, [app("push", nil), lane(.bulk, nil)])
-                _ = await next.log.line(event: "app.resumed")
-                _ = await next.log.line(event: "lane.resumed")
-            }
         }
     }
 

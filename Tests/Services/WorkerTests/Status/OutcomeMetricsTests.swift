@@ -75,7 +75,7 @@ struct OutcomeMetricsTests {
         metrics.ends.count([end("a", .minted, .rs256), end("b", .minted, .hs256), end("b", .skipped("why"))])
         var tally = LookupTally()
         for app in ["a", "b"] { tally.count(verdict: "exists", of: app) }
-        metrics.add(tally)
+        metrics.lookups.add(tally)
         metrics.keep(apps: ["a"], accounts: [])
         // An event that was in work ended since.
         metrics.ends.count([end("b", .minted, .hs256)])
@@ -117,9 +117,72 @@ struct OutcomeMetricsTests {
         func condition(_ account: String) -> LookupCondition {
             LookupCondition(account: account, circuit: "closed", trouble: nil, waiting: 1, inFlight: 1)
         }
-        metrics.set([condition("a"), condition("b")], remembered: 0)
-        metrics.set([condition("b")], remembered: 0)
+        metrics.lookups.set([condition("a"), condition("b")], remembered: 0)
+        metrics.lookups.set([condition("b")], remembered: 0)
         let text = metrics.registry.exposition()
         #expect(!text.contains(#"account="a""#) && text.contains(#"account="b""#))
+    }
+}
+
+@Suite("Counting a few different things")
+struct TallyTests {
+    @Test func `counts are what a dictionary counts, in any order`() {
+        var tally = Tally<Int>()
+        var expected: [[String]: Int] = [:]
+        for number in [1, 1, 2, 1, 3, 3, 2, 2, 2, 1] {
+            tally.count(number)
+            expected[[String(number)], default: 0] += 1
+        }
+        #expect(sums(tally) { [String($0)] } == expected)
+        #expect(sums(tally) { $0 == 2 ? ["two"] : nil } == [["two"]: 4])
+        #expect(sums(tally) { _ in ["all"] } == [["all"]: 10])
+    }
+
+    @Test func `a thousand kinds in turns are counted each`() {
+        var tally = Tally<Int>()
+        for number in 0..<3000 { tally.count(number % 1000) }
+        let counts = tally.counts { [String($0)] }
+        #expect(counts.count == 1000)
+        #expect(counts.allSatisfy { $0.value == 3 })
+    }
+
+    @Test func `counts from before a reset are not counted again`() {
+        var tally = Tally<Int>()
+        for number in [1, 2, 2] { tally.count(number) }
+        tally.reset()
+        #expect(tally.counts { [String($0)] }.isEmpty)
+        for number in [2, 3] { tally.count(number) }
+        #expect(sums(tally) { [String($0)] } == [["2"]: 1, ["3"]: 1])
+    }
+
+    private func sums(_ tally: Tally<Int>, _ labels: (Int) -> [String]?) -> [[String]: Int] {
+        tally.counts(labels).reduce(into: [:]) { $0[$1.key, default: 0] += $1.value }
+    }
+}
+
+@Suite("Metrics of answers to reports")
+struct AnswerMetricsTests {
+    private static let now = UnixTime(seconds: 1_763_640_000)
+
+    private func end(_ app: String?, _ outcome: Outcome = .minted, waited seconds: Double?) -> Settlement {
+        Settlement(
+            origin: RecordPosition(topic: "t", partition: 0, offset: 0), eventID: nil, app: app, outcome: outcome,
+            output: nil, reportedAt: seconds.map { Self.now.advanced(byMicroseconds: Int64(-$0 * 1e6)) })
+    }
+
+    @Test func `each token that answers a report counts once for its app, and none took less than nothing`() {
+        let registry = MetricsRegistry()
+        let metrics = AnswerMetrics(registry)
+        metrics.count([end("a", waited: 0.25), end("b", waited: -5), end("a", waited: 600)], at: Self.now)
+        metrics.count([end("a", waited: nil), end("b", .superseded(.burst), waited: nil)], at: Self.now)
+        let samples = registry.exposition().split(separator: "\n").filter { !$0.hasPrefix("#") }.map(String.init)
+        let sums = samples.filter { !$0.contains("_bucket") }
+        #expect(
+            sums == [
+                #"remint_answer_seconds_sum{app="a"} 600.25"#, #"remint_answer_seconds_count{app="a"} 2"#,
+                #"remint_answer_seconds_sum{app="b"} 0"#, #"remint_answer_seconds_count{app="b"} 1"#,
+            ])
+        #expect(samples.contains(#"remint_answer_seconds_bucket{app="a",le="0.25"} 1"#))
+        #expect(samples.contains(#"remint_answer_seconds_bucket{app="b",le="0.01"} 1"#))
     }
 }

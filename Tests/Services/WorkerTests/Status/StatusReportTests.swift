@@ -162,8 +162,8 @@ struct StatusReportTests {
         let reporter = StatusReporter(metrics: metrics)
         let start = ContinuousClock.now
         reporter.note(at: start)
-        metrics.took(500, .live)
-        metrics.set(lag: [["live", "t", "0"]: 7, ["live", "t", "1"]: 5, ["bulk", "b", "0"]: 1])
+        metrics.events.add(500, "live")
+        metrics.partitions.lag.replace([["live", "t", "0"]: 7, ["live", "t", "1"]: 5, ["bulk", "b", "0"]: 1])
         metrics.latency.observe(Array(repeating: 0.02, count: 100), ["live"])
         reporter.note(at: start + .seconds(5))
         let lanes = try #require(try object(reporter)["lanes"] as? [[String: Any]])

@@ -102,7 +102,7 @@ enum PageStory: String, CaseIterable, Sendable {
                 lag[[lane.rawValue, place.topic, "\(place.partition)"]] = Double(waiting / Int64(Self.partitionCount))
             }
         }
-        metrics.set(lag: lag)
+        metrics.partitions.lag.replace(lag)
         let start = ContinuousClock.now - .seconds(seconds)
         let moments = self == .idle ? Array(0...8) : Array(stride(from: 0, to: 3540, by: 10)) + Array(3540...3600)
         for (step, moment) in moments.enumerated() {
@@ -131,7 +131,7 @@ enum PageStory: String, CaseIterable, Sendable {
                 output: nil, algorithm: nil)
             metrics.ends.count(Array(repeating: settlement, count: count))
         }
-        metrics.took(wave + burst + wave / 5 + 3, .live)
+        metrics.events.add(wave + burst + wave / 5 + 3, "live")
         metrics.latency.observe(Array(repeating: 0.04, count: wave), ["live"])
         let last = apps.last?.name
         end(last, .minted, wave + burst)
