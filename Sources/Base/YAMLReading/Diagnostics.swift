@@ -132,3 +132,101 @@ extension Diagnostics {
         }
     }
 }
+
+/// A place in a file, from 1.
+public struct FileLocation: Sendable, Hashable {
+    /// The file.
+    public let file: String
+    /// The line.
+    public let line: Int
+    /// The column.
+    public let column: Int
+
+    /// `column` of `line` of `file`.
+    public init(file: String, line: Int, column: Int) {
+        self.file = file
+        self.line = line
+        self.column = column
+    }
+}
+
+/// A finding about a configuration: its place, the problem and the likely fix. It prints in the form of compilers'
+/// messages.
+public struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
+    /// The severity of a diagnostic.
+    public enum Severity: String, Sendable {
+        /// The worker does not start.
+        case error
+        /// The worker starts; someone should look.
+        case warning
+        /// The value is valid, and has a consequence that an operator should know.
+        case notice
+    }
+
+    /// A kind of finding that a configuration may have in many places, for one line about all of them.
+    public struct Kind: Sendable, Hashable {
+        /// The words behind the number of findings.
+        let words: String
+
+        /// The kind with `words` behind the number of its findings, such as `files are old`.
+        public init(_ words: String) { self.words = words }
+    }
+
+    /// The place in the file.
+    public let place: FileLocation
+    /// The severity.
+    public let severity: Severity
+    /// The mistake and its correction.
+    public let message: String
+    /// The kind; nil for a finding that is always printed by itself.
+    public let kind: Kind?
+
+    /// `message` about `place`.
+    public init(_ severity: Severity, at place: FileLocation, _ message: String, kind: Kind? = nil) {
+        self.place = place
+        self.severity = severity
+        self.message = message
+        self.kind = kind
+    }
+
+    /// The diagnostic as `FILE:LINE:COLUMN: SEVERITY: MESSAGE`.
+    public var description: String { "\(place.file):\(place.line):\(place.column): \(severity): \(message)" }
+}
+
+/// Findings as a person reads them: many of one kind are one line, at the place of the first.
+public struct DiagnosticLines: Sendable {
+    /// The largest number of findings of one kind that have a line each.
+    private static let most = 3
+
+    /// The findings of one kind and severity.
+    private struct Group: Hashable {
+        let kind: Diagnostic.Kind
+        let severity: Diagnostic.Severity
+    }
+
+    /// The lines, in the order of the findings.
+    public let lines: [String]
+
+    /// The lines about `diagnostics`.
+    ///
+    /// - Parameter remedy: the words that show how to see every finding of a kind.
+    public init(_ diagnostics: [Diagnostic], remedy: String) {
+        let counts = diagnostics.reduce(into: [Group: Int]()) { counts, diagnostic in
+            if let group = Self.group(of: diagnostic) { counts[group, default: 0] += 1 }
+        }
+        var seen: Set<Group> = []
+        lines = diagnostics.compactMap { diagnostic in
+            guard let group = Self.group(of: diagnostic), let count = counts[group], count > Self.most else {
+                return diagnostic.description
+            }
+            guard seen.insert(group).inserted else { return nil }
+            let summary = Diagnostic(
+                group.severity, at: diagnostic.place, "\(count) \(group.kind.words), the first one here; \(remedy)")
+            return summary.description
+        }
+    }
+
+    private static func group(of diagnostic: Diagnostic) -> Group? {
+        diagnostic.kind.map { Group(kind: $0, severity: diagnostic.severity) }
+    }
+}

@@ -44,9 +44,10 @@ package final class Section {
 
     /// Declares every key of the section, so that the error about an unknown key lists them all, and `finish` reports each
     /// required one that is missing.
-    package func declare(_ keys: [(name: String, isRequired: Bool, summary: String)]) {
+    @discardableResult package func declare(_ keys: [KeyDescription]) -> Section {
         for key in keys where !known.contains(key.name) { known.append(key.name) }
-        required = keys.filter { $0.isRequired }.map { ($0.name, $0.summary) }
+        required = keys.filter(\.isRequired).map { ($0.name, $0.summary) }
+        return self
     }
 
     /// Reports that the key `name` is missing, once. Where the file lacks a declared section, or has another value in its place,

@@ -58,7 +58,7 @@ extension EffectiveConfiguration {
                 switch key.form {
                 case .properties:
                     addTexts(of: section.section(key.name), path + [key.name], isShown: LibrdkafkaProperty.isPublic)
-                case .texts where key.isSecret:
+                case .mapping where key.isSecret:
                     addTexts(of: section.section(key.name), path + [key.name]) { _ in false }
                 case .settings: addSettings(section.section(key.name), path + [key.name])
                 default: add(key, section.value(key.name), path)

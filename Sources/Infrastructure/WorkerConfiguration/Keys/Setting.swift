@@ -16,7 +16,7 @@ struct Setting<Root>: DeclaredMember, Sendable {
     var name: String { description.name }
 
     /// The declared key `key` with its member.
-    init<Value>(_ key: DeclaredKey<Value>, _ member: Member<Value>) {
+    init<Value>(_ key: FileKey<Value>, _ member: Member<Value>) {
         description = key.description
         read = { section, root in
             if let value = section.read(key) { root[keyPath: member] = value }
@@ -25,7 +25,7 @@ struct Setting<Root>: DeclaredMember, Sendable {
     }
 
     /// The declared key `key` with its member, which is nil where the file leaves the key out.
-    init<Value>(_ key: DeclaredKey<Value>, ifPresent member: Member<Value?>) {
+    init<Value>(_ key: FileKey<Value>, ifPresent member: Member<Value?>) {
         description = key.description
         read = { section, root in
             if let value = section.read(key) { root[keyPath: member] = value }
@@ -79,12 +79,12 @@ extension Setting where Root: WithDefaults {
     static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
         _ name: String, _ member: Member<Choice>, change: KeyChange = .needsRestart, _ summary: String
     ) -> Setting {
-        Setting(DeclaredKey.choice(name, standard: Root()[keyPath: member], change: change, summary), member)
+        Setting(FileKey.choice(name, standard: Root()[keyPath: member], change: change, summary), member)
     }
 
     /// Returns a setting with a string that must not be empty.
     static func text(
-        _ name: String, _ member: Member<String>, form: ValueForm = .text, change: KeyChange = .needsRestart,
+        _ name: String, _ member: Member<String>, form: FileForm = .text(), change: KeyChange = .needsRestart,
         _ summary: String
     ) -> Setting {
         Setting(.text(name, form: form, standard: Root()[keyPath: member], change: change, summary), member)
@@ -102,7 +102,7 @@ extension Setting where Root: WithDefaults {
 extension Setting {
     /// Returns a setting with a string that may be left out and must not be empty.
     static func text(
-        _ name: String, ifPresent member: Member<String?>, form: ValueForm = .text, example: String,
+        _ name: String, ifPresent member: Member<String?>, form: FileForm = .text(), example: String,
         change: KeyChange = .needsRestart, _ summary: String
     ) -> Setting {
         Setting(.text(name, form: form, example: example, change: change, summary), ifPresent: member)

@@ -37,25 +37,25 @@ extension Configuration.Admin {
         "Certificate and private key of the admin server. Without this section, the admin server uses plain text.",
         examples: ("tls/admin.pem", "tls/admin-key.pem"))
 
-    static let listenKey = DeclaredKey.address(
+    static let listenKey = FileKey.address(
         "listen", standard: "\(Configuration.Admin().host):\(Configuration.Admin().port)",
         """
         Address and port of the admin server. If other machines can reach this address, token_file or open: true is \
         required.
         """)
-    static let hostsKey = DeclaredKey.texts(
+    static let hostsKey = FileKey.list(
         "hosts", example: "[remint.internal]", orElse: "a list of host names, such as [remint.internal]",
         """
         Host names that a request may have in its header Host, in addition to addresses and localhost. They also apply \
         to pickup.metrics.
         """)
-    static let tokenKey = DeclaredKey.text(
+    static let tokenKey = FileKey.text(
         "token_file", form: .path, example: "secrets/admin-token",
         """
         File with a token of 16 bytes or more, mode 600. Each request must then have the header Authorization: Bearer \
         TOKEN. Only /health, /codes and the status page without its figures need no token.
         """)
-    static let runbookKey = DeclaredKey.endpoint(
+    static let runbookKey = FileKey.endpoint(
         "runbook", example: "https://wiki.example.com/remint/",
         """
         URL of the folder in which your engineers read OPERATION.md. The status page then links each problem to its \

@@ -64,16 +64,16 @@ extension Configuration.App {
     /// Returns the full name of the app `name`.
     static func fullName(of name: String) -> String { "\(section.name).\(name)" }
 
-    static let adapterKey = DeclaredKey.text(
+    static let adapterKey = FileKey.text(
         "adapter", form: .adapter, example: "braze", isRequired: true, change: .reloads,
         """
         Vendor of the app: braze, onesignal, bloomreach, dotdigital, infobip, or a vendor of adapters/declared, such \
         as ably. The path of your own vendor file is also possible, such as ./our-vendor.yaml.
         """)
-    static let keyKey = DeclaredKey.text(
+    static let keyKey = FileKey.text(
         "key", example: "shop-braze", isRequired: true, change: .reloads,
         "Name of the app's key ring in the section keys. The ring's keys must be for the vendor's algorithm.")
-    static let settingsKey = DeclaredKey.mapping(
+    static let settingsKey = FileKey.mapping(
         "settings", .settings, example: "{}", change: .reloads,
         "Settings of the adapter. The adapter's README.md lists the settings.")
 }

@@ -1,8 +1,8 @@
 /// The section `tls` of a server: the PEM files of its certificate chain and its key.
 struct CertificateKeys: Sendable {
     let section: SectionDescription
-    let chain: DeclaredKey<String>
-    let key: DeclaredKey<String>
+    let chain: FileKey<String>
+    let key: FileKey<String>
 
     init(_ summary: String, examples: (chain: String, key: String)) {
         chain = .text(

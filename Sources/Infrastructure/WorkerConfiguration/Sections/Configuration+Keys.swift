@@ -1,12 +1,12 @@
 extension Configuration {
     /// Every key there is, section by section, in the order of the documentation.
-    public static let sections: [SectionDescription] = [
+    package static let sections: [SectionDescription] = [
         Kafka.section, SectionDescription("", "", keys: [deliveryKey.description]), Topics.section, Key.section,
         App.section,
         Worker.section, Admin.section, Pickup.section, Log.section, Telemetry.section, Tests.section,
     ]
 
-    static let deliveryKey = DeclaredKey.choice(
+    static let deliveryKey = FileKey.choice(
         "delivery", standard: Configuration().delivery,
         """
         Delivery guarantee. exactly_once: the worker commits tokens, dead letters, retries and the offsets of their \

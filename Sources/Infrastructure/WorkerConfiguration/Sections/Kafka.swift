@@ -60,7 +60,7 @@ extension Configuration.Kafka {
         "kafka", "", keys: [serversKey.description] + settings.map(\.description) + [propertiesKey.description],
         sections: [Configuration.OAuth.section], ifAbsent: .refused)
 
-    static let serversKey = DeclaredKey.text(
+    static let serversKey = FileKey.text(
         "bootstrap_servers", example: "${REMINT_BROKERS:-\(Configuration.Kafka().bootstrapServers)}",
         isRequired: true,
         """
@@ -114,7 +114,7 @@ extension Configuration.Kafka {
         "topic.blacklist", "transactional.id",
     ]
 
-    static let propertiesKey = DeclaredKey.mapping(
+    static let propertiesKey = FileKey.mapping(
         "properties", .properties, example: "{ client.id: remint }", isSecret: true,
         """
         Properties of librdkafka, such as security.protocol: sasl_ssl. With the suffix _file (sasl.password_file), \

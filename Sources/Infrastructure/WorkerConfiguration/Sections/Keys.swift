@@ -53,13 +53,13 @@ extension Configuration.Key {
     /// Returns the full name of the ring `name`.
     static func fullName(of name: String) -> String { "\(section.name).\(name)" }
 
-    static let pathKey = DeclaredKey(
-        KeyDescription("path", .path, example: "keys/shop-braze", change: .reloads, "Folder of the ring.")
+    static let pathKey = FileKey(
+        "path", .path, example: "keys/shop-braze", change: .reloads, "Folder of the ring."
     ) { section, name in
         section.requiredText(
             name, example: "keys/shop-braze, or name a signer's socket with \(section.path(of: signerKey))")?.text
     }
-    static let signerKey = DeclaredKey.text(
+    static let signerKey = FileKey.text(
         "signer", form: .path, example: "/run/remint/signer.sock",
         "Socket of the signer that holds the ring, instead of path.")
 }
@@ -79,10 +79,9 @@ extension Configuration.SigningPolicy {
         .text("issuer", ifPresent: \.issuer, example: "shop", "Required value of a token's iss. Default: any value."),
     ]
 
-    private static let algorithmsKey = DeclaredKey(
-        KeyDescription(
-            "algorithms", .list(of: .choice(Algorithm.allCases.flatMap(\.names))), example: "[RS256]",
-            "Algorithms that the signer may sign with. Default: the algorithms of the ring's keys."),
+    private static let algorithmsKey = FileKey(
+        "algorithms", .list(of: .choice(Algorithm.allCases.flatMap(\.names))), example: "[RS256]",
+        "Algorithms that the signer may sign with. Default: the algorithms of the ring's keys.",
         readAlgorithms)
 
     /// Returns the algorithms in the key `name` of `section`; nil where it is absent or wrong.

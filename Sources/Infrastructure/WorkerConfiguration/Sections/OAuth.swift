@@ -83,7 +83,7 @@ extension Configuration.OAuth {
             authorityKey.description, regionKey.description, extensionsKey.description,
         ], isRare: true, ifAbsent: .nothing)
 
-    static let sourceKey: DeclaredKey<Kind> = .choice(
+    static let sourceKey: FileKey<Kind> = .choice(
         "source", example: "oidc", isRequired: true,
         """
         Kind of the source. file: a file with a JWT that another program renews. oidc: an authorization server, with \
@@ -92,8 +92,8 @@ extension Configuration.OAuth {
         endpoint, in this order.
         """)
 
-    static let extensionsKey = DeclaredKey.mapping(
-        "extensions", .texts, example: "{ logicalCluster: lkc-1, identityPoolId: pool-1 }",
+    static let extensionsKey = FileKey.mapping(
+        "extensions", .mapping(of: .scalar), example: "{ logicalCluster: lkc-1, identityPoolId: pool-1 }",
         "SASL extensions, if the brokers require any (RFC 7628, section 3.1).")
 
     /// The keys of a source, which no other source has.
@@ -136,7 +136,7 @@ extension Configuration.OAuth {
         "audience", ifPresent: \.audience, example: "kafka.example.com",
         "Audience of the token that Remint requests. Default: the server's. Only for source: oidc.")
 
-    static let authorityKey = DeclaredKey.text(
+    static let authorityKey = FileKey.text(
         "certificate_authority", form: .path, example: "ca.pem",
         """
         File with the certificate authorities of the endpoint's certificate, in PEM. Default: the authorities of the \
@@ -148,9 +148,9 @@ extension Configuration.OAuth {
 
     /// Returns a key that its source requires, and that no other source has.
     private static func sourceText(
-        _ name: String, form: ValueForm = .text, example: String, _ summary: String
-    ) -> DeclaredKey<String> {
-        DeclaredKey(KeyDescription(name, form, example: example, summary)) {
+        _ name: String, form: FileForm = .text(), example: String, _ summary: String
+    ) -> FileKey<String> {
+        FileKey(name, form, example: example, summary) {
             $0.requiredText($1, example: example)?.text
         }
     }

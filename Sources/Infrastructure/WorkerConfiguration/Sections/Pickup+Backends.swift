@@ -12,10 +12,9 @@ extension Configuration.Pickup {
 }
 
 extension Configuration.Pickup.APIKey {
-    static let hashKey = DeclaredKey(
-        KeyDescription(
-            "hash", .digest, example: "64 hexadecimal digits", isRequired: true,
-            "SHA-256 of the key. Remint stores the key itself nowhere.")
+    static let hashKey = FileKey(
+        "hash", .digest, example: "64 hexadecimal digits", isRequired: true,
+        "SHA-256 of the key. Remint stores the key itself nowhere."
     ) { section, name -> String? in
         guard let (hash, node) = section.requiredText(name, example: "64 hexadecimal digits") else { return nil }
         guard hash.utf8.count == 64, hash.allSatisfy(\.isHexDigit) else {
@@ -26,7 +25,7 @@ extension Configuration.Pickup.APIKey {
         return hash
     }
 
-    static let appsKey = DeclaredKey.texts(
+    static let appsKey = FileKey.list(
         "apps", example: "[shop-ios]", "Apps that the backend can reach with this key. Default: all apps.")
 
     static let rate: Setting<Self> = .integer(

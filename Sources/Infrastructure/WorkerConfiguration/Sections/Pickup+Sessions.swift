@@ -28,7 +28,7 @@ extension Configuration.Pickup {
 }
 
 extension Configuration.Pickup.OpenedApp {
-    static let issuerKey = DeclaredKey.text(
+    static let issuerKey = FileKey.text(
         "issuer", example: "https://login.example.com", isRequired: true,
         "Issuer of pickup.session, or of one of pickup.sessions.")
 
@@ -58,7 +58,7 @@ extension Configuration.Pickup.Session {
     static let keys =
         [issuerKey.description, audience.description, keySetKey.description] + settings.map(\.description)
 
-    static let issuerKey = DeclaredKey.text(
+    static let issuerKey = FileKey.text(
         "issuer", example: "https://login.example.com", isRequired: true,
         "Issuer of the session: the value of its claim iss, byte for byte.")
 
@@ -69,7 +69,7 @@ extension Configuration.Pickup.Session {
         if the issuer signs sessions for nobody else.
         """)
 
-    static let keySetKey = DeclaredKey.text(
+    static let keySetKey = FileKey.text(
         "jwks", example: "https://login.example.com/.well-known/jwks.json", isRequired: true,
         """
         JWK Set of the issuer: an https URL or a file. The gateway fetches the set every ten minutes, or after the \
@@ -78,12 +78,11 @@ extension Configuration.Pickup.Session {
         of the issuer.
         """)
 
-    private static let algorithmsKey = DeclaredKey(
-        KeyDescription(
-            "algorithms", .list(of: .choice(knownAlgorithms.flatMap(\.names))),
-            standard:
-                "[\(Self().algorithms.map(\.rawValue).sorted { $0.lowercased() < $1.lowercased() }.joined(separator: ", "))]",
-            "Algorithms that may sign sessions."), readAlgorithms)
+    private static let algorithmsKey = FileKey(
+        "algorithms", .list(of: .choice(knownAlgorithms.flatMap(\.names))),
+        standard:
+            "[\(Self().algorithms.map(\.rawValue).sorted { $0.lowercased() < $1.lowercased() }.joined(separator: ", "))]",
+        "Algorithms that may sign sessions.", readAlgorithms)
 
     static let settings: [Setting<Self>] = [
         Setting(algorithmsKey, \.algorithms),

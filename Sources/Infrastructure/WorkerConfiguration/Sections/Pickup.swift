@@ -165,38 +165,38 @@ extension Configuration.Pickup {
         """,
         examples: ("tls/chain.pem", "tls/key.pem"))
 
-    static let listenKey = DeclaredKey.address(
+    static let listenKey = FileKey.address(
         "listen", example: "127.0.0.1:8080", isRequired: true, "Address and port of the gateway.")
-    static let publicURLKey = DeclaredKey.endpoint(
+    static let publicURLKey = FileKey.endpoint(
         "public_url", example: "https://tokens.example.com", change: .reloadsInGateway,
         """
         URL by which devices reach the gateway. Proofs of possession (RFC 9449) must name this URL. Default: the \
         gateway's own address.
         """)
-    static let originsKey = DeclaredKey.texts(
+    static let originsKey = FileKey.list(
         "origins", of: .origin, example: "[https://shop.example.com]", change: .reloadsInGateway,
         "Origins of the web pages that may call the gateway (CORS). Default: none.")
-    static let trustedProxiesKey = DeclaredKey.texts(
+    static let trustedProxiesKey = FileKey.list(
         "trusted_proxies", example: "[10.0.0.0/8]",
         """
         Addresses and networks (CIDR) of the proxies in front of the gateway. These proxies name the address of their \
         caller in a header. The limits of an address then apply to the caller, not to the proxy. The gateway ignores \
         these headers from all other senders. Default: none.
         """)
-    static let metricsKey = DeclaredKey.address(
+    static let metricsKey = FileKey.address(
         "metrics", example: "127.0.0.1:9465",
         """
         Address and port at which the gateway serves /metrics, for monitoring only. By default, the gateway does not \
         serve /metrics.
         """)
-    static let nonceSecretKey = DeclaredKey.text(
+    static let nonceSecretKey = FileKey.text(
         "proof_nonce_secret", form: .path, example: "secrets/nonces",
         """
         File with a secret of 32 bytes or more, mode 600, the same for all instances. Each proof of possession must \
         then contain a nonce that an instance issued in the last seconds (DPoP-Nonce). By default, proofs need no \
         nonce, and each instance accepts a proof once.
         """)
-    static let sealKeysKey = DeclaredKey.texts(
+    static let sealKeysKey = FileKey.list(
         "seal_keys", of: .path, example: "[secrets/recipient.jwk]", change: .reloadsInGateway,
         """
         Files with the private JWKs that open the tokens of apps with seal. While you replace a recipient, list the \

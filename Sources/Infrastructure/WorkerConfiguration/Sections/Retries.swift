@@ -30,14 +30,13 @@ extension Configuration {
 extension Configuration.Retries {
     static let tierCount = 1...8
     static let tierRange: ClosedRange<Duration> = .seconds(1)...(.seconds(86_400))
-    private static let tiersKey = DeclaredKey(
-        KeyDescription(
-            "tiers", .list(of: .duration(tierRange), count: tierCount),
-            standard: "[\(Configuration.Retries().tiers.map(\.name).joined(separator: ", "))]",
-            """
-            Waits of an event before its further attempts: one to eight durations, each longer than the previous one. \
-            Each duration is a retry tier, with a topic of its own.
-            """), readTiers)
+    private static let tiersKey = FileKey(
+        "tiers", .list(of: .duration(tierRange), count: tierCount),
+        standard: "[\(Configuration.Retries().tiers.map(\.name).joined(separator: ", "))]",
+        """
+        Waits of an event before its further attempts: one to eight durations, each longer than the previous one. \
+        Each duration is a retry tier, with a topic of its own.
+        """, readTiers)
 
     static let section = SectionDescription(
         "retries",

@@ -54,20 +54,20 @@ extension Configuration.Collector {
         keys: [endpointKey.description, headersKey.description, authorityKey.description] + settings.map(\.description),
         isRare: true, ifAbsent: .nothing)
 
-    static let endpointKey = DeclaredKey.endpoint(
+    static let endpointKey = FileKey.endpoint(
         "endpoint", example: "http://127.0.0.1:4318", isRequired: true,
         """
         Base URL of the collector. Remint appends /v1/traces and /v1/metrics. The URL must be https if Remint sends \
         headers to another machine.
         """)
 
-    static let headersKey = DeclaredKey.mapping(
-        "headers", .texts, example: "{ authorization_file: secrets/otlp-authorization }", isSecret: true,
+    static let headersKey = FileKey.mapping(
+        "headers", .mapping(of: .scalar), example: "{ authorization_file: secrets/otlp-authorization }", isSecret: true,
         """
         Headers of each request. With the suffix _file, Remint reads the header's value from a file, mode 600.
         """)
 
-    static let authorityKey = DeclaredKey.text(
+    static let authorityKey = FileKey.text(
         "certificate_authority", form: .path, example: "ca.pem",
         """
         File with the certificate authorities of the endpoint's certificate, in PEM. Default: the authorities of the \

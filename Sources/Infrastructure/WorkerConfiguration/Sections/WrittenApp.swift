@@ -48,7 +48,7 @@ extension WrittenApp {
 
     private static let lifetimeRange: ClosedRange<Duration> = .seconds(1)...(.seconds(31_536_000))
 
-    static let lifetimeKey = DeclaredKey.duration(
+    static let lifetimeKey = FileKey.duration(
         "lifetime", in: lifetimeRange, example: "12h", change: .reloads,
         """
         Lifetime of the app's tokens. The default and the bounds depend on the vendor; for Braze, they are 12h and 1m \
@@ -73,14 +73,13 @@ extension WrittenApp {
 
     private static let topicCount = 1...16
 
-    static let topicsKey = DeclaredKey(
-        KeyDescription(
-            "topics", .list(of: .topic, count: topicCount), example: "[shop.auth-failures]",
-            """
-            Topics of this app alone. The app's events come only from these topics, and no other app's events do, so \
-            the brokers' ACLs can separate producers. Operators' requests still come from the bulk topic. Default: the \
-            shared topics.
-            """), readTopics)
+    static let topicsKey = FileKey(
+        "topics", .list(of: .topic, count: topicCount), example: "[shop.auth-failures]",
+        """
+        Topics of this app alone. The app's events come only from these topics, and no other app's events do, so \
+        the brokers' ACLs can separate producers. Operators' requests still come from the bulk topic. Default: the \
+        shared topics.
+        """, readTopics)
 
     static let seal: Setting<Self> = .text(
         "seal", ifPresent: \.seal, form: .path, example: "recipient.jwk", change: .reloads,

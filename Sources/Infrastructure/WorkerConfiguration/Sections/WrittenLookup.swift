@@ -86,7 +86,7 @@ extension WrittenLookup {
         The README.md of each adapter describes its look-up, and the settings that the look-up needs.
         """)
 
-    static let endpointKey = DeclaredKey.anyEndpoint(
+    static let endpointKey = FileKey.anyEndpoint(
         "endpoint", example: "https://rest.fra-01.braze.eu", change: .reloads,
         """
         URL of the API. Required if each account of the vendor has its own URL; otherwise the default is the vendor's \
@@ -103,7 +103,7 @@ extension WrittenLookup {
         """)
 
     static let unknownUser = Setting(
-        DeclaredKey.choice(
+        FileKey.choice(
             "unknown_user", example: LookupTerms.UnknownUser.reject.rawValue, change: .reloads,
             """
             Result for a user that the vendor does not know. mint: the worker mints a token. reject: the worker \
@@ -120,15 +120,14 @@ extension WrittenLookup {
             """), ifPresent: \Self.timeout)
 
     static let rate = Setting(
-        DeclaredKey(
-            KeyDescription(
-                "rate", .rate, example: "4/s", change: .reloads,
-                """
-                Maximum number of requests a second or a minute, such as 4/s or 200/m. The default is the vendor's own \
-                limit, and this key can only lower that limit. The exception is a Braze account with the faster of \
-                Braze's two limits: for this account, up to 40/s is possible. Each worker counts only its own \
-                requests. If you run several workers, set the share of each worker.
-                """)
+        FileKey(
+            "rate", .rate, example: "4/s", change: .reloads,
+            """
+            Maximum number of requests a second or a minute, such as 4/s or 200/m. The default is the vendor's own \
+            limit, and this key can only lower that limit. The exception is a Braze account with the faster of \
+            Braze's two limits: for this account, up to 40/s is possible. Each worker counts only its own \
+            requests. If you run several workers, set the share of each worker.
+            """
         ) { $0.rate($1) }, ifPresent: \Self.rate)
 
     static let concurrency: Setting<Self> = .integer(

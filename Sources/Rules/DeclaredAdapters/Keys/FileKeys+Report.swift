@@ -8,16 +8,16 @@ extension FileKeys {
         static let wrapped = FileKey.section("wrapped", Wrapped.all)
         static let members = FileKey.texts("members", "Every member some SDK sends or the app adds.")
         static let anotherVendors = FileKey.node(
-            "another_vendors", .list(of: .list(of: .words(StrangerSign.allCases.map(\.rawValue)))))
+            "another_vendors", .list(of: .list(of: .choice(StrangerSign.allCases.map(\.rawValue)))))
         static let belongs = FileKey.node(
             "belongs", .oneOrMore(.shared("belonging", .section(Belonging.all))),
             "A member that must equal a setting where the report has it, or a list of them.")
-        static let userLimit = FileKey.text("user_limit", .text(pattern: "^[0-9]+ (bytes|characters)$"))
-        static let userCharacters = FileKey.text(
-            "user_characters", .text(pattern: "^\\[.+\\]$"),
+        static let userLimit = FileKey.anyText("user_limit", form: .text(pattern: "^[0-9]+ (bytes|characters)$"))
+        static let userCharacters = FileKey.anyText(
+            "user_characters", form: .text(pattern: "^\\[.+\\]$"),
             "The characters of ids, such as [A-Za-z0-9_-], or [^*] for all but those.")
         static let userNever = FileKey.texts("user_never", "Ids that have another meaning for the vendor.")
-        static let anonymous = FileKey.textIfPresent("anonymous")
+        static let anonymous = FileKey.text("anonymous")
         static let shapes = FileKey.node(
             "shapes", .list(of: .section(shape)))
 
@@ -93,10 +93,10 @@ extension FileKeys {
     /// The keys of a code.
     enum Code {
         static let name = FileKey.text("name", isRequired: true)
-        static let about = FileKey.text("about")
+        static let about = FileKey.anyText("about")
         static let match = FileKey.node("match", .oneOrMore(.either([.scalar, .section(Match.all)])))
         static let evidence = FileKey.node(
-            "evidence", .words(Evidence.allCases.map(\.rawValue)), isRequired: true,
+            "evidence", .choice(Evidence.allCases.map(\.rawValue)), isRequired: true,
             """
             The fact about the failed token that the code proves: key (bad signature, unknown key, malformed), expired, revoked by \
             the vendor, or none.
@@ -118,7 +118,7 @@ extension FileKeys {
     /// The keys of a code's match.
     enum Match {
         static let code = FileKey.node("code", .scalar)
-        static let message = FileKey.text("message")
+        static let message = FileKey.anyText("message")
         static let condition = FileKey.node("where", .any)
 
         static let all = [code.description, message.description, condition.description]
@@ -138,13 +138,13 @@ extension FileKeys {
     enum Remedy {
         static let words = ["mint", "mint_once"]
         static let allWords = words + [notFixable.name, notForUs.name]
-        static let notFixable = FileKey.textIfPresent("not_fixable")
-        static let notForUs = FileKey.textIfPresent("not_for_us")
+        static let notFixable = FileKey.text("not_fixable")
+        static let notForUs = FileKey.text("not_for_us")
 
         static let form = FileForm.shared(
             "remedy",
             .either([
-                .words(words), .section([notFixable.description.required]), .section([notForUs.description.required]),
+                .choice(words), .section([notFixable.description.required]), .section([notForUs.description.required]),
             ]))
     }
 }

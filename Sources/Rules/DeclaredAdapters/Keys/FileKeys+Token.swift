@@ -48,8 +48,9 @@ extension FileKeys {
         static let otherwise = FileKey.node("otherwise", .any, isRequired: true, "$vouched: the value without it.")
         static let plus = FileKey.seconds("plus", in: range, "$now, $expires: the time after it.")
         static let minus = FileKey.seconds("minus", in: range, "$now, $expires: the time before it.")
-        static let unit = FileKey.text("unit", .words(["seconds", "milliseconds"]), "$now, $expires: the unit.")
-        static let with = FileKey.text("with", .text(), "$join: the text between the parts.")
+        static let unit = FileKey.anyText(
+            "unit", form: .choice(["seconds", "milliseconds"]), "$now, $expires: the unit.")
+        static let with = FileKey.anyText("with", form: .text(), "$join: the text between the parts.")
         static let of = FileKey.node("of", .any, isRequired: true, "$join: the parts.")
     }
 
@@ -57,7 +58,7 @@ extension FileKeys {
     enum Key {
         static let encoding: FileKey<SecretEncoding> = .choice("encoding")
         static let derived = FileKey.section("derived", [hmac.description])
-        static let hmac = FileKey.text("hmac", .words(["{{date}}"]), isRequired: true)
+        static let hmac = FileKey.text("hmac", form: .choice(["{{date}}"]), isRequired: true)
         static let madeBy = FileKey<KeyHandover.Origin>.word(
             "made_by", Dictionary(uniqueKeysWithValues: FileWords.makers.map { ($0.name, $0.value) }),
             "The party that makes the key: ours, vendor or shared.")

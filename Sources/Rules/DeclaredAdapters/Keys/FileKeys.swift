@@ -7,7 +7,7 @@ import Yams
 enum FileKeys {
     static let vendor = FileKey.text("vendor", isRequired: true, "The vendor's own spelling of its name.")
     static let name = FileKey.text(
-        "name", .text(pattern: "^[a-z0-9][a-z0-9-]*$"), isRequired: true, "The name that apps.*.adapter uses.")
+        "name", form: .text(pattern: "^[a-z0-9][a-z0-9-]*$"), isRequired: true, "The name that apps.*.adapter uses.")
     static let about = FileKey.text("about", isRequired: true, "The purpose of the tokens, in a line.")
     static let sources = FileKey.texts("sources", "The pages that the rules come from.")
     static let ours = FileKey.texts("ours", "Rules that the vendor does not document and that were chosen here.")
@@ -15,13 +15,14 @@ enum FileKeys {
         "missing", .texts, "Facts that are not known; each is a warning of remint check.")
     static let platforms = FileKey.section(
         "platforms", Platforms.all, "The SDKs whose source was read for the rules, and those that were not read.")
-    static let settings = FileKey.mapping("settings", of: .section(Setting.all), "The keys of apps.*.settings.")
+    static let settings = FileKey.mapping(
+        "settings", .mapping(of: .section(Setting.all)), "The keys of apps.*.settings.")
     static let vouched = FileKey.mapping(
-        "vouched", of: .section(Vouched.all),
+        "vouched", .mapping(of: .section(Vouched.all)),
         "The members that the edge may vouch for beside the user; no report can state any of them.")
     static let report = FileKey.section("report", Report.all, isRequired: true)
     static let ignoreCase = FileKey.bool("ignore_case", "Whether codes' names are compared without regard to case.")
-    static let codes = FileKey.node("codes", .list(of: Code.form, least: 1), isRequired: true)
+    static let codes = FileKey.node("codes", .list(of: Code.form, count: 1...Int.max), isRequired: true)
     static let unknownCode = FileKey.node("unknown_code", Code.form)
     static let noCode = FileKey.node("no_code", Code.form)
     static let token = FileKey.section("token", Token.all, isRequired: true)
@@ -53,11 +54,11 @@ extension FileKeys {
     enum Setting {
         static let types = ["text", "boolean", "integer", "choice", "algorithm", "texts", "json"]
 
-        static let type = FileKey.text("type", .words(types), isRequired: true)
+        static let type = FileKey.text("type", form: .choice(types), isRequired: true)
         static let of = FileKey.texts("of", "The words or the algorithms of a choice.")
         static let required = FileKey.bool("required")
         static let standard = FileKey.node("default", .any)
-        static let startsWith = FileKey.text("starts_with")
+        static let startsWith = FileKey.anyText("starts_with")
         static let form: FileKey<TextForm> = .choice(
             "form", "The form of a string: uuid, a UUID in lower case with hyphens.")
         static let about = FileKey.text("about", isRequired: true)

@@ -1,4 +1,5 @@
 import AdapterKit
+import YAMLReading
 
 // The sections of the skeleton. A line that begins with "% " is a key that not every vendor needs.
 extension FileSkeleton {

@@ -177,7 +177,7 @@ struct ReportReader {
         }
         let known = StrangerSign.allCases.map(\.rawValue)
         return lists.map { list in
-            let words = (try? section.plainTexts(list)) ?? []
+            let words = list.texts ?? []
             let signs = words.compactMap(StrangerSign.init(rawValue:))
             if signs.isEmpty || signs.count != words.count {
                 section.diagnostics.error(
@@ -225,7 +225,7 @@ struct ReportReader {
         }
         return nodes.compactMap { node in
             if let scalar = node.scalar { return path(scalar.string, node, section) }
-            guard let names = try? section.plainTexts(node), 1...6 ~= names.count, !names.contains("") else {
+            guard let names = node.texts, 1...6 ~= names.count, !names.contains("") else {
                 section.diagnostics.error(
                     node, "\(section.path(of: key)) must be members of a report, such as data.code")
                 return nil

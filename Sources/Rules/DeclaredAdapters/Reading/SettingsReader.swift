@@ -144,7 +144,7 @@ struct SettingsReader {
         case .text: value = node.scalar.map { .text($0.string) }
         case .boolean: value = node.scalar.flatMap { Bool($0.string) }.map { .boolean($0) }
         case .integer: value = node.scalar.flatMap { Int64($0.string) }.map { .integer($0) }
-        case .texts: value = (try? section.plainTexts(node)).map { .texts($0) }
+        case .texts: value = node.texts.map { .texts($0) }
         case .choice(let words):
             value = node.scalar.flatMap { words.contains($0.string) ? .text($0.string) : nil }
         case .algorithm(let algorithms):

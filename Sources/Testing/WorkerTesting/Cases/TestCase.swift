@@ -1,4 +1,5 @@
 import AdapterKit
+import DeclaredTesting
 import Pipeline
 package import YAMLReading
 
@@ -28,4 +29,75 @@ package struct CaseResult: Sendable {
     package let failures: [Diagnostic]
 
     package var isOK: Bool { failures.isEmpty }
+}
+
+/// The expected end of an event. Members that are nil or empty are not compared.
+struct Expectation: Sendable {
+    /// The expectation's place in the file.
+    let place: FileLocation
+    /// The outcome's name.
+    let outcome: Placed<String>
+    /// A dead letter's code, or the reason of a deferral or of a supersession.
+    var code: Placed<String>?
+    /// The vendor's name of the failure.
+    var reason: Placed<String>?
+    /// A string that the detail must contain.
+    var because: Placed<String>?
+    var topic: Placed<String>?
+    var key: Placed<String>?
+    var headers: [(name: String, value: Placed<String>)] = []
+    var token = Token()
+
+    /// The expected parts of a token.
+    struct Token: Sendable {
+        var user: Placed<String>?
+        var ids: PlacedJSON?
+        var challenge: Placed<String>?
+        /// The time from its issue to its end, in seconds.
+        var lives: Placed<Int64>?
+        var sealedFor: Placed<String>?
+        var header = Part()
+        var payload = Part()
+    }
+
+    /// A token's header or its claims.
+    struct Part: Sendable {
+        /// The whole value.
+        var exact: PlacedJSON?
+        /// Members it has.
+        var has: PlacedJSON?
+        /// Names it has not.
+        var lacks: [Placed<String>] = []
+    }
+}
+
+/// A value with its place in a file.
+struct Placed<Value: Sendable>: Sendable {
+    let value: Value
+    let place: FileLocation
+}
+
+/// JSON in a file, with the place of each part.
+struct PlacedJSON: Sendable {
+    let json: [UInt8]
+    let places: Places
+
+    /// The places of a value and of the values in it.
+    struct Places: Sendable {
+        let place: FileLocation
+        var members: [String: Places] = [:]
+        var elements: [Places] = []
+
+        /// Returns the place of the value at the end of `path`; for a missing value, the place of the value that would
+        /// hold it.
+        func place(of path: some Collection<JSONDifference.Step>) -> FileLocation {
+            let next: Places? =
+                switch path.first {
+                case .member(let name): members[name]
+                case .element(let index): elements.indices.contains(index) ? elements[index] : nil
+                case nil: nil
+                }
+            return next?.place(of: path.dropFirst()) ?? place
+        }
+    }
 }

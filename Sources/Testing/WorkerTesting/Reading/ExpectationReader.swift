@@ -45,7 +45,7 @@ struct ExpectationReader {
             because: rest.1, topic: rest.2, key: rest.3, headers: rest.4, token: token)
     }
 
-    private func text(_ key: DeclaredKey<String>) -> Placed<String>? {
+    private func text(_ key: FileKey<String>) -> Placed<String>? {
         section.placed(key).map { Placed(value: $0.value, place: diagnostics.place(of: $0.node)) }
     }
 
@@ -104,7 +104,7 @@ struct ExpectationReader {
         Expectation.Part(exact: json(keys.exact), has: json(keys.has), lacks: names(keys.lacks))
     }
 
-    private func json(_ key: DeclaredKey<Node>) -> PlacedJSON? {
+    private func json(_ key: FileKey<Node>) -> PlacedJSON? {
         guard let node = section.read(key) else { return nil }
         return section.json(key.name).map { PlacedJSON(json: $0, places: places(of: node)) }
     }
@@ -120,7 +120,7 @@ struct ExpectationReader {
         return places
     }
 
-    private func names(_ key: DeclaredKey<[Node]>) -> [Placed<String>] {
+    private func names(_ key: FileKey<[Node]>) -> [Placed<String>] {
         (section.read(key) ?? []).compactMap { node in
             node.scalar.map { Placed(value: $0.string, place: diagnostics.place(of: node)) }
         }

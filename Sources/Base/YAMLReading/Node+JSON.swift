@@ -1,12 +1,12 @@
 import Formats
-import Yams
+package import Yams
 
 extension Node {
     /// Returns the node as JSON: plain words are numbers, booleans and null where JSON has them as such, quoted ones
     /// are strings.
     ///
     /// - Returns: nil for a mapping with keys that are no texts, and for a number that JSON cannot write.
-    func json() -> [UInt8]? {
+    package func json() -> [UInt8]? {
         var writer = JSONWriter(capacity: 64)
         return write(to: &writer) ? writer.bytes : nil
     }
@@ -38,7 +38,7 @@ extension Node {
 
 extension Node.Scalar {
     /// The JSON word or number that a plain scalar is; nil for a string.
-    var jsonWord: String? {
+    package var jsonWord: String? {
         guard style == .plain || style == .any else { return nil }
         switch string {
         case "true", "false", "null": return string
