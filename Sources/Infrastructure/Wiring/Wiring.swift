@@ -44,17 +44,13 @@ extension Configuration {
             suspensionWindow: worker.admission.suspendWindow, minimumAge: worker.admission.suspendMinimumAge,
             probeWait: worker.admission.probeWait, worker: name)
     }
-}
 
-extension Configuration {
     /// The apps as the pipeline takes them.
     package var pipelineApps: [Pipeline.App] { apps.map { app in Pipeline.App(app) } }
 
     /// The names of the key rings and their folders.
     package var ringPlaces: [RingReader.Place] { keys.map { RingReader.Place(name: $0.name, path: $0.path) } }
-}
 
-extension Configuration {
     /// The rings that each signer is asked for, by its socket, with the algorithms that the apps of each ring use.
     package var signers: [String: [String: Set<Algorithm>]] {
         keys.reduce(into: [:]) { signers, key in
@@ -168,4 +164,12 @@ extension LookupEndpoint {
             account: lookup.account, url: lookup.url, authorization: lookup.authorization, credentials: credentials,
             timeout: lookup.timeout, certificateAuthority: lookup.certificateAuthority, concurrency: lookup.concurrency)
     }
+}
+
+/// The reason why a worker cannot run.
+public struct WorkerError: Error, Sendable, CustomStringConvertible {
+    /// The problem and its fix, in one line.
+    public let description: String
+
+    package init(_ description: String) { self.description = description }
 }

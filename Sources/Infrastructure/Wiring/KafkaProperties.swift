@@ -1,5 +1,6 @@
-import BrokerTokens
+package import BrokerTokens
 import Formats
+import Glibc
 import JOSE
 public import Kafka
 public import Pipeline
@@ -256,5 +257,13 @@ extension ConsumerGroup.Member {
         let count = partitions.count.of("partition")
         return
             "the group \(group) has a member that is no worker, \(id.prefix(80)) at \(host), with \(count): end it, and read the topic with another group"
+    }
+}
+
+extension Configuration.Kafka {
+    /// The source of the brokers' tokens for this process' clients; nil if they need none.
+    package var tokens: SharedTokenProviders.Entry? {
+        guard let oauth, !isEmbedded else { return nil }
+        return SharedTokenProviders.entry(for: oauth) { name in getenv(name).map { String(cString: $0) } }
     }
 }
