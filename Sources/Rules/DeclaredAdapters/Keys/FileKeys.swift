@@ -1,4 +1,5 @@
 import AdapterKit
+import Formats
 import YAMLReading
 import Yams
 
@@ -39,9 +40,7 @@ enum FileKeys {
         codes.description, unknownCode.description, noCode.description, token.description, key.description,
         device.description, loop.description, vendorSays.description, tests.description,
     ]
-}
 
-extension FileKeys {
     /// The keys of the SDKs that were read.
     enum Platforms {
         static let read = FileKey.texts("read", "The SDKs that were read, each with its version.")
@@ -122,5 +121,338 @@ extension FileKeys {
 
             static let all = [check.description, members.description, says.description]
         }
+    }
+
+    /// The keys of a report.
+    enum Report {
+        static let wrapped = FileKey.section("wrapped", Wrapped.all)
+        static let members = FileKey.texts("members", "Every member some SDK sends or the app adds.")
+        static let anotherVendors = FileKey.node(
+            "another_vendors", .list(of: .list(of: .choice(StrangerSign.allCases.map(\.rawValue)))))
+        static let belongs = FileKey.node(
+            "belongs", .oneOrMore(.shared("belonging", .section(Belonging.all))),
+            "A member that must equal a setting where the report has it, or a list of them.")
+        static let userLimit = FileKey.anyText("user_limit", form: .text(pattern: "^[0-9]+ (bytes|characters)$"))
+        static let userCharacters = FileKey.anyText(
+            "user_characters", form: .text(pattern: "^\\[.+\\]$"),
+            "The characters of ids, such as [A-Za-z0-9_-], or [^*] for all but those.")
+        static let userNever = FileKey.texts("user_never", "Ids that have another meaning for the vendor.")
+        static let anonymous = FileKey.text("anonymous")
+        static let shapes = FileKey.node(
+            "shapes", .list(of: .section(shape)))
+
+        static let sdk = FileKey.text("sdk", isRequired: true, "The SDK's name, for the page.")
+        static let when = FileKey.node(
+            "when", .any, isRequired: true, "A member that no other shape has, or members with their values.")
+        /// The keys of a shape in the list.
+        static let shape = [sdk.description, when.description] + Shape.all
+
+        static let all =
+            [Shape.user.description.required] + Shape.others
+            + [
+                wrapped.description, members.description, anotherVendors.description, belongs.description,
+                userLimit.description, userCharacters.description, userNever.description, anonymous.description,
+                shapes.description,
+            ]
+    }
+
+    /// The keys of a shape of reports. The report's own are the defaults of its shapes.
+    enum Shape {
+        static let user = FileKey.node("user", .paths)
+        static let nobody = FileKey.texts("nobody")
+        static let code = FileKey.node("code", .paths)
+        static let codeType: FileKey<CodeType> = .choice("code_type")
+        static let message = FileKey.node("message", .paths)
+        static let token = FileKey.node("token", .paths)
+        static let noToken = FileKey.texts("no_token")
+        static let tokenHash = FileKey.node("token_hash", .paths)
+        static let passed = FileKey.node("passed", .paths)
+        static let challenge = FileKey.node("challenge", .paths)
+        static let time = FileKey.node("time", Time.form)
+        static let deadline = FileKey.node("deadline", Time.form)
+        static let usefulFor = FileKey.seconds("useful_for", in: .seconds(1)...(.seconds(86_400)))
+
+        static let others = [
+            nobody.description, code.description, codeType.description, message.description, token.description,
+            noToken.description, tokenHash.description, passed.description, challenge.description, time.description,
+            deadline.description, usefulFor.description,
+        ]
+
+        static let all = [user.description] + others
+    }
+
+    /// The keys of a time in a report.
+    enum Time {
+        static let at = FileKey.node("at", .paths, isRequired: true, "The member that has the time.")
+        static let unit: FileKey<ReportTime.Unit> = .choice(
+            "unit", isRequired: true, "The form of the time: seconds, milliseconds or rfc3339.")
+
+        static let form = FileForm.shared("time", .section([at.description, unit.description]))
+    }
+
+    /// The keys of a report's wrapping.
+    enum Wrapped {
+        static let names = FileKey.texts("in")
+        static let depth = FileKey.integer("depth", in: 1...4)
+        static let text = FileKey.bool("text")
+
+        static let all = [names.description, depth.description, text.description]
+    }
+
+    /// The keys of the rule that a report belongs to the app.
+    enum Belonging {
+        static let at = FileKey.node("at", .paths, isRequired: true, "The member that names the app.")
+        static let setting = FileKey.text(
+            "is", isRequired: true, "The setting that it must equal, such as settings.app_id.")
+        static let otherwise = FileKey.text(
+            "otherwise", isRequired: true, "The reason for the refusal of another value.")
+
+        static let all = [at.description, setting.description, otherwise.description]
+    }
+
+    /// The keys of a code.
+    enum Code {
+        static let name = FileKey.text("name", isRequired: true)
+        static let about = FileKey.anyText("about")
+        static let match = FileKey.node("match", .oneOrMore(.either([.scalar, .section(Match.all)])))
+        static let evidence = FileKey.node(
+            "evidence", .choice(Evidence.allCases.map(\.rawValue)), isRequired: true,
+            """
+            The fact about the failed token that the code proves: key (bad signature, unknown key, malformed), expired, revoked by \
+            the vendor, or none.
+            """)
+        static let remedy = FileKey.node("remedy", Remedy.form, isRequired: true)
+        static let signedBy = FileKey.section("signed_by", SignedBy.all)
+        static let ifTokenNamesUser = FileKey.node("if_token_names_user", Remedy.form)
+        static let hadNoToken = FileKey.bool("had_no_token")
+        static let ahead = FileKey.bool("ahead")
+
+        static let all = [
+            name.description, about.description, match.description, evidence.description, remedy.description,
+            signedBy.description, ifTokenNamesUser.description, hadNoToken.description, ahead.description,
+        ]
+
+        static let form = FileForm.shared("code", .section(all))
+    }
+
+    /// The keys of a code's match.
+    enum Match {
+        static let code = FileKey.node("code", .scalar)
+        static let message = FileKey.anyText("message")
+        static let condition = FileKey.node("where", .any)
+
+        static let all = [code.description, message.description, condition.description]
+    }
+
+    /// The keys of a remedy by the signer of the failed token.
+    enum SignedBy {
+        static let active = FileKey.node(
+            "active", Remedy.form, isRequired: true, "The remedy if the active version signed the token.")
+        static let older = FileKey.node(
+            "older", Remedy.form, isRequired: true, "The remedy if another version signed the token.")
+
+        static let all = [active.description, older.description]
+    }
+
+    /// The words of a remedy, and the keys of one with a reason.
+    enum Remedy {
+        static let words = ["mint", "mint_once"]
+        static let allWords = words + [notFixable.name, notForUs.name]
+        static let notFixable = FileKey.text("not_fixable")
+        static let notForUs = FileKey.text("not_for_us")
+
+        static let form = FileForm.shared(
+            "remedy",
+            .either([
+                .choice(words), .section([notFixable.description.required]), .section([notForUs.description.required]),
+            ]))
+    }
+
+    /// The keys of a token.
+    enum Token {
+        static let algorithm = FileKey.text("algorithm", isRequired: true)
+        static let header = FileKey.node("header", .object)
+        static let claims = FileKey.node(
+            "claims", .object, isRequired: true, "The payload as it is in a token, placeholders in double braces.")
+        static let namesUser = FileKey.bool(
+            "names_user", "Whether a claim contains {{user}}; false where a site or an app is the subject.")
+        static let lifetime = FileKey.node(
+            "lifetime", .either([.section(Lifetime.all), .section(Lifetime.aged)]), isRequired: true,
+            "The bounds of exp, or age_limit where the vendor measures the age from iat.")
+
+        static let all = [
+            algorithm.description, header.description, claims.description, namesUser.description,
+            lifetime.description,
+        ]
+    }
+
+    /// The keys of a token's lifetime.
+    enum Lifetime {
+        private static let range: ClosedRange<Duration> = .seconds(1)...(.seconds(31_536_000))
+
+        static let standard = FileKey.seconds(
+            "standard", in: range, isRequired: true, "The lifetime unless configured, such as 1h.")
+        static let from = FileKey.seconds("from", in: range, isRequired: true, "The shortest lifetime, such as 1m.")
+        static let to = FileKey.seconds("to", in: range, isRequired: true, "The longest lifetime, such as 24h.")
+
+        static let ageLimit = FileKey.seconds(
+            "age_limit", in: range, "The age by iat above which the vendor refuses a token, which has no exp.")
+
+        static let all = [standard.description, from.description, to.description]
+        /// The keys of a token without `exp`.
+        static let aged = [ageLimit.description.required]
+    }
+
+    /// The keys of the functions of claims. A schema cannot distinguish a function from a claim, so it has none of
+    /// them.
+    enum Function {
+        private static let range: ClosedRange<Duration> = .seconds(1)...(.seconds(315_360_000))
+
+        static let by = FileKey.text("by", isRequired: true, "$one_of: the setting that selects.")
+        static let granted = FileKey.text("is", isRequired: true, "$vouched: the member of the edge.")
+        static let otherwise = FileKey.node("otherwise", .any, isRequired: true, "$vouched: the value without it.")
+        static let plus = FileKey.seconds("plus", in: range, "$now, $expires: the time after it.")
+        static let minus = FileKey.seconds("minus", in: range, "$now, $expires: the time before it.")
+        static let unit = FileKey.anyText(
+            "unit", form: .choice(["seconds", "milliseconds"]), "$now, $expires: the unit.")
+        static let with = FileKey.anyText("with", form: .text(), "$join: the text between the parts.")
+        static let of = FileKey.node("of", .any, isRequired: true, "$join: the parts.")
+    }
+
+    /// The keys of the key's handover.
+    enum Key {
+        static let encoding: FileKey<SecretEncoding> = .choice("encoding")
+        static let derived = FileKey.section("derived", [hmac.description])
+        static let hmac = FileKey.text("hmac", form: .choice(["{{date}}"]), isRequired: true)
+        static let madeBy = FileKey<KeyHandover.Origin>.word(
+            "made_by", Dictionary(uniqueKeysWithValues: FileWords.makers.map { ($0.name, $0.value) }),
+            "The party that makes the key: ours, vendor or shared.")
+        static let olderTokens = FileKey<KeyHandover.Overlap>.word(
+            "older_tokens", Dictionary(uniqueKeysWithValues: FileWords.olderTokens.map { ($0.name, $0.value) }),
+            "The fate of the older key's tokens: stay_good or are_refused.")
+        static let beforePromotion = FileKey.texts("before_promotion", isRequired: true)
+        static let afterPromotion = FileKey.texts("after_promotion")
+        static let afterRetirement = FileKey.texts("after_retirement")
+
+        static let all = [
+            encoding.description, derived.description, madeBy.description, olderTokens.description,
+            beforePromotion.description, afterPromotion.description, afterRetirement.description,
+        ]
+    }
+
+    /// The keys of the tests in the file.
+    enum Tests {
+        static let now = FileKey.time("now", form: .moment)
+        static let key = FileKey.node("key", TestKey.form)
+        static let apps = FileKey.mapping("apps", .mapping(of: .section(TestApp.all)), isRequired: true)
+        static let reports = FileKey.node(
+            "reports", .list(of: .section(TestReport.all)), "Reports of each SDK, with their readings.")
+        static let tokens = FileKey.node(
+            "tokens", .list(of: .section(TestToken.all)), "Tokens, with the contents that they must have.")
+        static let verdicts = FileKey.mapping(
+            "verdicts", .mapping(of: .text()),
+            "The vendor's answers to corrupted tokens; \"*\" is the one to all others.")
+        static let refused = FileKey.node("refused", .list(of: .section(Refusal.all)))
+
+        static let all = [
+            now.description, key.description, apps.description, reports.description, tokens.description,
+            verdicts.description, refused.description,
+        ]
+    }
+
+    /// The keys of a test's key.
+    enum TestKey {
+        static let id = FileKey.anyText("id")
+        static let secret = FileKey.anyText("secret")
+        static let encoding: FileKey<SecretEncoding> = .choice("encoding")
+        static let pem = FileKey.anyText("pem")
+
+        static let form = FileForm.shared(
+            "key", .section([id.description, secret.description, encoding.description, pem.description]))
+    }
+
+    /// The keys of a test's app.
+    enum TestApp {
+        static let settings = FileKey.json("settings", form: .object)
+        static let reissue = FileKey.json("reissue")
+
+        static let all = [settings.description, reissue.description]
+    }
+
+    /// The keys of a recorded report.
+    enum TestReport {
+        static let name = FileKey.anyText("name")
+        static let sdk = FileKey.text("sdk", isRequired: true)
+        static let app = FileKey.text("app", isRequired: true)
+        static let reported = FileKey.text("reported", form: .scalar, isRequired: true)
+        static let report = FileKey.json("report")
+        static let reportText = FileKey.anyText("report_text")
+        static let origin = FileKey.anyText("origin")
+        static let expect = FileKey.section("expect", Expectation.all, isRequired: true)
+
+        static let all = [
+            name.description, sdk.description, app.description, reported.description, report.description,
+            reportText.description, origin.description, expect.description,
+        ]
+    }
+
+    /// The keys of the outcome that a report must have.
+    enum Expectation {
+        static let rejected = FileKey.anyText("rejected")
+        // Required unless the report is rejected.
+        static let remedy = FileKey("remedy", .choice(Remedy.allWords)) {
+            $0.requiredText($1)?.text
+        }
+        static let reason = FileKey("reason", .text()) { $0.requiredText($1)?.text }
+        static let user = FileKey.anyText("user")
+        static let challenge = FileKey.anyText("challenge")
+        static let failedToken = FileKey.bool("failed_token")
+
+        static let all = [
+            rejected.description, remedy.description, reason.description, user.description, challenge.description,
+            failedToken.description,
+        ]
+    }
+
+    /// The keys of a token's test.
+    enum TestToken {
+        static let app = FileKey.text("app", isRequired: true)
+        static let user = FileKey.text("user", isRequired: true)
+        static let challenge = FileKey.anyText("challenge")
+        static let vouched = FileKey.json("vouched", form: .object)
+        static let at = FileKey.time("at", form: .moment)
+        static let lives = FileKey.seconds("lives", in: .zero...(.seconds(31_536_000)))
+        static let uuid = FileKey.anyText("uuid")
+        static let key = FileKey.node("key", TestKey.form)
+        static let header = FileKey.json("header", form: .object)
+        static let payload = FileKey.json("payload", form: .object)
+        static let token = FileKey.anyText("token")
+        static let rejected = FileKey.anyText(
+            "rejected", form: .text(), "The code with which there must be no token: missing_vouched.")
+
+        static let all = [
+            app.description, user.description, challenge.description, vouched.description, at.description,
+            lives.description, uuid.description, key.description, header.description, payload.description,
+            token.description, rejected.description,
+        ]
+    }
+
+    /// The keys of settings that the adapter must refuse.
+    enum Refusal {
+        static let settings = FileKey.json("settings", form: .object, isRequired: true)
+        static let because = FileKey.anyText("because")
+
+        static let all = [settings.description, because.description]
+    }
+}
+
+/// The JSON Schema of vendors' files, made from the keys' declarations.
+package enum FileSchema {
+    /// The schema's text.
+    package static var text: String {
+        var schema = FormSchema(adapters: nil)
+        let file = schema.schema(of: .section(FileKeys.all))
+        let head = FormSchema.head(by: "remint adapter schema", title: "A vendor of Remint in one file")
+        return SchemaValue.object(head + file + [("$defs", .object(schema.definitions))]).lines
     }
 }
