@@ -125,3 +125,18 @@ extension Section {
         for setting in settings { setting.read(self, &root) }
     }
 }
+
+/// A section whose keys all go straight into members of `Self`.
+protocol DeclaredSection: WithDefaults {
+    static var section: SectionDescription { get }
+    static var settings: [Setting<Self>] { get }
+}
+
+extension Section {
+    /// Reads the section of this one that `root` is.
+    func readSection<Root: DeclaredSection>(into root: inout Root) {
+        let section = section(Root.section)
+        section.read(Root.settings, into: &root)
+        section.finish()
+    }
+}

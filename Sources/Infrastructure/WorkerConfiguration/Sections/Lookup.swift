@@ -1,4 +1,7 @@
 public import AdapterKit
+import Formats
+import YAMLReading
+import Yams
 
 extension Configuration {
     /// An app's look-ups at the vendor's REST API before it mints: `apps.*.lookup`, with the vendor's terms for keys
@@ -72,25 +75,6 @@ extension Configuration {
         /// file.
         public var endpointFingerprint = Fingerprint()
     }
-
-    /// The settings common to the look-ups of all apps.
-    public struct Lookups: Sendable, WithDefaults {
-        /// The most answers that are cached at once, over all apps.
-        public var cache = 100_000
-
-        /// Every default.
-        public init() {}
-    }
-}
-
-extension Configuration.Lookups {
-    static let section = SectionDescription("lookups", "", keys: settings.map(\.description))
-
-    static let settings: [Setting<Self>] = [
-        .integer(
-            "cache", \.cache, in: 100...10_000_000, change: .reloads,
-            "Maximum number of look-up answers in the cache, over all apps.")
-    ]
 }
 
 extension Configuration.Lookup {
@@ -108,4 +92,247 @@ extension Configuration.Lookup {
     static let cache = SectionDescription(
         "cache", "Maximum age of the vendor's answers in the cache. The worker asks again if an answer is older.",
         keys: WrittenLookup.cacheSettings.map(\.description))
+}
+
+/// The credentials that a look-up sends to the vendor. Printing them never shows a secret.
+public enum LookupCredentials: Sendable, Hashable {
+    /// No configured credentials: the token for the user in question is the credential.
+    case none
+    /// An API key: 1 to 4096 visible ASCII characters, fit for a header.
+    case key(String)
+    /// A user name without a colon, and a password, neither with control characters (RFC 7617, section 2).
+    case basic(username: String, password: String)
+}
+
+extension LookupCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind of credentials, without any of their values.
+    public var description: String {
+        switch self {
+        case .none: "no credentials"
+        case .key: "a key"
+        case .basic: "a username and a password"
+        }
+    }
+
+    /// The same stand-in as `description`.
+    public var debugDescription: String { description }
+
+    /// Keeps `dump` and debuggers' summaries as silent as `description`.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}
+
+/// Reads an app's look-up from the app's section and its adapter's terms.
+struct LookupReader {
+    let source: ConfigurationSource
+    let section: Section
+    let written: WrittenLookup
+    let adapter: any Adapter
+    /// The adapter's settings that the app does not give.
+    let unset: [String]
+
+    private var diagnostics: Diagnostics { section.diagnostics }
+
+    /// Returns the look-up of the app `app`; nil where it is off or has errors.
+    func read(app: String) -> Configuration.Lookup? {
+        guard written.mode != .off else { return nil }
+        guard let terms = adapter.termsOfLookups else {
+            diagnostics.error(
+                section.value(of: WrittenLookup.mode),
+                "\(section.path(of: WrittenLookup.mode)) must be off: \(adapter.vendor) has no look-up, or apps.\(app).settings lacks what it takes\(lacking); see the adapter's README.md"
+            )
+            return nil
+        }
+        if written.mode == .enrich, !terms.enriches {
+            diagnostics.error(
+                section.value(of: WrittenLookup.mode),
+                "\(section.path(of: WrittenLookup.mode)) must be off or verify: \(adapter.vendor)'s answers add nothing to a token"
+            )
+        }
+        let endpoint = endpoint(terms)
+        let credentials = CredentialsReader(
+            source: source, section: section, written: written, vendor: adapter.vendor
+        ).read(terms.authorization)
+        let authority = certificateAuthority(endpoint)
+        let rates = rates(terms)
+        guard let endpoint, let credentials else { return nil }
+        let concurrency = written.concurrency
+        let timeout = written.timeout ?? .seconds(terms.timeout)
+        var hasher = Hasher()
+        for part in [endpoint.text, "\(terms.authorization)", authority?.text ?? ""] { hasher.combine(part) }
+        hasher.combine(credentials.credentials)
+        hasher.combine(timeout)
+        hasher.combine(concurrency)
+        return Configuration.Lookup(
+            mode: written.mode, account: app, url: endpoint.text, authorization: terms.authorization,
+            credentials: credentials.credentials, certificateAuthority: authority?.file.path,
+            timeout: timeout, patience: written.patience,
+            unknownUser: written.unknownUser ?? terms.unknownUser, onFailure: written.onFailure,
+            existsFor: written.existsFor, goneFor: written.goneFor,
+            unknownFor: written.unknownFor, rates: rates, batch: terms.batch,
+            concurrency: concurrency, files: [authority?.file, credentials.file].compactMap { $0 },
+            endpointFingerprint: Fingerprint(hasher))
+    }
+
+    private var lacking: String { unset.isEmpty ? "" : " (not set: \(unset.joined(separator: ", ")))" }
+
+    // MARK: Endpoint
+
+    private func endpoint(_ terms: LookupTerms) -> EndpointURL? {
+        let node = section.value(of: WrittenLookup.endpointKey)
+        // A value that is no endpoint was reported already, except an empty one.
+        guard node == nil || written.endpoint != nil else {
+            if node?.scalar?.string.isEmpty == true {
+                diagnostics.error(
+                    node, "\(section.path(of: WrittenLookup.endpointKey)) is empty; give it a value or remove it")
+            }
+            return nil
+        }
+        guard let endpoint = written.endpoint ?? terms.endpoint.flatMap({ try? EndpointURL(parsing: $0) }) else {
+            section.missing(
+                WrittenLookup.endpointKey.name,
+                "\(section.path(of: WrittenLookup.endpointKey)) is missing: each account of \(adapter.vendor) has its own; write its https URL"
+            )
+            return nil
+        }
+        if !endpoint.isEncrypted, !endpoint.isLoopback, !written.isInsecure {
+            diagnostics.error(
+                node ?? section.node,
+                "\(section.path(of: WrittenLookup.endpointKey)) must be https beyond this machine; or write \(section.path(of: WrittenLookup.insecure)): true"
+            )
+        }
+        if endpoint.isEncrypted, written.isInsecure {
+            diagnostics.warning(
+                section.value(of: WrittenLookup.insecure),
+                "\(section.path(of: WrittenLookup.insecure)) has no use: the endpoint is https; remove it")
+        }
+        return endpoint
+    }
+
+    private func certificateAuthority(_ endpoint: EndpointURL?) -> (file: Configuration.Lookup.File, text: String)? {
+        let setting = WrittenLookup.certificateAuthority
+        guard let text = written.certificateAuthority, let node = section.value(of: setting) else { return nil }
+        guard !text.isEmpty else {
+            diagnostics.error(node, "\(section.path(of: setting)) is empty; give it a value or remove it")
+            return nil
+        }
+        let path = diagnostics.resolve(text)
+        guard let contents = section.text(ofFile: text, node, named: section.path(of: setting), source) else {
+            return nil
+        }
+        guard contents.contains("-----BEGIN CERTIFICATE-----") else {
+            diagnostics.error(
+                node, "the file of \(section.path(of: setting)) holds no certificate in PEM (BEGIN CERTIFICATE)")
+            return nil
+        }
+        if endpoint?.isEncrypted == false {
+            diagnostics.warning(
+                node, "\(section.path(of: setting)) has no use: the endpoint is plain http; remove one of them")
+        }
+        let file = Configuration.Lookup.File(path: path, content: .certificates, place: diagnostics.place(of: node))
+        return (file, contents)
+    }
+
+    // MARK: Limits
+
+    /// Returns the vendor's limits with the configured one, which lowers them. Only where the vendor allows some
+    /// accounts more does it replace the lower limits, up to that.
+    private func rates(_ terms: LookupTerms) -> [LookupTerms.Rate] {
+        guard let rate = written.rate, terms.ceiling != nil || !terms.rates.contains(rate) else { return terms.rates }
+        let slowest = terms.rates.min { $0.perSecond < $1.perSecond }
+        if let limit = terms.ceiling ?? slowest, rate.perSecond > limit.perSecond {
+            diagnostics.error(
+                section.value(of: WrittenLookup.rate),
+                "\(section.path(of: WrittenLookup.rate)) must be at most \(limit.text), which is what \(adapter.vendor) allows"
+            )
+        }
+        let replaces = terms.ceiling != nil && slowest.map { rate.perSecond > $0.perSecond } == true
+        let kept = replaces ? terms.rates.filter { $0.perSecond >= rate.perSecond } : terms.rates
+        return kept.contains(rate) ? kept : kept + [rate]
+    }
+}
+
+extension LookupTerms.Rate {
+    fileprivate var perSecond: Double { Double(requests) / Double(seconds) }
+
+    /// The value as the configuration writes it, where it can.
+    fileprivate var text: String {
+        switch seconds {
+        case 1: "\(requests)/s"
+        case 60: "\(requests)/m"
+        default: "\(requests) in \(seconds)s"
+        }
+    }
+}
+
+/// Finds the apps that ask one endpoint with the same credentials. To the vendor they are one account with one limit,
+/// so they share connections and limits, and must agree about them.
+struct LookupAccounts {
+    /// An app with its look-up as the file has it.
+    struct Member {
+        var app: Configuration.App
+        let written: WrittenLookup
+        /// The look-up's section of the file.
+        let section: Section
+    }
+
+    private struct Identity: Hashable {
+        let adapter: String
+        let url: String
+        let scheme: String?
+        let credentials: LookupCredentials
+    }
+
+    private var firsts: [Identity: Member] = [:]
+    /// Adapters may declare other limits for other settings; an account keeps to all of them.
+    private var rates: [String: [LookupTerms.Rate]] = [:]
+
+    /// Returns the apps of `members`, each look-up with its account.
+    static func share(_ members: [Member]) -> [Configuration.App] {
+        var accounts = LookupAccounts()
+        let named = members.map { accounts.name($0) }
+        return named.map { app in
+            guard let account = app.lookup?.account, let rates = accounts.rates[account] else { return app }
+            var app = app
+            app.lookup?.rates = rates
+            return app
+        }
+    }
+
+    private mutating func name(_ member: Member) -> Configuration.App {
+        var app = member.app
+        guard let lookup = app.lookup, let identity = Self.identity(lookup, app) else { return app }
+        let first = firsts[identity] ?? member
+        firsts[identity] = first
+        Self.compare(member, to: first)
+        app.lookup?.account = first.app.name
+        let known = rates[first.app.name, default: []]
+        rates[first.app.name] = known + lookup.rates.filter { !known.contains($0) }
+        return app
+    }
+
+    /// Returns the account's identity; nil where nothing is shared, because a minted token belongs to a user and not to
+    /// an account.
+    private static func identity(_ lookup: Configuration.Lookup, _ app: Configuration.App) -> Identity? {
+        guard lookup.credentials != .none else { return nil }
+        let scheme: String? = if case .key(let scheme) = lookup.authorization { scheme } else { nil }
+        return Identity(
+            adapter: app.adapter.name, url: lookup.url, scheme: scheme, credentials: lookup.credentials)
+    }
+
+    private static func compare(_ member: Member, to first: Member) {
+        guard let own = member.app.lookup, let other = first.app.lookup else { return }
+        let isSame = [
+            (WrittenLookup.certificateAuthority, own.certificateAuthority == other.certificateAuthority),
+            (WrittenLookup.timeout, own.timeout == other.timeout),
+            (WrittenLookup.rate, member.written.rate == first.written.rate),
+            (WrittenLookup.concurrency, own.concurrency == other.concurrency),
+        ]
+        let section = member.section
+        for (setting, isSame) in isSame where !isSame {
+            section.diagnostics.error(
+                section.value(of: setting) ?? section.node,
+                "\(section.path(of: setting)) differs from that of apps.\(first.app.name): both ask one endpoint with the same credentials; write the same in both"
+            )
+        }
+    }
 }

@@ -1,4 +1,6 @@
+import Formats
 import YAMLReading
+import Yams
 
 extension Configuration {
     /// The source of the SASL/OAUTHBEARER tokens: `kafka.oauth`. It holds no secret, but the names of files that do.
@@ -152,6 +154,100 @@ extension Configuration.OAuth {
     ) -> FileKey<String> {
         FileKey(name, form, example: example, summary) {
             $0.requiredText($1, example: example)?.text
+        }
+    }
+}
+
+// MARK: Reading
+
+extension Configuration.OAuth {
+    /// Returns the values of the section in `kafka`; nil where it is missing or has errors.
+    static func read(_ kafka: Section, _ source: ConfigurationSource) -> Configuration.OAuth? {
+        guard kafka.value(of: section) != nil else { return nil }
+        let section = kafka.section(section)
+        defer { section.finish() }
+        // Without a source nobody knows which keys are in their place, and all of them are known.
+        for key in Kind.allCases.flatMap(keys) + [extensionsKey] { _ = section.value(of: key) }
+        guard let kind = section.read(sourceKey) else { return nil }
+        for other in Kind.allCases where other != kind { refuse(keys(of: other), kind, section) }
+        let extensions = section.read(extensionsKey).map(extensions) ?? []
+        return found(kind, section, source).map { Configuration.OAuth(source: $0, extensions: extensions) }
+    }
+
+    private static func found(_ kind: Kind, _ section: Section, _ source: ConfigurationSource) -> Source? {
+        switch kind {
+        case .file: section.read(tokenFileKey).map { .file(section.diagnostics.resolve($0)) }
+        case .oidc: clientCredentials(section, source).map { .clientCredentials($0) }
+        case .awsMSKIAM: region(section).map { .awsMSKIAM(region: $0) }
+        }
+    }
+
+    private static func refuse(_ keys: [any DeclaredMember], _ kind: Kind, _ section: Section) {
+        for key in keys where section.value(of: key) != nil {
+            section.diagnostics.error(
+                section.key(of: key), "\(section.path(of: key)) is not for the source \(kind.rawValue); remove it")
+        }
+    }
+
+    private static func clientCredentials(
+        _ section: Section, _ source: ConfigurationSource
+    ) -> ClientCredentials? {
+        var settings = ClientCredentials()
+        let endpoint = endpoint(section)
+        let id = section.read(clientKey)
+        let file = section.placed(secretKey)
+        section.read([authentication, scope, audience], into: &settings)
+        settings.certificateAuthority = section.read(authorityKey).map(section.diagnostics.resolve)
+        guard let endpoint, let id, let file else { return nil }
+        // The secret is read each time a token is fetched, because it may be replaced. Here only its presence is
+        // checked.
+        let name = section.path(of: secretKey)
+        let secret = section.secret(ofFile: file.value, file.node, named: name, source)
+        if let secret, secret.isEmpty {
+            section.diagnostics.error(file.node, "the file of \(name) is empty; write the secret there")
+        }
+        settings.endpoint = endpoint.text
+        settings.host = endpoint.authority
+        settings.clientID = id
+        settings.secretFile = section.diagnostics.resolve(file.value)
+        return settings
+    }
+
+    private static func endpoint(_ section: Section) -> EndpointURL? {
+        guard let (text, node) = section.placed(endpointKey) else { return nil }
+        do throws(EndpointURL.Problem) {
+            let url = try EndpointURL(parsing: text)
+            if url.isEncrypted || url.isLoopback { return url }
+            section.diagnostics.error(
+                node, "\(section.path(of: endpointKey)) must be https: the client's secret goes there")
+        } catch { section.diagnostics.error(node, "\(section.path(of: endpointKey)) \(error.message)") }
+        return nil
+    }
+
+    /// Returns the region, which becomes a part of host names.
+    private static func region(_ section: Section) -> String? {
+        guard let (text, node) = section.placed(regionKey) else { return nil }
+        guard text.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }) else {
+            section.diagnostics.error(
+                node, "\(section.path(of: regionKey)) must be a region's name, such as eu-central-1")
+            return nil
+        }
+        return text
+    }
+
+    private static func extensions(_ section: Section) -> [Extension] {
+        section.all.compactMap { key, name, value in
+            let isName =
+                !name.isEmpty && name != "auth"
+                && name.utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) }
+            guard isName, let text = value.scalar?.string, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+                section.diagnostics.error(
+                    key,
+                    "\(section.path(name)): an extension has a name of letters, not auth, and a value of visible characters"
+                )
+                return nil
+            }
+            return Extension(name: name, value: text)
         }
     }
 }

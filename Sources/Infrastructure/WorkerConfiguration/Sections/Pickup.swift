@@ -1,5 +1,7 @@
 public import AdapterKit
 public import Formats
+import YAMLReading
+import Yams
 
 extension Configuration {
     /// The gateway that devices call: `remint pickup`.
@@ -297,4 +299,75 @@ extension Configuration.Pickup {
             "address_streams", \.addressStreams, in: 1...10_000_000,
             "Maximum number of open streams from one address, and of its calls that wait."),
     ]
+}
+
+// MARK: Reading
+
+extension Configuration.Pickup {
+    /// The gateway in the configuration `root`; nil where the file has none.
+    ///
+    /// - Parameter names: the names of the configuration's apps.
+    init?(reading section: Section, in root: Section, apps names: [String]) {
+        guard root.key(of: Self.section) != nil else { return nil }
+        defer { section.finish() }
+        place = section.diagnostics.place(of: section.node)
+        if let address = section.read(Self.listenKey) { (host, port) = (address.host, address.port) }
+        metrics = section.read(Self.metricsKey).map { ($0.host, $0.port) }
+        publicURL = section.read(Self.publicURLKey)?.text
+        section.read(Self.settings, into: &self)
+        trustedProxies = Self.trustedProxies(section)
+        if proxyProtocol, section.value(of: Self.trustedProxiesKey) == nil {
+            section.diagnostics.error(
+                section.value(of: Self.proxyProtocol),
+                "\(section.path(of: Self.proxyProtocol)) needs trusted_proxies: the addresses of the proxies that send the header"
+            )
+        }
+        origins = Self.origins(section)
+        sealKeys = (section.read(Self.sealKeysKey) ?? []).map(section.diagnostics.resolve)
+        nonceSecret = section.read(Self.nonceSecretKey).map(section.diagnostics.resolve)
+        certificate = section.certificate(Self.tls)
+        let found = Session.read(section)
+        sessions = found.compactMap { $0?.session }
+        for case .some(let (session, place)) in found { keySetPlaces[session.name] = place }
+        // Without all sessions, nobody knows which of them opens an app.
+        let isWhole = Self.hasCallers(section) && sessions.count == found.count
+        apps = OpenedApp.read(section.section(Self.openedApps), among: names, isWhole ? sessions : nil)
+        apiKeys = APIKey.read(section.section(Self.keysByName), among: names)
+        if !Self.hasCallers(section) {
+            section.missing(
+                Self.session.name,
+                "pickup has neither session nor api_keys, so every call is refused; add session or api_keys")
+        }
+    }
+
+    /// Returns whether the file has sessions or API keys, with or without errors.
+    private static func hasCallers(_ section: Section) -> Bool {
+        ![session, sessionsByName, keysByName].allSatisfy { section.value(of: $0) == nil }
+    }
+
+    /// Origins as browsers send them (RFC 6454, section 6.2): compared byte for byte, so that one in another spelling is no page's.
+    private static func origins(_ section: Section) -> [String] {
+        let origins = section.read(originsKey) ?? []
+        for origin in origins {
+            let url = try? EndpointURL(parsing: origin)
+            guard url.map({ "\($0.isEncrypted ? "https" : "http")://\($0.authority)" }) != origin else { continue }
+            section.diagnostics.error(
+                section.value(of: originsKey),
+                "\(section.path(of: originsKey)) are origins as browsers send them, lowercase and without a path, such as https://shop.example.com"
+            )
+        }
+        return origins
+    }
+
+    private static func trustedProxies(_ section: Section) -> [AddressRange] {
+        let texts = section.read(trustedProxiesKey) ?? []
+        let ranges = texts.compactMap { AddressRange($0) }
+        if ranges.count != texts.count {
+            section.diagnostics.error(
+                section.value(of: trustedProxiesKey),
+                "\(section.path(of: trustedProxiesKey)) are addresses or networks without further bits, such as 10.0.0.0/8"
+            )
+        }
+        return ranges
+    }
 }

@@ -1,5 +1,6 @@
-import AdapterKit
+package import AdapterKit
 import DeclaredAdapters
+import YAMLReading
 import Yams
 
 /// Reads `apps`: which adapter, its settings, a key ring, a lifetime, a look-up.
@@ -42,7 +43,7 @@ struct AppsReader {
         let key = key(app)
         var terms = WrittenApp()
         app.read(WrittenApp.settings, into: &terms)
-        let seal = terms.seal.flatMap { SealReader(source: source).read($0, app) }
+        let seal = terms.seal.flatMap { readSeal($0, app) }
         checkPublication(terms, app)
         let lookupSection = app.section(Configuration.Lookup.section)
         let written = WrittenLookup(reading: lookupSection)
@@ -79,7 +80,7 @@ struct AppsReader {
             else { continue }
             app.diagnostics.warning(
                 node,
-                "\(app.path("settings")).\(key.name) is no UUID, as every \(key.name) of \(registration.vendor) is; copy it from the vendor's dashboard"
+                "\(app.path(of: Configuration.App.settingsKey)).\(key.name) is no UUID, as every \(key.name) of \(registration.vendor) is; copy it from the vendor's dashboard"
             )
         }
     }
@@ -141,6 +142,17 @@ struct AppsReader {
         }
         let meant = Spelling.nearest(to: name, among: keys).map { "did you mean \($0)?" }
         diagnostics.error(node, message + (meant ?? "known: \(keys.joined(separator: ", "))"))
+    }
+
+    /// Returns the seal of the app's tokens from the file `path`; nil after reporting an error: one that cannot be used is never a
+    /// token in the clear.
+    private func readSeal(_ path: String, _ app: Section) -> TokenSeal? {
+        let (name, node) = (app.path(of: WrittenApp.seal), app.value(of: WrittenApp.seal))
+        guard let text = app.text(ofFile: path, node, named: name, source) else { return nil }
+        do throws(JOSEError) { return try TokenSeal(publicJWK: SecretBytes(copying: text.utf8)) } catch {
+            app.diagnostics.error(node, "the file of \(name) cannot be used: \(error.message)")
+            return nil
+        }
     }
 
     private func seconds(of lifetime: Duration?, _ adapter: any Adapter, _ app: Section) -> Int64 {
@@ -209,5 +221,20 @@ extension DecodingError {
         case .keyNotFound(let key, let context): context.codingPath.map(\.stringValue) + [key.stringValue]
         @unknown default: []
         }
+    }
+}
+
+extension AdapterRegistry {
+    /// Returns the error of the name `name`, which this registry has no adapter for, with its correction.
+    ///
+    /// - Parameter shown: the name as the error may show it.
+    package func error(without name: String, shown: String) -> String {
+        let known = names
+        // The name of a file that comes with the program and does not load.
+        guard !known.contains(name) else {
+            return "the program's file of the vendor \(name) cannot be used; install Remint again"
+        }
+        let meant = Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" }
+        return "no adapter is called \(shown); \(meant ?? "known: \(known.joined(separator: ", "))")"
     }
 }
