@@ -50,7 +50,6 @@ package final class Diagnostics {
         all.removeAll { settled.contains($0) }
     }
 
-    /// Whether there is an error.
     package var hasErrors: Bool { all.contains { $0.severity == .error } }
 
     package func warning(_ node: Node?, _ message: String) {
@@ -135,15 +134,11 @@ extension Diagnostics {
 
 /// A place in a file, from 1.
 public struct FileLocation: Sendable, Hashable {
-    /// The file.
-    public let file: String
-    /// The line.
-    public let line: Int
-    /// The column.
-    public let column: Int
+    package let file: String
+    package let line: Int
+    package let column: Int
 
-    /// `column` of `line` of `file`.
-    public init(file: String, line: Int, column: Int) {
+    package init(file: String, line: Int, column: Int) {
         self.file = file
         self.line = line
         self.column = column
@@ -169,20 +164,17 @@ public struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
         let words: String
 
         /// The kind with `words` behind the number of its findings, such as `files are old`.
-        public init(_ words: String) { self.words = words }
+        package init(_ words: String) { self.words = words }
     }
 
-    /// The place in the file.
-    public let place: FileLocation
-    /// The severity.
-    public let severity: Severity
+    package let place: FileLocation
+    package let severity: Severity
     /// The mistake and its correction.
-    public let message: String
+    package let message: String
     /// The kind; nil for a finding that is always printed by itself.
-    public let kind: Kind?
+    package let kind: Kind?
 
-    /// `message` about `place`.
-    public init(_ severity: Severity, at place: FileLocation, _ message: String, kind: Kind? = nil) {
+    package init(_ severity: Severity, at place: FileLocation, _ message: String, kind: Kind? = nil) {
         self.place = place
         self.severity = severity
         self.message = message
@@ -205,12 +197,12 @@ public struct DiagnosticLines: Sendable {
     }
 
     /// The lines, in the order of the findings.
-    public let lines: [String]
+    package let lines: [String]
 
     /// The lines about `diagnostics`.
     ///
     /// - Parameter remedy: the words that show how to see every finding of a kind.
-    public init(_ diagnostics: [Diagnostic], remedy: String) {
+    package init(_ diagnostics: [Diagnostic], remedy: String) {
         let counts = diagnostics.reduce(into: [Group: Int]()) { counts, diagnostic in
             if let group = Self.group(of: diagnostic) { counts[group, default: 0] += 1 }
         }

@@ -26,7 +26,6 @@ package indirect enum FileForm: Sendable, Equatable {
     case origin
     /// Requests a second or a minute: `4/s`, `200/m`.
     case rate
-    /// A topic's name.
     case topic
     /// 64 hexadecimal digits.
     case digest
@@ -48,12 +47,10 @@ package indirect enum FileForm: Sendable, Equatable {
     case any
     /// A mapping of declared keys.
     case section([KeyDescription])
-    /// A value of one of these forms.
     case either([FileForm])
     /// A form that stands at many places: a schema describes it once, under its name.
     case shared(String, FileForm, summary: String = "")
 
-    /// Returns the form of a single value of `form`, or a list of them.
     package static func oneOrMore(_ form: FileForm) -> FileForm { .either([form, .list(of: form)]) }
 
     /// The bounds or the words, for documentation; nil where there are none.
@@ -95,7 +92,6 @@ package indirect enum FileForm: Sendable, Equatable {
         }
     }
 
-    /// Returns `text`, in the form of the file, as JSON.
     package func json(of text: String) -> SchemaValue {
         switch self {
         case .integer, .number: return text.contains("$") ? .text(text) : .number(text)
@@ -131,7 +127,6 @@ package struct FormSchema {
         ]
     }
 
-    /// The reference to a value in the environment.
     package static let reference: Members = [
         ("description", .text("${NAME} or ${NAME:-default}: the environment has the value.")),
         ("type", .text("string")), ("pattern", .text("\\$\\{")),

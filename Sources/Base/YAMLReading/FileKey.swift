@@ -83,7 +83,6 @@ extension Section {
     /// Returns the value of `key`; nil where it is absent, and where it is wrong, after reporting an error.
     package func read<Value>(_ key: FileKey<Value>) -> Value? { key.reading(self, key.name) }
 
-    /// Returns the value of `key` with its place in the file.
     package func placed<Value>(_ key: FileKey<Value>) -> (value: Value, node: Node)? {
         guard let value = read(key), let node = self.value(of: key) else { return nil }
         return (value, node)
@@ -92,13 +91,11 @@ extension Section {
     /// Returns the value of `member`; nil where it is absent or null.
     package func value(of member: any DeclaredMember) -> Node? { value(member.name) }
 
-    /// Returns the name of `member` as the file has it.
     package func key(of member: any DeclaredMember) -> Node? { key(member.name) }
 
     /// Returns the full name of `member`, for messages.
     package func path(of member: any DeclaredMember) -> String { path(member.name) }
 
-    /// Returns the section that `member` is, with its keys declared.
     package func section(_ member: any DeclaredMember) -> Section {
         let section = section(member.name)
         if let keys = member.keysOfSection { section.declare(keys) }
@@ -201,7 +198,6 @@ extension FileKey where Value == String {
         FileKey(name, form, example: example, isSecret: isSecret, change: change, summary) { $0.text($1)?.text }
     }
 
-    /// Returns a key with a word of `words`.
     package static func word(
         _ name: String, of words: [String], standard: String? = nil, example: String? = nil,
         change: KeyChange = .needsRestart, _ summary: String
@@ -263,7 +259,6 @@ extension FileKey where Value == UnixTime {
 }
 
 extension FileKey where Value == [UInt8] {
-    /// Returns a key whose value is read as JSON.
     package static func json(
         _ name: String, form: FileForm = .any, example: String? = nil, isRequired: Bool = false, _ summary: String = ""
     ) -> FileKey {
@@ -305,7 +300,6 @@ extension FileKey where Value == Node {
 }
 
 extension FileKey where Value == Section {
-    /// Returns a key with a section of declared keys.
     package static func section(
         _ name: String, _ keys: [KeyDescription], isRequired: Bool = false, _ summary: String = ""
     ) -> FileKey {
@@ -314,7 +308,6 @@ extension FileKey where Value == Section {
         }
     }
 
-    /// Returns a key with a mapping whose names are not the file's own.
     package static func mapping(
         _ name: String, _ form: FileForm, example: String? = nil, isRequired: Bool = false, isSecret: Bool = false,
         change: KeyChange = .needsRestart, _ summary: String = ""
@@ -326,7 +319,6 @@ extension FileKey where Value == Section {
 }
 
 extension Section {
-    /// Returns a value as JSON.
     package func json(_ name: String) -> [UInt8]? {
         guard let node = value(name) else { return nil }
         if let json = node.json() { return json }

@@ -67,7 +67,6 @@ package final class Section {
         return members.first { $0.name == name }.flatMap { $0.value.null == nil ? $0.value : nil }
     }
 
-    /// Returns the key of the member `name`.
     package func key(_ name: String) -> Node? { members.first { $0.name == name }?.key }
 
     package func section(_ name: String) -> Section {
@@ -190,7 +189,6 @@ package final class Section {
         return (choice, node)
     }
 
-    /// Returns a word of the list `known`.
     package func word(_ name: String, of known: [String]) -> String? {
         guard let (text, node) = text(name) else { return nil }
         guard known.contains(text) else {

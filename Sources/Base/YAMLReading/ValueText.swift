@@ -1,7 +1,7 @@
 /// Durations as the configuration writes them: `20ms`, `10s`, `1m`, `12h`, `30d`.
 public enum DurationText {
     /// Parses a duration; nil for any other text, and for zero and negative ones.
-    public static func parse(_ text: String) -> Duration? {
+    package static func parse(_ text: String) -> Duration? {
         parseOrZero(text).flatMap { $0 > .zero ? $0 : nil }
     }
 
@@ -31,7 +31,7 @@ public enum DurationText {
     }
 
     /// Returns whole seconds as the configuration would write them.
-    public static func format(seconds: Int64) -> String {
+    package static func format(seconds: Int64) -> String {
         for (unit, length) in [("d", Int64(86_400)), ("h", 3600), ("m", 60)] where seconds != 0 && seconds % length == 0
         {
             return "\(seconds / length)\(unit)"

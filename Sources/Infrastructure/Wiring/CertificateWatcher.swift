@@ -84,9 +84,7 @@ struct CertificateRenewal {
 
     private static let looksBetweenChecks = 10
 
-    /// The revisions that the clients were made with.
     private var used: ClientCertificates.Revisions
-    /// The revisions at the last look.
     private var last: ClientCertificates.Revisions
     /// The revisions whose check failed.
     private var refused: ClientCertificates.Revisions?
@@ -94,7 +92,6 @@ struct CertificateRenewal {
     private var looks = 0
     private var said: String?
 
-    /// Clients that were made with `used`.
     init(used: ClientCertificates.Revisions) {
         self.used = used
         last = used

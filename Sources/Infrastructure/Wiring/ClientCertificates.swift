@@ -28,7 +28,6 @@ package struct ClientCertificates: Sendable {
         "ssl.ca.location", "ssl.certificate.location", "ssl.crl.location", "ssl.key.location", "ssl.keystore.location",
     ]
 
-    /// The files as they are now.
     var revisions: Revisions { paths.map { FileRevision(of: $0) } }
 
     /// The reason why no client can be made with the files, such as a certificate of another key, or a file that other accounts can

@@ -1,4 +1,4 @@
-public import AdapterKit
+package import AdapterKit
 import Pipeline
 
 /// The difference between this process's clock and another clock that dates something the process reads. A value without
@@ -18,7 +18,6 @@ package struct ClockComparison: Sendable {
     private var differing: (count: Int, by: Int64, at: UnixTime)?
     private var latest: (difference: Int64, at: UnixTime)?
 
-    /// No comparison yet.
     package init() {}
 
     /// Records that something was dated `moment` by the other clock, and read at the time `now` of this clock.
@@ -100,11 +99,11 @@ package struct ClockSteps: Sendable {
 public enum RecoveryTime {
     /// The upper bounds of the histograms' buckets, in seconds: the worker's and the gateway's are the same, so that their difference
     /// can be asked for.
-    public static let buckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600]
+    package static let buckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600]
 
     /// Returns the time from `reported` to `now`, in seconds. Devices, edges, workers and gateways each have a clock of
     /// their own. Where their difference puts the answer before the report, the result is 0.
-    public static func seconds(from reported: UnixTime, to now: UnixTime) -> Double {
+    package static func seconds(from reported: UnixTime, to now: UnixTime) -> Double {
         Double(max(0, now.microseconds(since: reported))) / 1e6
     }
 }

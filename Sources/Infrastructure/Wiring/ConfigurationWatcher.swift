@@ -10,7 +10,6 @@ public struct ConfigurationOrigin: Sendable {
     package let registry: AdapterRegistry
     package let source: ConfigurationSource
 
-    /// The file at `file`, for the adapters of `registry`.
     package init(file: String, registry: AdapterRegistry, source: ConfigurationSource) {
         self.file = file
         self.registry = registry
@@ -31,7 +30,6 @@ package final class ReloadRequests: Sendable {
     private let finished = Mutex<[@Sendable () -> Void]>([])
     private let wakeup = Wakeup()
 
-    /// No request yet.
     package init() {}
 
     /// Requests a reload.
@@ -90,7 +88,6 @@ struct FileWatch: Sendable {
 
     init(_ files: [String: FileRevision?]) { known = files }
 
-    /// The files to look at.
     var paths: [String] { Array(known.keys) }
 
     /// Compares `files` with the last look.

@@ -123,14 +123,12 @@ enum SupervisorMessage: Sendable, Equatable {
     case ready
     /// The service reads its configuration again, since this time of the monotonic clock in microseconds.
     case reloading(since: UInt64)
-    /// The service is stopping.
     case stopping
     /// The service is alive; the service manager restarts a service that does not report this in time.
     case alive
     /// The condition of the service, for people.
     case status(String)
 
-    /// The lines of the message.
     var text: String {
         switch self {
         case .ready: "READY=1"

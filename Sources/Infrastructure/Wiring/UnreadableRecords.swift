@@ -8,11 +8,8 @@ package import Telemetry
 package final class UnreadableRecords: Sendable {
     /// The topic a record was read from, as the metric names it.
     package enum Kind: String, Sendable, CaseIterable {
-        /// The token topic.
         case tokens
-        /// The dead letters.
         case deadLetters = "dead_letters"
-        /// The control topic.
         case control
         /// The metadata of committed offsets.
         case offsets

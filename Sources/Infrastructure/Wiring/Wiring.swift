@@ -20,7 +20,6 @@ extension Configuration {
         }
     }
 
-    /// Returns the topics of a lane.
     package func topics(of lane: Lane) -> [String] {
         switch lane {
         case .live: [topics.invalidations] + appTopics
@@ -36,7 +35,6 @@ extension Configuration {
             maxAttempts: worker.retries.maxAttempts, deadline: worker.retries.deadline)
     }
 
-    /// Returns the rules of admission for the worker `name`.
     package func admissionRules(worker name: String) -> AdmissionRules {
         AdmissionRules(
             subjects: worker.admission.subjects, coalescing: worker.admission.coalescing,
@@ -45,7 +43,6 @@ extension Configuration {
             probeWait: worker.admission.probeWait, worker: name)
     }
 
-    /// The apps as the pipeline takes them.
     package var pipelineApps: [Pipeline.App] { apps.map { app in Pipeline.App(app) } }
 
     /// The names of the key rings and their folders.
@@ -61,7 +58,6 @@ extension Configuration {
 }
 
 extension Pipeline.App {
-    /// A configured app as the pipeline takes it.
     convenience init(_ app: Configuration.App) {
         self.init(
             name: app.name, adapter: app.adapter, keyRing: app.key, lifetime: app.lifetime,

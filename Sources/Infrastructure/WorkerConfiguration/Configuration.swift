@@ -8,46 +8,41 @@ public struct Configuration: Sendable {
         case exactlyOnce = "exactly_once"
     }
 
-    /// The brokers.
-    public var kafka = Kafka()
+    package var kafka = Kafka()
     /// The delivery guarantee of each event.
-    public var delivery = Delivery.exactlyOnce
-    /// The topics.
-    public var topics = Topics()
-    /// The key rings.
-    public var keys: [Key] = []
-    /// The integrations.
-    public var apps: [App] = []
+    package var delivery = Delivery.exactlyOnce
+    package var topics = Topics()
+    package var keys: [Key] = []
+    package var apps: [App] = []
     /// The worker's batches, limits, retries and look-ups.
-    public var worker = Worker()
+    package var worker = Worker()
     /// The admin server; nil for none.
-    public var admin: Admin?
+    package var admin: Admin?
     /// The gateway that devices call; nil for none.
-    public var pickup: Pickup?
+    package var pickup: Pickup?
     /// The log's level and format.
-    public var log = Log()
+    package var log = Log()
     /// The traces and metrics that the worker sends to a collector.
-    public var telemetry = Telemetry()
+    package var telemetry = Telemetry()
 
     /// The topics of the retry tiers, shortest first.
-    public var retryTopics: [String] { worker.retries.tiers.map { "\(topics.retries).\($0.name)" } }
+    package var retryTopics: [String] { worker.retries.tiers.map { "\(topics.retries).\($0.name)" } }
     /// The topics that belong to single apps, in the order of the file.
-    public var appTopics: [String] {
+    package var appTopics: [String] {
         var seen: Set<String> = []
         return apps.flatMap(\.topics).filter { seen.insert($0).inserted }
     }
     /// Every topic that events are written to from outside: the shared one, the operators' and the apps' own. A redrive writes to
     /// no other.
-    public var eventTopics: [String] { [topics.invalidations, topics.invalidationsBulk] + appTopics }
+    package var eventTopics: [String] { [topics.invalidations, topics.invalidationsBulk] + appTopics }
     /// Every topic the worker consumes.
-    public var inputTopics: [String] { eventTopics + retryTopics }
+    package var inputTopics: [String] { eventTopics + retryTopics }
     /// Every topic the worker produces to.
-    public var outputTopics: [String] { [topics.tokens, topics.deadLetters] + retryTopics }
+    package var outputTopics: [String] { [topics.tokens, topics.deadLetters] + retryTopics }
     /// Every topic the worker needs.
-    public var allTopics: [String] { eventTopics + outputTopics }
+    package var allTopics: [String] { eventTopics + outputTopics }
 
-    /// The configuration of an empty file: a broker on this machine, no keys, no apps.
-    public init() {}
+    package init() {}
 
     /// The file's values of the keys, for a comparison with another reading.
     var written = WrittenKeys()

@@ -1,4 +1,4 @@
-public import AdapterKit
+package import AdapterKit
 import Formats
 package import YAMLReading
 import Yams
@@ -8,21 +8,20 @@ public struct ConfigurationReader {
     private let registry: AdapterRegistry
     let source: ConfigurationSource
 
-    /// A reader that knows the adapters of `registry`.
     package init(registry: AdapterRegistry, source: ConfigurationSource) {
         self.registry = registry
         self.source = source
     }
 
     /// Reads the configuration in `file`; nil where it has errors. The diagnostics are errors, warnings and notices.
-    public func read(_ file: String) -> (configuration: Configuration?, diagnostics: [Diagnostic]) {
+    package func read(_ file: String) -> (configuration: Configuration?, diagnostics: [Diagnostic]) {
         let found = readNoting(file)
         return (found.configuration, found.diagnostics)
     }
 
     /// Reads the configuration like `read`, and returns the files that were read or looked for, as they were just
     /// before; nil for a missing file.
-    public func readNoting(
+    package func readNoting(
         _ file: String
     ) -> (configuration: Configuration?, diagnostics: [Diagnostic], files: [String: FileRevision?]) {
         let found = readDraft(file)
@@ -41,7 +40,7 @@ public struct ConfigurationReader {
 
     /// Returns the effective configuration of `file`, and the errors and warnings found in it. The configuration is nil
     /// if there is an error.
-    public func effective(_ file: String) -> (configuration: EffectiveConfiguration?, diagnostics: [Diagnostic]) {
+    package func effective(_ file: String) -> (configuration: EffectiveConfiguration?, diagnostics: [Diagnostic]) {
         let diagnostics = Diagnostics(file: file)
         let effective = read(diagnostics, FileNotes()).map {
             EffectiveConfiguration($0.configuration, as: $0.root, diagnostics)

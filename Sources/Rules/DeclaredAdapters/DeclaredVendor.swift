@@ -3,7 +3,6 @@ package import YAMLReading
 
 /// A vendor's file that was read: its description, and its tests.
 package struct DeclaredVendor: Sendable {
-    /// The file's description of the vendor.
     package let description: VendorDescription
     /// The tests in the file; nil where there are none.
     package let tests: FileTests?
@@ -41,7 +40,6 @@ package final class DeclaredAdapter: Adapter {
     /// The kind; each adapter names its own vendor.
     package static let vendor = "declared"
 
-    /// The file's description of the vendor.
     package let description: VendorDescription
     package let algorithm: Algorithm
     package let identifiers: IdentifierRule
@@ -199,7 +197,6 @@ extension JSONValue {
 
 /// The settings of an app of a declared vendor: the file's keys, with the app's values.
 package struct DeclaredSettings: AdapterSettings {
-    /// The vendor whose settings these are.
     package let description: VendorDescription
     /// The effective values by key, defaults among them.
     let values: [String: SettingValue]

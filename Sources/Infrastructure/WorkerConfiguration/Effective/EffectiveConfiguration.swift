@@ -6,7 +6,6 @@ import Yams
 public struct EffectiveConfiguration: Sendable {
     /// The source of a value.
     public enum Origin: Sendable, Equatable, CustomStringConvertible {
-        /// The file, at this place.
         case file(FileLocation)
         /// The environment, named at this place of the file.
         case environment(FileLocation)
@@ -29,21 +28,21 @@ public struct EffectiveConfiguration: Sendable {
     /// A key, or the name of a section.
     public struct Entry: Sendable {
         /// The names from the top down to its own.
-        public let path: [String]
+        package let path: [String]
         /// The value as the file would write it; nil for a section.
-        public let value: String?
+        package let value: String?
         /// The source of the value; nil for a section.
-        public let origin: Origin?
+        package let origin: Origin?
     }
 
     /// The text that replaces a secret.
-    public static let redacted = "(redacted)"
+    package static let redacted = "(redacted)"
 
     /// Every effective section and key, each section before its content.
-    public let entries: [Entry]
+    package let entries: [Entry]
 
     /// The configuration as YAML, where each value came from behind it.
-    public var text: String {
+    package var text: String {
         entries.map { entry in
             let space = String(repeating: "  ", count: max(entry.path.count - 1, 0))
             let name = "\(space)\(FlowText.scalar(entry.path.last ?? "")):"

@@ -4,7 +4,6 @@ package import YAMLReading
 package struct SectionDescription: DeclaredMember, Sendable {
     /// The meaning of an absent section.
     package enum Absence: Sendable {
-        /// The configuration is refused.
         case refused
         /// The defaults of the section's keys apply.
         case defaults
@@ -18,11 +17,9 @@ package struct SectionDescription: DeclaredMember, Sendable {
     package let summary: String
     /// The section's keys, in the order of the documentation.
     package let keys: [KeyDescription]
-    /// The sections in it.
     package let sections: [SectionDescription]
     /// Whether a sample shows it as a comment, for most do without it.
     package let isRare: Bool
-    /// The meaning of its absence.
     package let absence: Absence
     /// The name of the member that a sample shows, for a section whose names are the user's; nil shows a comment.
     let sampleMember: String?

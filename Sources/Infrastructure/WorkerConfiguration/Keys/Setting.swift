@@ -6,7 +6,6 @@ struct Setting<Root>: DeclaredMember, Sendable {
     /// A member of the section that the key is read into.
     typealias Member<Value> = any WritableKeyPath<Root, Value> & Sendable
 
-    /// The description of the key.
     let description: KeyDescription
     /// Reads the key out of its section into the member, where it is there and right.
     let read: @Sendable (Section, inout Root) -> Void
@@ -15,7 +14,6 @@ struct Setting<Root>: DeclaredMember, Sendable {
 
     var name: String { description.name }
 
-    /// The declared key `key` with its member.
     init<Value>(_ key: FileKey<Value>, _ member: Member<Value>) {
         description = key.description
         read = { section, root in
@@ -90,7 +88,6 @@ extension Setting where Root: WithDefaults {
         Setting(.text(name, form: form, standard: Root()[keyPath: member], change: change, summary), member)
     }
 
-    /// Returns a setting with a word of `words`.
     static func word(
         _ name: String, _ member: Member<String>, of words: [String], change: KeyChange = .needsRestart,
         _ summary: String
@@ -120,7 +117,6 @@ extension Sequence {
 protocol WithDefaults: SendableMetatype { init() }
 
 extension Section {
-    /// Reads `settings` into `root`.
     func read<Root>(_ settings: [Setting<Root>], into root: inout Root) {
         for setting in settings { setting.read(self, &root) }
     }
@@ -133,7 +129,6 @@ protocol DeclaredSection: WithDefaults {
 }
 
 extension Section {
-    /// Reads the section of this one that `root` is.
     func readSection<Root: DeclaredSection>(into root: inout Root) {
         let section = section(Root.section)
         section.read(Root.settings, into: &root)

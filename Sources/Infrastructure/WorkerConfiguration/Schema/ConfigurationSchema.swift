@@ -9,14 +9,12 @@ public struct ConfigurationSchema {
     private let registry: AdapterRegistry
     private var forms: FormSchema
 
-    /// The schema for the adapters of `registry`.
     package init(registry: AdapterRegistry) {
         self.registry = registry
         forms = FormSchema(adapters: registry.registrations.map(\.name))
     }
 
-    /// The text of the schema.
-    public var text: String {
+    package var text: String {
         var schema = self
         return schema.value.lines
     }

@@ -38,11 +38,9 @@ public struct SampleConfiguration {
         "# Relative paths are relative to this file. Unknown keys are errors.",
     ]
 
-    /// The sample for the adapters of `registry`.
     package init(registry: AdapterRegistry) { self.registry = registry }
 
-    /// The text of the file.
-    public var text: String {
+    package var text: String {
         var sample = self
         for section in Configuration.sections { sample.add(section) }
         return sample.lines.joined(separator: "\n") + "\n"

@@ -6,21 +6,20 @@ extension Configuration {
     /// The admin server.
     public struct Admin: Sendable, WithDefaults {
         /// The address, without brackets.
-        public var host = "127.0.0.1"
+        package var host = "127.0.0.1"
         /// The port; 0 for any.
-        public var port = 9464
+        package var port = 9464
         /// The place of `listen` in the file, or of the section if `listen` is left out.
-        public var place: FileLocation?
+        package var place: FileLocation?
         /// Further names that requests may ask for in `Host`, besides the address and this machine's own.
-        public var hosts: [String] = []
+        package var hosts: [String] = []
         /// The file with the token that everything but the page and the probes asks for; nil for none.
-        public var tokenFile: String?
-        /// Whether it may be reached from other machines and ask for no token.
-        public var isOpen = false
+        package var tokenFile: String?
+        package var isOpen = false
         /// The address of the folder that OPERATION.md is in; nil for none.
-        public var runbook: String?
+        package var runbook: String?
         /// The PEM files of certificate chain and key; nil for plain text.
-        public var certificate: (chain: String, key: String)?
+        package var certificate: (chain: String, key: String)?
     }
 }
 
@@ -116,7 +115,7 @@ extension Configuration.Admin {
     }
 
     /// Whether this machine alone can reach it.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         let authority = host.contains(":") ? "[\(host)]" : host
         return (try? EndpointURL(parsing: "http://\(authority)"))?.isLoopback ?? false
     }

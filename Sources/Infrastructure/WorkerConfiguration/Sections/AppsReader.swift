@@ -213,7 +213,6 @@ struct AppsReader {
 }
 
 extension DecodingError {
-    /// The path to the value that did not decode.
     fileprivate var codingPath: [String] {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):

@@ -12,14 +12,13 @@ public struct BrokerList: Sendable, Equatable {
     /// An address.
     public struct Address: Sendable, Equatable {
         /// The protocol it names, such as `SASL_SSL`; nil where it names none.
-        public let scheme: String?
+        package let scheme: String?
         /// The host's name or address, an IPv6 address without its brackets.
-        public let host: String
-        /// The port.
-        public let port: UInt16
+        package let host: String
+        package let port: UInt16
 
         /// Whether it is an address of this machine.
-        public var isLocal: Bool {
+        package var isLocal: Bool {
             let parts = host.split(separator: ".", omittingEmptySubsequences: false)
             return host == "localhost" || host == "::1"
                 || parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
@@ -32,15 +31,14 @@ public struct BrokerList: Sendable, Equatable {
     }
 
     /// The addresses, in the order of the list.
-    public let addresses: [Address]
+    package let addresses: [Address]
 
-    /// The list as librdkafka takes it.
-    public var text: String { addresses.map(\.text).joined(separator: ",") }
+    package var text: String { addresses.map(\.text).joined(separator: ",") }
 
     /// Reads `text`.
     ///
     /// - Throws: `Problem` for anything but addresses.
-    public init(_ text: String) throws(Problem) {
+    package init(_ text: String) throws(Problem) {
         try Self.checkWhole(text)
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         var addresses: [Address] = []

@@ -4,25 +4,21 @@ extension Configuration {
     /// The Kafka cluster: brokers, group, client properties and OAuth tokens.
     public struct Kafka: Sendable, WithDefaults {
         /// The brokers; `embedded` or `embedded:PORT` for librdkafka's own mock cluster in this process.
-        public var bootstrapServers = "127.0.0.1:9092"
-        /// The consumer group of the live lane, and the beginning of the others' names.
-        public var group = "remint"
+        package var bootstrapServers = "127.0.0.1:9092"
+        package var group = "remint"
         /// This worker's name among its group's; nil for one derived from the host's.
-        public var instance: String?
+        package var instance: String?
         /// librdkafka properties, in the order of the file.
-        public var properties: [Property] = []
+        package var properties: [Property] = []
         /// Whether brokers beyond this machine may be spoken to in plain text.
-        public var isInsecure = false
+        package var isInsecure = false
         /// The source of the SASL/OAUTHBEARER tokens; nil if none are used.
-        public var oauth: OAuth?
-
-        /// Every default.
-        public init() {}
+        package var oauth: OAuth?
 
         /// Whether the broker runs in this process.
-        public var isEmbedded: Bool { Self.isEmbedded(bootstrapServers) }
+        package var isEmbedded: Bool { Self.isEmbedded(bootstrapServers) }
         /// The port of the embedded broker; nil for one that the system chooses, and for brokers in other processes.
-        public var embeddedPort: UInt16? { Self.embeddedPort(in: bootstrapServers) }
+        package var embeddedPort: UInt16? { Self.embeddedPort(in: bootstrapServers) }
 
         /// Returns whether `text` names the embedded broker: `embedded` or `embedded:PORT`.
         package static func isEmbedded(_ text: String) -> Bool { text == "embedded" || embeddedPort(in: text) != nil }
@@ -39,14 +35,12 @@ extension Configuration {
 
     /// A librdkafka property. However it is printed, its value is not: it may be a password.
     public struct Property: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-        /// The property's name.
-        public let name: String
+        package let name: String
         /// The property's value, which may be a secret.
-        public let value: String
-        /// The property's place in the file.
-        public let place: FileLocation
+        package let value: String
+        package let place: FileLocation
         /// Whether the configuration's file has the value itself, and neither the environment nor a file that it names.
-        public var isLiteral = false
+        package var isLiteral = false
 
         /// The property's name and place, without its value.
         public var description: String { "\(name) (\(place.file):\(place.line))" }
@@ -130,7 +124,6 @@ extension Configuration.Kafka {
 // MARK: Reading
 
 extension Configuration.Kafka {
-    /// The values in `section`.
     init(reading section: Section, _ source: ConfigurationSource) {
         let servers = Self.servers(section)
         var brokers: BrokerList?

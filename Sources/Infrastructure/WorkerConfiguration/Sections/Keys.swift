@@ -1,4 +1,4 @@
-public import AdapterKit
+package import AdapterKit
 import Glibc
 import YAMLReading
 import Yams
@@ -6,16 +6,15 @@ import Yams
 extension Configuration {
     /// A key ring.
     public struct Key: Sendable {
-        /// The ring's name.
-        public var name: String
+        package var name: String
         /// The ring's folder; nil for a ring that a signer holds.
-        public var path: String?
+        package var path: String?
         /// The socket of the signer that holds it; nil for a ring that is read from its folder.
-        public var signer: String?
+        package var signer: String?
         /// The place of `path` or `signer` in the file.
-        public var place: FileLocation
+        package var place: FileLocation
         /// The limits on a signer's signatures with the ring.
-        public var policy = SigningPolicy()
+        package var policy = SigningPolicy()
     }
 
     /// The limits on a signer's signatures with a ring: it signs tokens of these terms and nothing else. `remint
@@ -23,17 +22,16 @@ extension Configuration {
     public struct SigningPolicy: Sendable, Equatable, WithDefaults {
         /// The longest life that a policy may allow, and its default. It is more than a year, which is longer than any
         /// vendor accepts. It is short enough that a stolen token expires.
-        public static let longest = Duration.seconds(400 * 86_400)
+        package static let longest = Duration.seconds(400 * 86_400)
 
         /// The algorithms that are signed with; nil for whatever the ring's keys are for. A key signs with its own in any case.
-        public var algorithms: Set<Algorithm>?
+        package var algorithms: Set<Algorithm>?
         /// The longest time from now to `exp`, 1 s to 400 days.
-        public var longestLife = longest
+        package var longestLife = longest
         /// The required value of `iss`; nil to accept any.
-        public var issuer: String?
+        package var issuer: String?
 
-        /// The terms where nothing is written.
-        public init() {}
+        package init() {}
     }
 }
 
@@ -51,7 +49,6 @@ extension Configuration.Key {
                 sections: [Configuration.SigningPolicy.section])
         ], ifAbsent: .refused)
 
-    /// Returns the full name of the ring `name`.
     static func fullName(of name: String) -> String { "\(section.name).\(name)" }
 
     static let pathKey = FileKey(
@@ -66,7 +63,6 @@ extension Configuration.Key {
 
     // MARK: Reading
 
-    /// Returns the rings of `section`.
     static func read(_ section: Section) -> [Configuration.Key] {
         let keys = section.all.compactMap { place, name, value -> Configuration.Key? in
             checkName(name, place, section.diagnostics)
@@ -177,7 +173,6 @@ private enum RingFolders {
         }
     }
 
-    /// The identity of a folder.
     private struct Place {
         /// The path without links, dots and repeated slashes, as far as the folders are there.
         private let path: String

@@ -20,7 +20,6 @@ struct ListenAddresses {
         }
     }
 
-    /// Checks the listeners of `configuration`, which was read from the sections `admin` and `pickup`.
     static func check(_ configuration: Configuration, admin: Section, pickup: Section) {
         let diagnostics = pickup.diagnostics
         var listeners: [Listener] = []

@@ -1,4 +1,4 @@
-public import AdapterKit
+package import AdapterKit
 import Formats
 import YAMLReading
 import Yams
@@ -21,59 +21,57 @@ extension Configuration {
             public enum Content: Sendable {
                 /// A key or a password.
                 case secret
-                /// Certificates in PEM.
                 case certificates
             }
 
             /// The file's path, relative to the working folder, like a key ring's.
-            public let path: String
+            package let path: String
             /// The kind of the file's contents.
-            public let content: Content
+            package let content: Content
             /// The place in the configuration that names the file.
-            public let place: FileLocation
+            package let place: FileLocation
         }
 
         /// The question to the vendor; never `.off`.
-        public var mode: LookupMode
+        package var mode: LookupMode
         /// The account whose connections, limits and credentials the app shares. It is the first app with the same
         /// endpoint and credentials, or the app itself. All apps of an account agree in `url`, `authorization`,
         /// `credentials`, `certificateAuthority`, `timeout`, `rates` and `concurrency`.
-        public var account: String
+        package var account: String
         /// The URL of the API: scheme, host, port if it is not the scheme's default, base path; no slash at the end. It
         /// is https, or http to this machine or if the file explicitly allows it.
-        public var url: String
+        package var url: String
         /// The kind of credentials that the vendor requires.
-        public var authorization: LookupTerms.Authorization
+        package var authorization: LookupTerms.Authorization
         /// The credentials that `authorization` needs.
-        public var credentials: LookupCredentials
+        package var credentials: LookupCredentials
         /// The file of the certificate authorities the endpoint is checked against, in PEM; nil for the system's.
-        public var certificateAuthority: String?
+        package var certificateAuthority: String?
         /// The timeout of a request, 100 ms to 5 minutes.
-        public var timeout: Duration
+        package var timeout: Duration
         /// The longest time that an event waits in its lane for the answer before it moves to the retry tiers, up to 10
         /// s.
-        public var patience: Duration
+        package var patience: Duration
         /// The handling of a user unknown to the vendor.
-        public var unknownUser: LookupTerms.UnknownUser
+        package var unknownUser: LookupTerms.UnknownUser
         /// The handling of an event whose look-up returned no answer.
-        public var onFailure: OnFailure
+        package var onFailure: OnFailure
         /// The time for which the answer "the user exists" is cached, 1 s to 7 days.
-        public var existsFor: Duration
+        package var existsFor: Duration
         /// The time for which the answer "the user is gone" is cached, 1 s to 7 days.
-        public var goneFor: Duration
+        package var goneFor: Duration
         /// The time for which the answer "the vendor does not know the user" is cached, 1 s to 7 days.
-        public var unknownFor: Duration
+        package var unknownFor: Duration
         /// The limits of the account, all of which hold: the vendor's, and the configured one behind them.
-        public var rates: [LookupTerms.Rate]
+        package var rates: [LookupTerms.Rate]
         /// The most users in one request.
-        public var batch: Int
+        package var batch: Int
         /// The most concurrent requests of the account, 1 to 64.
-        public var concurrency: Int
-        /// The files named for it.
-        public var files: [File]
+        package var concurrency: Int
+        package var files: [File]
         /// The fingerprint of the endpoint and the credentials, including the contents of the certificate authorities'
         /// file.
-        public var endpointFingerprint = Fingerprint()
+        package var endpointFingerprint = Fingerprint()
     }
 }
 

@@ -17,7 +17,6 @@ extension Configuration {
 
         /// A source of tokens, with the values that it needs.
         public enum Source: Sendable, Hashable {
-            /// The file at this path.
             case file(String)
             /// An authorization server.
             case clientCredentials(ClientCredentials)
@@ -27,7 +26,6 @@ extension Configuration {
 
         /// The client authentication method (RFC 6749, section 2.3.1).
         public enum Authentication: String, Sendable, CaseIterable {
-            /// The header `Authorization`.
             case basic
             /// The request's body.
             case post
@@ -36,38 +34,34 @@ extension Configuration {
         /// The parameters of requests to an authorization server.
         public struct ClientCredentials: Sendable, Hashable, WithDefaults {
             /// The token endpoint: https, or http to this machine.
-            public var endpoint = ""
+            package var endpoint = ""
             /// The endpoint's host, and its port if it is not 443. Logs and errors may show it.
-            public var host = ""
-            /// The client's name.
-            public var clientID = ""
+            package var host = ""
+            package var clientID = ""
             /// The file of the client's secret.
-            public var secretFile = ""
-            /// The client authentication method.
-            public var authentication = Authentication.basic
+            package var secretFile = ""
+            package var authentication = Authentication.basic
             /// The requested scope; nil for the server's default.
-            public var scope: String?
+            package var scope: String?
             /// The requested audience; nil for the server's default.
-            public var audience: String?
+            package var audience: String?
             /// The file of the certificate authorities that the endpoint is checked against, in PEM; nil for the system's.
-            public var certificateAuthority: String?
+            package var certificateAuthority: String?
 
-            /// Credentials without values.
-            public init() {}
+            package init() {}
         }
 
         /// An extension that the brokers require beside the token.
         public struct Extension: Sendable, Hashable {
             /// The extension's name, in letters.
-            public let name: String
+            package let name: String
             /// The extension's value, in visible characters.
-            public let value: String
+            package let value: String
         }
 
-        /// The source.
-        public var source: Source
+        package var source: Source
         /// The extensions that clients send with each token.
-        public var extensions: [Extension] = []
+        package var extensions: [Extension] = []
     }
 }
 
@@ -98,7 +92,6 @@ extension Configuration.OAuth {
         "extensions", .mapping(of: .scalar), example: "{ logicalCluster: lkc-1, identityPoolId: pool-1 }",
         "SASL extensions, if the brokers require any (RFC 7628, section 3.1).")
 
-    /// The keys of a source, which no other source has.
     static func keys(of kind: Kind) -> [any DeclaredMember] {
         switch kind {
         case .file: [tokenFileKey]
@@ -148,7 +141,6 @@ extension Configuration.OAuth {
     static let regionKey = sourceText(
         "region", example: "eu-central-1", "AWS region of the cluster. Only for source: aws_msk_iam.")
 
-    /// Returns a key that its source requires, and that no other source has.
     private static func sourceText(
         _ name: String, form: FileForm = .text(), example: String, _ summary: String
     ) -> FileKey<String> {

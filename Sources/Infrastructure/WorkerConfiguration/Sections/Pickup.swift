@@ -1,5 +1,5 @@
-public import AdapterKit
-public import Formats
+package import AdapterKit
+package import Formats
 import YAMLReading
 import Yams
 
@@ -17,29 +17,25 @@ extension Configuration {
         /// The sessions of an issuer.
         public struct Session: Sendable, Equatable, WithDefaults {
             /// The section's name under `pickup`: `session`, or `sessions.NAME`.
-            public var name = "session"
+            package var name = "session"
             /// `iss`, byte for byte.
-            public var issuer = ""
+            package var issuer = ""
             /// The required audience, as `aud` or in its list; nil for an issuer that signs for nobody else.
-            public var audience: String?
+            package var audience: String?
             /// The issuer's JWK Set: an https URL, or a file.
-            public var keySet = ""
-            /// The algorithms that may sign sessions.
-            public var algorithms: Set<Algorithm> = [.rs256, .ps256, .es256, .eddsa]
-            /// The claim that names the user.
-            public var userClaim = "sub"
+            package var keySet = ""
+            package var algorithms: Set<Algorithm> = [.rs256, .ps256, .es256, .eddsa]
+            package var userClaim = "sub"
             /// The tolerated difference of the issuer's clock.
-            public var skew = Duration.seconds(30)
+            package var skew = Duration.seconds(30)
             /// The least time between two fetches of the set, however many unknown keys are shown.
-            public var coolDown = Duration.seconds(30)
+            package var coolDown = Duration.seconds(30)
 
-            /// Every default.
-            public init() {}
+            package init() {}
         }
 
         /// The header by which a trusted proxy names the address that called it.
         public enum ProxyHeader: String, Sendable, CaseIterable {
-            /// `X-Forwarded-For`.
             case xForwardedFor = "x_forwarded_for"
             /// `Forwarded` (RFC 7239).
             case forwarded
@@ -48,99 +44,83 @@ extension Configuration {
         /// A trusted backend.
         public struct APIKey: Sendable, Equatable, WithDefaults {
             /// The key's name in logs and metrics.
-            public var name = ""
+            package var name = ""
             /// The key's SHA-256 in hexadecimal digits.
-            public var hash = ""
+            package var hash = ""
             /// The apps it is for; empty for all.
-            public var apps: [String] = []
+            package var apps: [String] = []
             /// The key's requests a second.
-            public var rate = 1000
-
-            /// A key without a name.
-            public init() {}
+            package var rate = 1000
         }
 
         /// The sessions that open an app, and how they name its user.
         public struct OpenedApp: Sendable, Equatable, WithDefaults {
             /// `iss` of the sessions.
-            public var issuer = ""
+            package var issuer = ""
             /// The required audience, as `aud` of the sessions or in its list; nil for the audience of each session's
             /// own section.
-            public var audience: String?
+            package var audience: String?
             /// The claim that names the user; nil for the session's own.
-            public var claim: String?
+            package var claim: String?
             /// The id's name, for vendors that name users by several ids; nil for one that has one.
-            public var id: String?
-
-            /// An app that no session opens.
-            public init() {}
+            package var id: String?
         }
 
-        /// The section's place in the file.
-        public var place: FileLocation?
+        package var place: FileLocation?
         /// The address, without brackets.
-        public var host = "127.0.0.1"
+        package var host = "127.0.0.1"
         /// The port; 0 for any.
-        public var port = 8080
+        package var port = 8080
         /// The URL that devices use, which proofs of possession must name; nil for its own address.
-        public var publicURL: String?
+        package var publicURL: String?
         /// The proxies in front of it, which are believed about the address that called them.
-        public var trustedProxies: [AddressRange] = []
-        /// The header by which they name it.
-        public var proxyHeader = ProxyHeader.xForwardedFor
+        package var trustedProxies: [AddressRange] = []
+        package var proxyHeader = ProxyHeader.xForwardedFor
         /// True if the proxies begin each connection with a header of the PROXY protocol, version 2.
-        public var proxyProtocol = false
+        package var proxyProtocol = false
         /// The PEM files of certificate chain and key; nil for plain text, behind a proxy.
-        public var certificate: (chain: String, key: String)?
+        package var certificate: (chain: String, key: String)?
         /// Origins of pages that may ask.
-        public var origins: [String] = []
-        /// The proof of possession that a session needs.
-        public var proof = Proof.none
+        package var origins: [String] = []
+        package var proof = Proof.none
         /// The file of the secret from which all instances make the nonces of proofs; nil for none.
-        public var nonceSecret: String?
+        package var nonceSecret: String?
         /// The sessions that are known; empty where only backends ask.
-        public var sessions: [Session] = []
+        package var sessions: [Session] = []
         /// The places of their `jwks` in the file, by the sessions' names.
-        public var keySetPlaces: [String: FileLocation] = [:]
+        package var keySetPlaces: [String: FileLocation] = [:]
         /// Trusted backends.
-        public var apiKeys: [APIKey] = []
+        package var apiKeys: [APIKey] = []
         /// The apps that sessions open, by name. Devices reach no other.
-        public var apps: [String: OpenedApp] = [:]
+        package var apps: [String: OpenedApp] = [:]
         /// The files of the private JWKs that open sealed tokens.
-        public var sealKeys: [String] = []
+        package var sealKeys: [String] = []
         /// The memory limit of tokens, in bytes.
-        public var cache = 256 << 20
+        package var cache = 256 << 20
         /// The age up to which the token topic's past is read after the start, if the apps' tokens live as long.
-        public var follow = Duration.seconds(30 * 86_400)
+        package var follow = Duration.seconds(30 * 86_400)
         /// The maximum number of asks a second for users without a known token.
-        public var coldRate = 1000
+        package var coldRate = 1000
         /// The maximum number of requests a second for one user.
-        public var userRate = 5
+        package var userRate = 5
         /// The maximum number of requests a second from one user or device.
-        public var callerRate = 20
+        package var callerRate = 20
         /// The maximum number of requests a second from one address, which many devices of one network may share.
-        public var addressRate = 200
+        package var addressRate = 200
         /// The maximum number of refused requests a second from one address, before it has to wait.
-        public var refusedRate = 20
+        package var refusedRate = 20
         /// The maximum number of requests a second in all.
-        public var totalRate = 5000
-        /// The maximum number of open connections, in all.
-        public var connections = 50_000
-        /// The maximum number of open connections from one address.
-        public var addressConnections = 5000
-        /// The maximum number of open streams, in all.
-        public var streams = 50_000
-        /// The maximum number of open streams of one user of an app.
-        public var userStreams = 10
-        /// The maximum number of open streams from one address.
-        public var addressStreams = 5000
-        /// The time for which a stopping gateway continues to serve and is not ready.
-        public var drain = Duration.seconds(10)
+        package var totalRate = 5000
+        package var connections = 50_000
+        package var addressConnections = 5000
+        package var streams = 50_000
+        package var userStreams = 10
+        package var addressStreams = 5000
+        package var drain = Duration.seconds(10)
         /// The address of `/metrics`; nil for none.
-        public var metrics: (host: String, port: Int)?
+        package var metrics: (host: String, port: Int)?
 
-        /// Every default.
-        public init() {}
+        package init() {}
     }
 }
 

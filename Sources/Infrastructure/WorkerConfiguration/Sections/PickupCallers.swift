@@ -118,7 +118,6 @@ extension Configuration.Pickup.Session {
 }
 
 extension Configuration.Pickup.Session {
-    /// A session with the place of its `jwks`.
     typealias Placed = (session: Self, keySet: FileLocation)
 
     /// Returns the session without a name, and the named ones, each with the place of its `jwks`; nil for one with errors.
@@ -232,20 +231,20 @@ extension Configuration.Pickup {
     /// A kind of session that opens an app.
     public struct Way: Sendable, Hashable {
         /// The place of the session's section under `pickup`.
-        public let session: String
+        package let session: String
         /// `iss` of the session.
-        public let issuer: String
+        package let issuer: String
         /// The required audience, as `aud` or in its list; nil to accept any.
-        public let audience: String?
+        package let audience: String?
         /// The claim that names the user.
-        public let claim: String
+        package let claim: String
     }
 
     /// Returns the sessions that open `app`; empty for an app that devices do not reach.
-    public func ways(into app: String) -> [Way] { apps[app]?.ways(among: sessions) ?? [] }
+    package func ways(into app: String) -> [Way] { apps[app]?.ways(among: sessions) ?? [] }
 
     /// Returns every way that begins with sessions of the section `session`, into any app.
-    public func ways(of session: String) -> [Way] {
+    package func ways(of session: String) -> [Way] {
         apps.values.flatMap { $0.ways(among: sessions) }.filter { $0.session == session }
     }
 }
@@ -302,7 +301,6 @@ extension Configuration.Pickup.APIKey {
         may come at once. user_rate and total_rate apply in addition.
         """)
 
-    /// Returns the keys of `section`, for the configuration's `apps`.
     static func read(_ section: Section, among apps: [String]) -> [Self] {
         section.all.compactMap { place, name, value in
             let key = Section(value, at: place, name: section.path(name), section.diagnostics)

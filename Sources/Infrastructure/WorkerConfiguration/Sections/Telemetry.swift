@@ -5,29 +5,23 @@ extension Configuration {
     /// The traces and metrics that a worker sends to a collector, besides its log and its admin server.
     public struct Telemetry: Sendable, WithDefaults {
         /// The collector; nil to send nothing.
-        public var collector: Collector?
+        package var collector: Collector?
         /// The share of events without trace context that begin a trace, from 0 to 1.
-        public var sample = 0.0
-
-        /// Every default.
-        public init() {}
+        package var sample = 0.0
     }
 
     /// A collector that speaks OTLP over HTTP.
     public struct Collector: Sendable, WithDefaults {
         /// The collector's base URL: https, or http where no header is sent or the collector is on this machine.
-        public var endpoint = ""
+        package var endpoint = ""
         /// The headers of each request, in the order of the file.
-        public var headers: [Property] = []
+        package var headers: [Property] = []
         /// The file of the certificate authorities it is checked against, in PEM; nil for the system's.
-        public var certificateAuthority: String?
+        package var certificateAuthority: String?
         /// The timeout of a request, 100 ms to a minute.
-        public var timeout = Duration.seconds(10)
+        package var timeout = Duration.seconds(10)
         /// The interval between exports of metrics, 1 s to an hour.
-        public var interval = Duration.seconds(60)
-
-        /// Nowhere yet.
-        public init() {}
+        package var interval = Duration.seconds(60)
     }
 }
 
@@ -39,7 +33,6 @@ extension Configuration.Telemetry {
             traces, Configuration.Collector.section,
         ])
 
-    /// The values in `section`.
     init(reading section: Section, _ source: ConfigurationSource) {
         let traces = section.section(Self.traces)
         traces.read(Self.settings, into: &self)
@@ -176,22 +169,19 @@ extension Configuration {
         public enum Format: String, Sendable, CaseIterable {
             case json, text
         }
-        /// The least level.
-        public var level = "info"
-        /// The format of log lines.
-        public var format = Format.json
+        package var level = "info"
+        package var format = Format.json
 
-        /// Every default.
-        public init() {}
+        package init() {}
 
         /// Lines of `level` and above in `format`.
-        public init(level: String, format: Format = .json) {
+        package init(level: String, format: Format = .json) {
             self.level = level
             self.format = format
         }
 
         /// swift-log's levels.
-        public static let levels: [String] = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+        package static let levels: [String] = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
     }
 }
 

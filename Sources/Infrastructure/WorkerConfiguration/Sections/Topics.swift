@@ -4,24 +4,17 @@ import Yams
 extension Configuration {
     /// The topics' names.
     public struct Topics: Sendable, WithDefaults {
-        /// Events of the live lane.
-        public var invalidations = "remint.invalidations"
-        /// Events of the bulk lane.
-        public var invalidationsBulk = "remint.invalidations.bulk"
-        /// The token topic.
-        public var tokens = "remint.tokens"
-        /// The dead letters.
-        public var deadLetters = "remint.dead-letters"
+        package var invalidations = "remint.invalidations"
+        package var invalidationsBulk = "remint.invalidations.bulk"
+        package var tokens = "remint.tokens"
+        package var deadLetters = "remint.dead-letters"
         /// The prefix of the retry tiers' topic names; a dot and the tier follow.
-        public var retries = "remint.retries"
+        package var retries = "remint.retries"
         /// The topic of the suspensions and pauses of apps and lanes, for every worker; compacted.
-        public var control = "remint.control"
+        package var control = "remint.control"
 
         /// The parked dead letters, and the marks of those that were dealt with.
-        public var parkedLetters: String { "\(deadLetters).parked" }
-
-        /// Every default.
-        public init() {}
+        package var parkedLetters: String { "\(deadLetters).parked" }
     }
 }
 

@@ -5,27 +5,22 @@ extension Configuration {
     /// The worker's batches, limits, retries and look-ups.
     public struct Worker: Sendable, WithDefaults {
         /// The most events that the worker reads ahead from a lane, `worker.batch.events`: two batches. 1 counts as 2.
-        public var readAheadEvents = 2000
+        package var readAheadEvents = 2000
         /// The longest time that a batch waits to fill: never longer than a commit takes.
-        public var batchLinger = Duration.milliseconds(20)
+        package var batchLinger = Duration.milliseconds(20)
         /// The longest value that is read, in bytes.
-        public var maximumEventBytes = 1 << 20
+        package var maximumEventBytes = 1 << 20
         /// The memory limit of consumed events that have not finished, in bytes. At the limit the worker consumes no
         /// more.
-        public var memory = 32 << 20
-        /// The longest time that a stop may take.
-        public var shutdownDeadline = Duration.seconds(25)
-        /// The minimum share of each batch reserved for bulk events, if there are any.
-        public var bulkShare = 0.1
+        package var memory = 32 << 20
+        package var shutdownDeadline = Duration.seconds(25)
+        package var bulkShare = 0.1
         /// The delays and limits of retries.
-        public var retries = Retries()
+        package var retries = Retries()
         /// The settings of coalescing and the loop guard.
-        public var admission = Admission()
+        package var admission = Admission()
         /// The settings common to the look-ups of all apps.
-        public var lookups = Lookups()
-
-        /// Every default.
-        public init() {}
+        package var lookups = Lookups()
     }
 }
 
@@ -38,7 +33,6 @@ extension Configuration.Worker {
 
     static let batch = SectionDescription("batch", "", keys: batchSettings.map(\.description))
 
-    /// The values in `section`.
     init(reading section: Section) {
         let batch = section.section(Self.batch)
         batch.read(Self.batchSettings, into: &self)
@@ -91,23 +85,20 @@ extension Configuration {
         /// A delay as the file writes it, which is also the end of its topic's name.
         public struct Tier: Sendable, Equatable {
             /// Such as `10s`.
-            public let name: String
+            package let name: String
             /// The time that events wait.
-            public let delay: Duration
+            package let delay: Duration
         }
 
         /// The tiers, shortest first.
-        public var tiers = [
+        package var tiers = [
             Tier(name: "10s", delay: .seconds(10)), Tier(name: "1m", delay: .seconds(60)),
             Tier(name: "10m", delay: .seconds(600)),
         ]
         /// The most attempts for an event, the first one included.
-        public var maxAttempts = 8
+        package var maxAttempts = 8
         /// The time after its first failure in which an event may still be retried.
-        public var deadline = Duration.seconds(86_400)
-
-        /// Every default.
-        public init() {}
+        package var deadline = Duration.seconds(86_400)
     }
 }
 
@@ -170,25 +161,19 @@ extension Configuration {
     /// The settings of coalescing, the loop guard and suspensions.
     public struct Admission: Sendable, WithDefaults {
         /// The number of recent subjects that are remembered; 0 turns admission off.
-        public var subjects = 250_000
+        package var subjects = 250_000
         /// The time after a token for which reports of the same user count as caused by the failure that it answers.
-        public var coalesce = Duration.seconds(2)
+        package var coalesce = Duration.seconds(2)
         /// The minimum number of distinct users whose tokens the vendor refuses, for the events of all users to wait.
-        public var suspendAfter = 20
+        package var suspendAfter = 20
         /// The share they must be of the users who were given tokens meanwhile, from 0 to 1.
-        public var suspendShare = 0.5
-        /// The time in which users are counted.
-        public var suspendWindow = Duration.seconds(600)
-        /// The age a user's token must have for the user to count.
-        public var suspendMinimumAge = Duration.seconds(60)
-        /// A suspended app's wait for its first probes.
-        public var probeWait = Duration.seconds(60)
+        package var suspendShare = 0.5
+        package var suspendWindow = Duration.seconds(600)
+        package var suspendMinimumAge = Duration.seconds(60)
+        package var probeWait = Duration.seconds(60)
 
         /// The time after a token for which a report gets no other token; zero where nothing is coalesced.
-        public var coalescing: Duration { subjects > 0 ? coalesce : .zero }
-
-        /// Every default.
-        public init() {}
+        package var coalescing: Duration { subjects > 0 ? coalesce : .zero }
     }
 }
 
@@ -252,11 +237,7 @@ extension Configuration.Admission: DeclaredSection {
 extension Configuration {
     /// The settings common to the look-ups of all apps.
     public struct Lookups: Sendable, WithDefaults {
-        /// The most answers that are cached at once, over all apps.
-        public var cache = 100_000
-
-        /// Every default.
-        public init() {}
+        package var cache = 100_000
     }
 }
 

@@ -32,10 +32,8 @@ struct WrittenLookup: Sendable, WithDefaults {
         var passwordFile: String?
     }
 
-    /// Every default.
     init() {}
 
-    /// The values in `section`.
     init(reading section: Section) {
         section.read(Self.settings, into: &self)
         let cache = section.section(Configuration.Lookup.cache)

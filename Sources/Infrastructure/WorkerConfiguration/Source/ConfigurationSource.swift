@@ -1,4 +1,4 @@
-public import AdapterKit
+package import AdapterKit
 import Synchronization
 import YAMLReading
 import Yams
@@ -7,21 +7,19 @@ import Yams
 public struct ConfigurationSource: Sendable {
     /// The result of reading a file.
     public enum Reading<Contents: Sendable>: Sendable {
-        /// The file's contents.
         case contents(Contents)
         /// The file must not be used. The reason names the fix and nothing of the file's contents.
         case refused(String)
     }
 
     /// An environment variable; nil where it is not defined.
-    public var environment: @Sendable (String) -> String?
-    /// A file's text.
-    public var file: @Sendable (String) -> Reading<String>
+    package var environment: @Sendable (String) -> String?
+    package var file: @Sendable (String) -> Reading<String>
     /// The file of a secret, which nobody else may be able to read.
-    public var secret: @Sendable (String) -> Reading<SecretBytes>
+    package var secret: @Sendable (String) -> Reading<SecretBytes>
 
     /// A source with these ways to read. Without a way of their own, secrets are read as other files are.
-    public init(
+    package init(
         environment: @escaping @Sendable (String) -> String?, file: @escaping @Sendable (String) -> String?,
         secret: (@Sendable (String) -> Reading<SecretBytes>)? = nil
     ) {
@@ -34,7 +32,7 @@ public struct ConfigurationSource: Sendable {
     }
 
     /// Returns the reading with `text`, and a refusal where there is none.
-    public static func reading(_ text: String?) -> Reading<String> {
+    package static func reading(_ text: String?) -> Reading<String> {
         text.map { .contents($0) } ?? .refused("cannot be read; fix the path or create the file")
     }
 
@@ -42,7 +40,7 @@ public struct ConfigurationSource: Sendable {
     static let largestFile = 16 << 20
 
     /// The way to read files on which trust rests: one that other accounts could change is refused.
-    public static let guardedFile: @Sendable (String) -> Reading<String> = { path in
+    package static let guardedFile: @Sendable (String) -> Reading<String> = { path in
         do throws(GuardedFileError) {
             let text = String(validating: try GuardedFile.instructions(path, limit: largestFile), as: UTF8.self)
             return text.map { .contents($0) } ?? .refused("is not UTF-8 text")
@@ -50,7 +48,7 @@ public struct ConfigurationSource: Sendable {
     }
 
     /// The way to read secrets that looks at their files' modes and owners, as is done with keys.
-    public static let guardedSecret: @Sendable (String) -> Reading<SecretBytes> = { path in
+    package static let guardedSecret: @Sendable (String) -> Reading<SecretBytes> = { path in
         do throws(GuardedFileError) { return .contents(try GuardedFile.read(path)) } catch {
             return .refused(error.message)
         }
@@ -156,13 +154,11 @@ extension ConfigurationSource {
 public struct Fingerprint: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     private let value: Int
 
-    /// The fingerprint of nothing.
-    public init() { value = 0 }
+    package init() { value = 0 }
 
     init(_ hasher: Hasher) { value = hasher.finalize() }
 
-    /// Of `value`.
-    public init(of value: some Hashable) { self.value = value.hashValue }
+    package init(of value: some Hashable) { self.value = value.hashValue }
 
     /// A stand-in: the fingerprint may be of a secret.
     public var description: String { "fingerprint" }
@@ -183,7 +179,6 @@ package struct ConfigurationPlace: Sendable, Equatable {
             "no configuration: --config is missing, \(ConfigurationPlace.variable) is not set, and \(ConfigurationPlace.installed) does not exist; name the file with --config, or make one: remint init"
     }
 
-    /// The file's path.
     package let path: String
 
     /// The place of the file `named`, if there is one; otherwise of the file in the environment, or of the installed one.

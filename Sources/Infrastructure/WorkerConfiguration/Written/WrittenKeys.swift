@@ -10,7 +10,6 @@ struct WrittenKeys: Sendable, CustomReflectable {
     struct Entry: Sendable {
         /// The key's full name, such as `worker.retries.tiers`.
         let name: String
-        /// The fingerprint of its value.
         let value: Fingerprint
         /// The moment from which a changed value is in effect.
         let change: KeyChange
@@ -27,7 +26,6 @@ struct WrittenKeys: Sendable, CustomReflectable {
     /// The entries in the order of the documentation; entries with the user's own names in the order of the file.
     private(set) var entries: [Entry] = []
 
-    /// A file without keys.
     init() {}
 
     /// The keys of `sections` in the tree `root` of a file, completed from the environment.

@@ -24,7 +24,6 @@ struct ReportDecoder: Sendable {
         }
     }
 
-    /// Returns the reading of `report`.
     func reading(of report: Report) -> Reading {
         guard let wrapping = rules.wrapping else { return reading(of: report, alsoIn: []) }
         var levels = wrapping.levels(of: report)
@@ -214,7 +213,6 @@ struct CodeTable: Sendable {
         case code(DeclaredCode)
         /// A code that the file does not know.
         case unknown
-        /// No code at all.
         case missing
         /// Something that is no code.
         case notACode
@@ -313,7 +311,6 @@ extension ReportPath {
         return value
     }
 
-    /// Returns the field at the path's end.
     func field(in report: Report) -> ReportField {
         guard names.count > 1 else { return report.field(names[0]) }
         var outer = report.root

@@ -6,7 +6,6 @@ struct TokenVerifier: Sendable {
     let recipe: Recipe
     /// The age by `iat` above which the vendor refuses a token, in seconds; nil where `exp` is the end.
     let ageLimit: Int64?
-    /// Whether tokens name their user.
     let namesUser: Bool
     let userPlace: ClaimPlace?
     let challengePlace: ClaimPlace?
@@ -226,7 +225,6 @@ struct ClaimPlace: Sendable {
         }
     }
 
-    /// The name of the claim that holds it.
     var claim: String? { if case .member(let name)? = path.first { name } else { nil } }
 
     /// Returns the text before and after the only `part`; nil where that text differs from token to token.

@@ -12,13 +12,11 @@ package struct DeclaredSetting: Sendable {
         case choice([String])
         /// A JOSE algorithm, one of these.
         case algorithm([Algorithm])
-        /// A list of texts.
         case texts
         /// A string that is a JSON value.
         case json
     }
 
-    /// The key.
     package let name: String
     /// The type of the key's value.
     package let kind: Kind
@@ -89,10 +87,8 @@ package enum SettingValue: Sendable, Equatable {
     case boolean(Bool)
     case integer(Int64)
     case texts([String])
-    /// A JSON value.
     case json([UInt8])
 
-    /// The value as JSON.
     package var json: [UInt8] {
         var writer = JSONWriter(capacity: 32)
         switch self {
@@ -108,7 +104,6 @@ package enum SettingValue: Sendable, Equatable {
         return writer.bytes
     }
 
-    /// The value within a string.
     package var text: String {
         switch self {
         case .text(let text): text
@@ -122,7 +117,6 @@ package enum TextForm: String, Sendable, CaseIterable {
     /// A UUID in lower case, with hyphens.
     case uuid
 
-    /// The form in an error.
     package var text: String {
         switch self {
         case .uuid: "a UUID in lower case"
@@ -155,9 +149,7 @@ package enum TextForm: String, Sendable, CaseIterable {
 /// The strings that a member of `vouched` may be, or the elements of a list of strings.
 package enum AllowedStrings: Sendable, Equatable {
     case any
-    /// The words of this list.
     case words([String])
-    /// The strings of this form.
     case form(TextForm)
 
     /// The rule in an error and on the page; nil where there is none.

@@ -76,6 +76,5 @@ package struct FileTests: Sendable {
     package let reportsPlace: FileLocation
     /// The place of the verdicts in the file; that of the tests where there are none.
     package let verdictsPlace: FileLocation
-    /// The place of the tests in the file.
     package let place: FileLocation
 }

@@ -44,11 +44,9 @@ package struct Wrapping: Sendable {
 
 /// A sign that a report is another vendor's, together with others.
 package enum StrangerSign: String, Sendable, CaseIterable {
-    /// There is no code.
     case noCode = "no_code"
     /// There is no code, or one that the file does not know.
     case noKnownCode = "no_known_code"
-    /// There is no member for the user.
     case noUser = "no_user"
     /// There are members that no SDK of the vendor's sends.
     case otherMembers = "other_members"
@@ -74,7 +72,6 @@ package struct ReportShape: Sendable {
     package let nobody: Set<String>
     /// The places of the code, of which the first that holds a value counts; empty where there is none.
     package let code: [ReportPath]
-    /// The JSON type that a code must have.
     package let codeType: CodeType
     /// The places of a message for people, by which reasons differ.
     package let message: [ReportPath]
@@ -82,7 +79,6 @@ package struct ReportShape: Sendable {
     package let token: [ReportPath]
     /// Texts that stand for no token.
     package let noToken: Set<String>
-    /// The places of the token's hash.
     package let tokenHash: [ReportPath]
     /// The places of the mark that the vendor let the request pass.
     package let passed: [ReportPath]

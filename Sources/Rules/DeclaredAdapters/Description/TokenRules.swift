@@ -6,7 +6,6 @@ package struct TokenRules: Sendable {
     /// The algorithm that signs.
     package enum Signing: Sendable, Equatable {
         case fixed(Algorithm)
-        /// The one that a setting names.
         case setting(String)
     }
 
@@ -35,9 +34,7 @@ package indirect enum ClaimRule: Sendable {
     case oneOf(setting: String, [String: [ClaimRule]])
 }
 
-/// The source of a value.
 package indirect enum ValueRule: Sendable {
-    /// A JSON value.
     case constant([UInt8])
     /// A value with its own type.
     case placeholder(Placeholder)
@@ -47,9 +44,7 @@ package indirect enum ValueRule: Sendable {
     case array([ValueRule])
     /// An element of an array, left out where the edge does not vouch for the member in it.
     case ifVouched(String, ValueRule)
-    /// A moment, as a number.
     case moment(Moment)
-    /// The value as JSON in a string.
     case jsonText(ValueRule)
     /// Texts in one text, with this between them.
     case joined([ValueRule], separator: String)
@@ -72,18 +67,15 @@ package enum TextRule: Sendable, Equatable {
 
 /// Something that a token is filled in with. Nothing of a report is among them but its user.
 package enum Placeholder: Sendable, Equatable {
-    /// The user, as resolved.
     case user
     /// The nonce the token answers.
     case challenge
-    /// The id of the key that signs.
     case keyID
     /// A moment of the token's life.
     case moment(Moment)
     case uuid
     /// The day of minting.
     case date
-    /// A configured value.
     case setting(String)
     /// A member for which the edge vouches.
     case vouched(String)
@@ -93,7 +85,6 @@ package enum Placeholder: Sendable, Equatable {
 package struct VerdictRules: Sendable {
     /// Something that can be wrong with a token.
     package enum Check: String, Sendable, CaseIterable {
-        /// There is no byte.
         case empty
         /// There is nothing but white space.
         case blank
@@ -101,7 +92,6 @@ package struct VerdictRules: Sendable {
         case parts
         /// The header is no JSON object.
         case header
-        /// The header lacks one of `members`.
         case headerLacks = "header_lacks"
         /// `alg` is not the app's.
         case algorithm
@@ -109,13 +99,11 @@ package struct VerdictRules: Sendable {
         case payload
         /// None of the vendor's keys verifies the signature.
         case signature
-        /// The claims lack one of `members`.
         case claimsLack = "claims_lack"
         /// `exp` is no number.
         case expiryType = "expiry_type"
         /// A claim is another than we mint, users and ends aside.
         case claims
-        /// The token has expired, or has no expiry.
         case expired
         /// The token names another user.
         case user

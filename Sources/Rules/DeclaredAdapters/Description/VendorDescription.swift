@@ -22,11 +22,9 @@ package struct VendorDescription: Sendable {
     package let settings: [DeclaredSetting]
     /// The members besides the user for which the edge may vouch.
     package let vouched: [VouchedMember]
-    /// The rules by which a report is read.
     package let report: ReportRules
     /// The remedies for reported reasons.
     package let codes: CodeRules
-    /// The contents of a token.
     package let token: TokenRules
     /// The way in which the vendor gets a key.
     package let key: KeyRules
@@ -34,7 +32,6 @@ package struct VendorDescription: Sendable {
     package let device: DeviceCall
     /// The rule by which one user's reports show that the vendor refuses the tokens we mint.
     package let loop: LoopGuard
-    /// The vendor's verdicts on a token.
     package let verdicts: VerdictRules
 }
 
@@ -42,13 +39,11 @@ package struct VendorDescription: Sendable {
 package struct MissingFact: Sendable, Equatable {
     /// The missing fact, and the rule that is used instead.
     package let text: String
-    /// The fact's place in the file.
     package let place: FileLocation
 }
 
 /// The SDKs of a vendor, by whether somebody read them for the file's rules.
 package struct ReadPlatforms: Sendable, Equatable {
-    /// The SDKs that were read.
     package let read: [String]
     /// The SDKs that were not read: their reports may differ.
     package let notRead: [MissingFact]
@@ -58,7 +53,6 @@ package struct ReadPlatforms: Sendable, Equatable {
 package struct KeyRules: Sendable {
     /// The encoding in which the vendor's dashboard shows its shared secret.
     package let encoding: SecretEncoding?
-    /// The derivation of the signing key.
     package let derivation: KeyDerivation?
     /// The party that makes the key, the fate of older tokens, and the steps.
     package let handover: KeyHandover
@@ -73,15 +67,12 @@ package struct VouchedMember: Sendable {
 
     /// The form in which a token holds the member.
     package enum Form: Sendable, Equatable {
-        /// The value as it came.
         case itself
-        /// The value as JSON in a string.
         case jsonText
         /// A list of texts in one text, with this between them.
         case joined(String)
     }
 
-    /// The member's name.
     package let name: String
     /// The JSON type that the member must have.
     package let kind: Kind
@@ -117,7 +108,6 @@ package struct DeclaredCode: Sendable {
     package let matches: [CodeMatch]
     /// The fact about the failed token that it proves.
     package let evidence: Evidence
-    /// The remedy that the code calls for.
     package let remedy: Remedy
     /// The remedies that depend on which of our keys signed the token.
     package let signerRemedies: SignerRemedies?
@@ -144,7 +134,6 @@ package struct CodeMatch: Sendable {
     package let value: Value
     /// The text that the message must contain, in lower case; empty for any message.
     package let message: String
-    /// The other conditions that the report must meet.
     package let conditions: [ReportCondition]
 }
 

@@ -8,24 +8,20 @@ extension FileForm {
     /// A list of texts, or a single one.
     static let texts = shared("texts", oneOrMore(.text()))
 
-    /// Members of a report.
     static let paths = shared(
         "paths", .either([.text(), .list(of: oneOrMore(.text()))]),
         summary: "Members of a report, with dots between the names of nested ones; the first that holds a value counts."
     )
 
-    /// A moment in a test.
     static let moment = shared(
         "moment", .scalar, summary: "A time such as 2026-11-25T12:00:00Z, or seconds since 1970.")
 
-    /// A vendor's verdict.
     static let answer = shared(
         "answer", .text(pattern: "^[^ ]+ .+$"),
         summary: "The vendor's code, a space, its name; a hyphen where the vendor has no code.")
 }
 
 extension FileKey where Value == Int64 {
-    /// Returns a key with a duration, whose value is its seconds.
     static func seconds(
         _ name: String, in range: ClosedRange<Duration>, isRequired: Bool = false, _ summary: String = ""
     ) -> FileKey {
@@ -36,7 +32,6 @@ extension FileKey where Value == Int64 {
 }
 
 extension FileKey where Value: Sendable {
-    /// Returns a required key with one of `words`.
     static func word(_ name: String, _ words: [String: Value], _ summary: String = "") -> FileKey {
         let known = words.keys.sorted()
         return FileKey(name, .choice(known), isRequired: true, summary) { section, name in

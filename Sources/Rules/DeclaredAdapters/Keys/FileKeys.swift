@@ -41,7 +41,6 @@ enum FileKeys {
         device.description, loop.description, vendorSays.description, tests.description,
     ]
 
-    /// The keys of the SDKs that were read.
     enum Platforms {
         static let read = FileKey.texts("read", "The SDKs that were read, each with its version.")
         static let notRead = FileKey.node("not_read", .texts, "The vendor's other SDKs.")
@@ -49,7 +48,6 @@ enum FileKeys {
         static let all = [read.description, notRead.description]
     }
 
-    /// The keys of a setting of the app.
     enum Setting {
         static let types = ["text", "boolean", "integer", "choice", "algorithm", "texts", "json"]
 
@@ -68,7 +66,6 @@ enum FileKeys {
         ]
     }
 
-    /// The keys of a member that the edge vouches for.
     enum Vouched {
         static let type: FileKey<VouchedMember.Kind> = .choice("type")
         static let of = FileKey.texts("of", "The words that a string, or each string of a list, may be.")
@@ -86,7 +83,6 @@ enum FileKeys {
         ]
     }
 
-    /// The keys of the device's call.
     enum Device {
         static let call = FileKey.text("call", isRequired: true)
         static let wantsIdentifier = FileKey.bool("wants_identifier")
@@ -94,7 +90,6 @@ enum FileKeys {
         static let all = [call.description, wantsIdentifier.description]
     }
 
-    /// The keys of the loop guard.
     enum Loop {
         static let tokens = FileKey.integer("tokens", in: 1...10)
         static let countsEveryReport = FileKey.bool("counts_every_report")
@@ -102,7 +97,6 @@ enum FileKeys {
         static let all = [tokens.description, countsEveryReport.description]
     }
 
-    /// The keys of the vendor's checks.
     enum Verdicts {
         static let first = FileKey.node("first", .list(of: .section(Rule.all)))
         static let otherwise = FileKey.node(
@@ -113,7 +107,6 @@ enum FileKeys {
 
         static let all = [first.description, otherwise.description, unchecked.description, optional.description]
 
-        /// The keys of one check.
         enum Rule {
             static let check: FileKey<VerdictRules.Check> = .choice("if", isRequired: true)
             static let members = FileKey.texts("members")
@@ -123,7 +116,6 @@ enum FileKeys {
         }
     }
 
-    /// The keys of a report.
     enum Report {
         static let wrapped = FileKey.section("wrapped", Wrapped.all)
         static let members = FileKey.texts("members", "Every member some SDK sends or the app adds.")
@@ -156,7 +148,6 @@ enum FileKeys {
             ]
     }
 
-    /// The keys of a shape of reports. The report's own are the defaults of its shapes.
     enum Shape {
         static let user = FileKey.node("user", .paths)
         static let nobody = FileKey.texts("nobody")
@@ -181,7 +172,6 @@ enum FileKeys {
         static let all = [user.description] + others
     }
 
-    /// The keys of a time in a report.
     enum Time {
         static let at = FileKey.node("at", .paths, isRequired: true, "The member that has the time.")
         static let unit: FileKey<ReportTime.Unit> = .choice(
@@ -190,7 +180,6 @@ enum FileKeys {
         static let form = FileForm.shared("time", .section([at.description, unit.description]))
     }
 
-    /// The keys of a report's wrapping.
     enum Wrapped {
         static let names = FileKey.texts("in")
         static let depth = FileKey.integer("depth", in: 1...4)
@@ -199,7 +188,6 @@ enum FileKeys {
         static let all = [names.description, depth.description, text.description]
     }
 
-    /// The keys of the rule that a report belongs to the app.
     enum Belonging {
         static let at = FileKey.node("at", .paths, isRequired: true, "The member that names the app.")
         static let setting = FileKey.text(
@@ -210,7 +198,6 @@ enum FileKeys {
         static let all = [at.description, setting.description, otherwise.description]
     }
 
-    /// The keys of a code.
     enum Code {
         static let name = FileKey.text("name", isRequired: true)
         static let about = FileKey.anyText("about")
@@ -235,7 +222,6 @@ enum FileKeys {
         static let form = FileForm.shared("code", .section(all))
     }
 
-    /// The keys of a code's match.
     enum Match {
         static let code = FileKey.node("code", .scalar)
         static let message = FileKey.anyText("message")
@@ -244,7 +230,6 @@ enum FileKeys {
         static let all = [code.description, message.description, condition.description]
     }
 
-    /// The keys of a remedy by the signer of the failed token.
     enum SignedBy {
         static let active = FileKey.node(
             "active", Remedy.form, isRequired: true, "The remedy if the active version signed the token.")
@@ -268,7 +253,6 @@ enum FileKeys {
             ]))
     }
 
-    /// The keys of a token.
     enum Token {
         static let algorithm = FileKey.text("algorithm", isRequired: true)
         static let header = FileKey.node("header", .object)
@@ -286,7 +270,6 @@ enum FileKeys {
         ]
     }
 
-    /// The keys of a token's lifetime.
     enum Lifetime {
         private static let range: ClosedRange<Duration> = .seconds(1)...(.seconds(31_536_000))
 
@@ -319,7 +302,6 @@ enum FileKeys {
         static let of = FileKey.node("of", .any, isRequired: true, "$join: the parts.")
     }
 
-    /// The keys of the key's handover.
     enum Key {
         static let encoding: FileKey<SecretEncoding> = .choice("encoding")
         static let derived = FileKey.section("derived", [hmac.description])
@@ -340,7 +322,6 @@ enum FileKeys {
         ]
     }
 
-    /// The keys of the tests in the file.
     enum Tests {
         static let now = FileKey.time("now", form: .moment)
         static let key = FileKey.node("key", TestKey.form)
@@ -360,7 +341,6 @@ enum FileKeys {
         ]
     }
 
-    /// The keys of a test's key.
     enum TestKey {
         static let id = FileKey.anyText("id")
         static let secret = FileKey.anyText("secret")
@@ -371,7 +351,6 @@ enum FileKeys {
             "key", .section([id.description, secret.description, encoding.description, pem.description]))
     }
 
-    /// The keys of a test's app.
     enum TestApp {
         static let settings = FileKey.json("settings", form: .object)
         static let reissue = FileKey.json("reissue")
@@ -379,7 +358,6 @@ enum FileKeys {
         static let all = [settings.description, reissue.description]
     }
 
-    /// The keys of a recorded report.
     enum TestReport {
         static let name = FileKey.anyText("name")
         static let sdk = FileKey.text("sdk", isRequired: true)
@@ -396,7 +374,6 @@ enum FileKeys {
         ]
     }
 
-    /// The keys of the outcome that a report must have.
     enum Expectation {
         static let rejected = FileKey.anyText("rejected")
         // Required unless the report is rejected.
@@ -414,7 +391,6 @@ enum FileKeys {
         ]
     }
 
-    /// The keys of a token's test.
     enum TestToken {
         static let app = FileKey.text("app", isRequired: true)
         static let user = FileKey.text("user", isRequired: true)
@@ -448,7 +424,6 @@ enum FileKeys {
 
 /// The JSON Schema of vendors' files, made from the keys' declarations.
 package enum FileSchema {
-    /// The schema's text.
     package static var text: String {
         var schema = FormSchema(adapters: nil)
         let file = schema.schema(of: .section(FileKeys.all))

@@ -4,7 +4,6 @@ import Yams
 
 /// A vendor's file to fill in: every section with an example, and a mark at each value that only the vendor's pages know.
 package struct FileSkeleton {
-    /// The beginning of each value that is to be filled in.
     package static let mark = "FILL IN"
 
     let name: String
@@ -49,7 +48,6 @@ package struct FileSkeleton {
 
     // MARK: Comments
 
-    /// Returns comments with the words and their meanings, a line each.
     func comments(_ words: [(name: String, meaning: String)], indent: String = "") -> String {
         words.map { "\(indent)#   \($0.name): \(plain($0.meaning))" }.joined(separator: "\n")
     }

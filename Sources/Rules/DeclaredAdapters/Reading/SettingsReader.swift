@@ -4,7 +4,6 @@ import Yams
 
 /// Reads `settings` and `vouched`: the keys of the app and the members of the edge.
 struct SettingsReader {
-    /// The most of either.
     private static let most = 64
 
     func read(_ section: Section) -> [DeclaredSetting] {
@@ -38,7 +37,6 @@ struct SettingsReader {
         }
     }
 
-    /// Reads the strings that a member may be: `of` or `form`.
     private func strings(_ member: Section, _ kind: VouchedMember.Kind) -> AllowedStrings {
         let words = member.placed(FileKeys.Vouched.of), form = member.placed(FileKeys.Vouched.form)
         if let words, let form {

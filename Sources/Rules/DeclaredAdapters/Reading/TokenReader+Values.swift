@@ -29,7 +29,6 @@ extension TokenReader {
         return text(scalar.string, node, name, mayBeAbsent)
     }
 
-    /// Reads an element of an array.
     private func element(_ node: Node, _ name: String) -> ValueRule? {
         guard let inside = lone("$omit_if_absent", node) else { return value(node, name) }
         let members = Set(optionalMembers(in: inside))

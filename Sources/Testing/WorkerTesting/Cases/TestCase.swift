@@ -7,9 +7,7 @@ package import YAMLReading
 package struct TestCase: Sendable {
     /// The test's name, unique in its file.
     package let name: String
-    /// The test's place in the file.
     package let place: FileLocation
-    /// The time of the test's clock.
     let at: UnixTime
     /// The event as it is on its topic.
     let record: InputRecord
@@ -23,7 +21,6 @@ package struct TestCase: Sendable {
 /// The result of a test.
 package struct CaseResult: Sendable {
     package let test: TestCase
-    /// The outcome's name.
     package let outcome: String
     /// The differences from the test, each with the place of the expectation; empty where there are none.
     package let failures: [Diagnostic]
@@ -33,9 +30,7 @@ package struct CaseResult: Sendable {
 
 /// The expected end of an event. Members that are nil or empty are not compared.
 struct Expectation: Sendable {
-    /// The expectation's place in the file.
     let place: FileLocation
-    /// The outcome's name.
     let outcome: Placed<String>
     /// A dead letter's code, or the reason of a deferral or of a supersession.
     var code: Placed<String>?
@@ -62,11 +57,8 @@ struct Expectation: Sendable {
 
     /// A token's header or its claims.
     struct Part: Sendable {
-        /// The whole value.
         var exact: PlacedJSON?
-        /// Members it has.
         var has: PlacedJSON?
-        /// Names it has not.
         var lacks: [Placed<String>] = []
     }
 }

@@ -25,7 +25,6 @@ struct Ending: Sendable {
         /// The time from its issue to its end, in seconds.
         let lives: Int64
         let sealedFor: String?
-        /// The vendor's verdict on the token.
         let verdict: VendorVerdict
     }
 
@@ -132,7 +131,6 @@ extension Expectation.Part {
 }
 
 extension PlacedJSON {
-    /// Returns the differences of `seen`, called `name`, from this value.
     fileprivate func differences(_ name: String, of seen: JSONValue?, _ extent: JSONExtent) -> [Diagnostic] {
         guard let expected = try? JSONDocument(parsing: json).root, let seen else {
             return [Diagnostic(.error, at: places.place, "\(name): expected \(JSONExcerpt.text(of: json)), seen none")]

@@ -13,13 +13,11 @@ struct ExpectationReader {
     private let section: Section
     private var diagnostics: Diagnostics { section.diagnostics }
 
-    /// A reader of the expectations of `test`.
     init(_ test: Section) {
         parent = test
         section = test.section(Keys.section)
     }
 
-    /// The names of the outcomes that there are.
     private static let outcomes = [
         Outcome.minted, .superseded(.burst), .skipped(""), .deferred(tier: 0, .appSuspended),
         .deadLettered(.malformedEvent),

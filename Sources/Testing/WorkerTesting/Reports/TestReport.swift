@@ -21,7 +21,6 @@ package struct TestReport: Sendable {
         return (results.flatMap(Self.lines) + [failed == 0 ? sum : "\(sum), \(failed) failed"]).joined(separator: "\n")
     }
 
-    /// Returns the lines about a test.
     package static func lines(_ result: CaseResult) -> [String] {
         ["\(result.isOK ? "ok    " : "FAILED") \(result.test.name): \(result.outcome)"]
             + result.failures.map(\.description)
@@ -29,7 +28,6 @@ package struct TestReport: Sendable {
 
     // MARK: For machines
 
-    /// All as one JSON object.
     package var json: String {
         var json = JSONWriter()
         json.beginObject()

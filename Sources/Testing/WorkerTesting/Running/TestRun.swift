@@ -15,14 +15,12 @@ package struct TestRun: Sendable {
     private let rings: [String: KeyRing]
     private let signer: LocalSigner
 
-    /// A run of tests for `configuration`, which sign with `rings`.
     package init(_ configuration: Configuration, _ rings: TestRings) {
         self.configuration = configuration
         self.rings = rings.rings
         signer = LocalSigner(Array(rings.rings.values), lanes: 1)
     }
 
-    /// Runs a test, and returns its result.
     package func run(_ test: TestCase) async -> CaseResult {
         let clock = CaseClock(test.at)
         let recorder = RecordingSigner(signer)
