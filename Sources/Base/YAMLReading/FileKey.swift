@@ -96,6 +96,16 @@ extension Section {
     /// Returns the full name of `member`, for messages.
     package func path(of member: any DeclaredMember) -> String { path(member.name) }
 
+    /// Reports an error of `member`, with its full name before `message`, at `node` or else at its value.
+    package func error(_ member: any DeclaredMember, at node: Node? = nil, _ message: String) {
+        error(member.name, at: node, message)
+    }
+
+    /// Reports a warning about `member`, as `error` does.
+    package func warning(_ member: any DeclaredMember, at node: Node? = nil, _ message: String) {
+        diagnostics.warning(node ?? value(of: member) ?? self.node, "\(path(of: member)) \(message)")
+    }
+
     package func section(_ member: any DeclaredMember) -> Section {
         let section = section(member.name)
         if let keys = member.keysOfSection { section.declare(keys) }
@@ -236,8 +246,7 @@ extension FileKey where Value == HostAndPort {
             section, name in
             guard let (text, node) = section.text(name, isRequired: isRequired, example) else { return nil }
             if let address = HostAndPort(text) { return address }
-            section.diagnostics.error(
-                node, "\(section.path(name)) must be host:port, such as \(standard ?? example ?? "127.0.0.1:8080")")
+            section.error(name, at: node, "must be host:port, such as \(standard ?? example ?? "127.0.0.1:8080")")
             return nil
         }
     }
@@ -251,8 +260,7 @@ extension FileKey where Value == UnixTime {
         FileKey(name, form, example: example, summary) { section, name in
             guard let (text, node) = section.text(name) else { return nil }
             if let time = Int64(text).map({ UnixTime(seconds: $0) }) ?? RFC3339.parse(text) { return time }
-            section.diagnostics.error(
-                node, "\(section.path(name)) is a time such as 2026-11-25T12:00:00Z, or seconds since 1970")
+            section.error(name, at: node, "is a time such as 2026-11-25T12:00:00Z, or seconds since 1970")
             return nil
         }
     }
@@ -282,7 +290,7 @@ extension FileKey where Value == [String] {
             guard let node = section.value(name) else { return nil }
             let texts = node.sequence?.compactMap { $0.scalar?.string } ?? []
             guard !texts.isEmpty, texts.count == node.sequence?.count else {
-                section.diagnostics.error(node, "\(section.path(name)) must be \(demand)")
+                section.error(name, at: node, "must be \(demand)")
                 return nil
             }
             return texts
@@ -322,7 +330,7 @@ extension Section {
     package func json(_ name: String) -> [UInt8]? {
         guard let node = value(name) else { return nil }
         if let json = node.json() { return json }
-        diagnostics.error(node, "\(path(name)) cannot be written as JSON")
+        error(name, at: node, "cannot be written as JSON")
         return nil
     }
 
@@ -332,7 +340,7 @@ extension Section {
 
     fileprivate func endpoint(_ text: String, _ node: Node, _ name: String) -> EndpointURL? {
         do throws(EndpointURL.Problem) { return try EndpointURL(parsing: text) } catch {
-            diagnostics.error(node, "\(path(name)) \(error.message)")
+            self.error(name, at: node, "\(error.message)")
             return nil
         }
     }

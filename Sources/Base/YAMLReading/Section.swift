@@ -32,7 +32,7 @@ package final class Section {
         members = node?.mapping?.map { ($0.key, $0.key.string ?? "", $0.value) } ?? []
         var names: Set<String> = []
         for member in members where !names.insert(member.name).inserted {
-            diagnostics.error(member.key, "\(path(member.name)) is a duplicate; keep one of them")
+            error(member.name, at: member.key, "is a duplicate; keep one of them")
         }
     }
 
@@ -61,6 +61,11 @@ package final class Section {
 
     package func path(_ member: String) -> String { name.isEmpty ? member : "\(name).\(member)" }
 
+    /// Reports an error of the member `name`, with its full name before `message`, at `node` or else at its value.
+    package func error(_ name: String, at node: Node? = nil, _ message: String) {
+        diagnostics.error(node ?? value(name) ?? self.node, "\(path(name)) \(message)")
+    }
+
     /// Returns the member `name`; nil where it is absent or null.
     package func value(_ name: String) -> Node? {
         if !known.contains(name) { known.append(name) }
@@ -76,7 +81,7 @@ package final class Section {
     package func text(_ name: String) -> (text: String, node: Node)? {
         guard let node = value(name) else { return nil }
         guard let scalar = node.scalar else {
-            diagnostics.error(node, "\(path(name)) must be a string")
+            error(name, at: node, "must be a string")
             return nil
         }
         return (scalar.string, node)
@@ -101,7 +106,7 @@ package final class Section {
     private func text(_ name: String, orElse remedy: String) -> (text: String, node: Node)? {
         guard let found = text(name) else { return nil }
         guard !found.text.isEmpty else {
-            diagnostics.error(found.node, "\(path(name)) is empty; \(remedy)")
+            error(name, at: found.node, "is empty; \(remedy)")
             return nil
         }
         return found
@@ -110,8 +115,7 @@ package final class Section {
     package func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
         guard let (text, node) = text(name) else { return nil }
         guard let integer = Int(text), range.contains(integer) else {
-            diagnostics.error(
-                node, "\(path(name)) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+            error(name, at: node, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
             return nil
         }
         return integer
@@ -120,8 +124,7 @@ package final class Section {
     package func number(_ name: String, in range: ClosedRange<Double>) -> Double? {
         guard let (text, node) = text(name) else { return nil }
         guard let number = Double(text), range.contains(number) else {
-            diagnostics.error(
-                node, "\(path(name)) must be a number from \(range.lowerBound) to \(range.upperBound)")
+            error(name, at: node, "must be a number from \(range.lowerBound) to \(range.upperBound)")
             return nil
         }
         return number
@@ -132,9 +135,9 @@ package final class Section {
         guard let (text, node) = text(name) else { return nil }
         let share = text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : Double(text)
         guard let share, range.contains(share) else {
-            diagnostics.error(
-                node,
-                "\(path(name)) must be a share from \(Share.format(range.lowerBound)) to \(Share.format(range.upperBound)), such as 10%"
+            error(
+                name, at: node,
+                "must be a share from \(Share.format(range.lowerBound)) to \(Share.format(range.upperBound)), such as 10%"
             )
             return nil
         }
@@ -145,9 +148,9 @@ package final class Section {
     package func bytes(_ name: String, in range: ClosedRange<Int>) -> Int? {
         guard let (text, node) = text(name) else { return nil }
         guard let number = ByteCount.parse(text), range.contains(number) else {
-            diagnostics.error(
-                node,
-                "\(path(name)) must be from \(ByteCount.format(range.lowerBound)) to \(ByteCount.format(range.upperBound)), such as 32MB"
+            error(
+                name, at: node,
+                "must be from \(ByteCount.format(range.lowerBound)) to \(ByteCount.format(range.upperBound)), such as 32MB"
             )
             return nil
         }
@@ -157,7 +160,7 @@ package final class Section {
     package func bool(_ name: String) -> Bool? {
         guard let (text, node) = text(name) else { return nil }
         if text == "true" || text == "false" { return text == "true" }
-        diagnostics.error(node, "\(path(name)) must be true or false")
+        error(name, at: node, "must be true or false")
         return nil
     }
 
@@ -166,12 +169,12 @@ package final class Section {
         guard let duration = DurationText.parseOrZero(text) else {
             let isInSeconds = DurationText.parse(text + "s").map(range.contains) ?? false
             let meant = isInSeconds && !diagnostics.isCompleted(node) ? "; did you mean \(text)s?" : ""
-            diagnostics.error(node, "\(path(name)) must be a duration such as 20ms, 10s, 1m, 12h or 30d\(meant)")
+            error(name, at: node, "must be a duration such as 20ms, 10s, 1m, 12h or 30d\(meant)")
             return nil
         }
         guard range.contains(duration) else {
             let (least, most) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
-            diagnostics.error(node, "\(path(name)) must be from \(least) to \(most)")
+            error(name, at: node, "must be from \(least) to \(most)")
             return nil
         }
         return duration
@@ -200,7 +203,7 @@ package final class Section {
 
     private func refuse(_ text: String, _ node: Node, _ name: String, known: [String]) {
         let words = known.count > 3 ? "one of \(known.joined(separator: ", "))" : known.joined(separator: " or ")
-        diagnostics.error(node, "\(path(name)) must be \(words)\(meant(text, known))")
+        error(name, at: node, "must be \(words)\(meant(text, known))")
     }
 
     /// Refuses every member nobody asked for, and reports the required ones that are missing.

@@ -55,10 +55,8 @@ struct AppsReader {
             source: source, section: lookupSection, written: written, adapter: adapter, unset: unset
         ).read(app: name)
         if terms.proof == .ownToken, !adapter.reportsFailedToken {
-            app.diagnostics.error(
-                app.value(of: WrittenApp.proof),
-                "\(app.path(of: WrittenApp.proof)) cannot be own_token: reports of \(adapter.vendor) never hold the token that failed"
-            )
+            app.error(
+                WrittenApp.proof, "cannot be own_token: reports of \(adapter.vendor) never hold the token that failed")
         }
         guard let key else { return nil }
         return LookupAccounts.Member(
@@ -98,9 +96,9 @@ struct AppsReader {
     /// Warns about tokens that are sealed and still published to devices.
     private func checkPublication(_ terms: WrittenApp, _ app: Section) {
         guard terms.publication != .none, app.value(of: WrittenApp.seal) != nil else { return }
-        app.diagnostics.warning(
-            app.value(of: WrittenApp.publication),
-            "\(app.path(of: WrittenApp.publication)) hands devices what \(app.path(of: WrittenApp.seal)) keeps from them: they cannot open it; remove one of the two"
+        app.warning(
+            WrittenApp.publication,
+            "hands devices what \(app.path(of: WrittenApp.seal)) keeps from them: they cannot open it; remove one of the two"
         )
     }
 
@@ -162,10 +160,7 @@ struct AppsReader {
         if !allowed.contains(seconds) || lifetime.components.attoseconds != 0 {
             let least = DurationText.format(seconds: allowed.lowerBound),
                 most = DurationText.format(seconds: allowed.upperBound)
-            app.diagnostics.error(
-                app.value(of: WrittenApp.lifetimeKey),
-                "\(app.path(of: WrittenApp.lifetimeKey)) must be from \(least) to \(most), as tokens of \(adapter.vendor) live"
-            )
+            app.error(WrittenApp.lifetimeKey, "must be from \(least) to \(most), as tokens of \(adapter.vendor) live")
         }
         return seconds
     }

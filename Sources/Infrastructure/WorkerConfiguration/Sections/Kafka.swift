@@ -138,10 +138,9 @@ extension Configuration.Kafka {
         }
         section.read(Self.settings, into: &self)
         if let suffix = Self.laneSuffixes.first(where: group.hasSuffix) {
-            section.diagnostics.error(
-                section.value(of: Self.group),
-                "\(section.path(of: Self.group)) must not end in \(suffix): the lanes of the group without it have that name; choose another"
-            )
+            section.error(
+                Self.group,
+                "must not end in \(suffix): the lanes of the group without it have that name; choose another")
         }
         if let properties = section.read(Self.propertiesKey) {
             self.properties = properties.all.compactMap { key, name, value in

@@ -134,17 +134,15 @@ struct LookupReader {
     func read(app: String) -> Configuration.Lookup? {
         guard written.mode != .off else { return nil }
         guard let terms = adapter.termsOfLookups else {
-            diagnostics.error(
-                section.value(of: WrittenLookup.mode),
-                "\(section.path(of: WrittenLookup.mode)) must be off: \(adapter.vendor) has no look-up, or apps.\(app).settings lacks what it takes\(lacking); see the adapter's README.md"
+            section.error(
+                WrittenLookup.mode,
+                "must be off: \(adapter.vendor) has no look-up, or apps.\(app).settings lacks what it takes\(lacking); see the adapter's README.md"
             )
             return nil
         }
         if written.mode == .enrich, !terms.enriches {
-            diagnostics.error(
-                section.value(of: WrittenLookup.mode),
-                "\(section.path(of: WrittenLookup.mode)) must be off or verify: \(adapter.vendor)'s answers add nothing to a token"
-            )
+            section.error(
+                WrittenLookup.mode, "must be off or verify: \(adapter.vendor)'s answers add nothing to a token")
         }
         let endpoint = endpoint(terms)
         let credentials = CredentialsReader(
@@ -180,8 +178,7 @@ struct LookupReader {
         // A value that is no endpoint was reported already, except an empty one.
         guard node == nil || written.endpoint != nil else {
             if node?.scalar?.string.isEmpty == true {
-                diagnostics.error(
-                    node, "\(section.path(of: WrittenLookup.endpointKey)) is empty; give it a value or remove it")
+                section.error(WrittenLookup.endpointKey, at: node, "is empty; give it a value or remove it")
             }
             return nil
         }
@@ -193,15 +190,12 @@ struct LookupReader {
             return nil
         }
         if !endpoint.isEncrypted, !endpoint.isLoopback, !written.isInsecure {
-            diagnostics.error(
-                node ?? section.node,
-                "\(section.path(of: WrittenLookup.endpointKey)) must be https beyond this machine; or write \(section.path(of: WrittenLookup.insecure)): true"
-            )
+            section.error(
+                WrittenLookup.endpointKey, at: node ?? section.node,
+                "must be https beyond this machine; or write \(section.path(of: WrittenLookup.insecure)): true")
         }
         if endpoint.isEncrypted, written.isInsecure {
-            diagnostics.warning(
-                section.value(of: WrittenLookup.insecure),
-                "\(section.path(of: WrittenLookup.insecure)) has no use: the endpoint is https; remove it")
+            section.warning(WrittenLookup.insecure, "has no use: the endpoint is https; remove it")
         }
         return endpoint
     }
@@ -210,7 +204,7 @@ struct LookupReader {
         let setting = WrittenLookup.certificateAuthority
         guard let text = written.certificateAuthority, let node = section.value(of: setting) else { return nil }
         guard !text.isEmpty else {
-            diagnostics.error(node, "\(section.path(of: setting)) is empty; give it a value or remove it")
+            section.error(setting, at: node, "is empty; give it a value or remove it")
             return nil
         }
         let path = diagnostics.resolve(text)
@@ -223,8 +217,7 @@ struct LookupReader {
             return nil
         }
         if endpoint?.isEncrypted == false {
-            diagnostics.warning(
-                node, "\(section.path(of: setting)) has no use: the endpoint is plain http; remove one of them")
+            section.warning(setting, at: node, "has no use: the endpoint is plain http; remove one of them")
         }
         let file = Configuration.Lookup.File(path: path, content: .certificates, place: diagnostics.place(of: node))
         return (file, contents)
@@ -238,10 +231,7 @@ struct LookupReader {
         guard let rate = written.rate, terms.ceiling != nil || !terms.rates.contains(rate) else { return terms.rates }
         let slowest = terms.rates.min { $0.perSecond < $1.perSecond }
         if let limit = terms.ceiling ?? slowest, rate.perSecond > limit.perSecond {
-            diagnostics.error(
-                section.value(of: WrittenLookup.rate),
-                "\(section.path(of: WrittenLookup.rate)) must be at most \(limit.text), which is what \(adapter.vendor) allows"
-            )
+            section.error(WrittenLookup.rate, "must be at most \(limit.text), which is what \(adapter.vendor) allows")
         }
         let replaces = terms.ceiling != nil && slowest.map { rate.perSecond > $0.perSecond } == true
         let kept = replaces ? terms.rates.filter { $0.perSecond >= rate.perSecond } : terms.rates
@@ -327,9 +317,9 @@ struct LookupAccounts {
         ]
         let section = member.section
         for (setting, isSame) in isSame where !isSame {
-            section.diagnostics.error(
-                section.value(of: setting) ?? section.node,
-                "\(section.path(of: setting)) differs from that of apps.\(first.app.name): both ask one endpoint with the same credentials; write the same in both"
+            section.error(
+                setting,
+                "differs from that of apps.\(first.app.name): both ask one endpoint with the same credentials; write the same in both"
             )
         }
     }

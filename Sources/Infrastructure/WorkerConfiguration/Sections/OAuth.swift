@@ -176,8 +176,7 @@ extension Configuration.OAuth {
 
     private static func refuse(_ keys: [any DeclaredMember], _ kind: Kind, _ section: Section) {
         for key in keys where section.value(of: key) != nil {
-            section.diagnostics.error(
-                section.key(of: key), "\(section.path(of: key)) is not for the source \(kind.rawValue); remove it")
+            section.error(key, at: section.key(of: key), "is not for the source \(kind.rawValue); remove it")
         }
     }
 
@@ -210,8 +209,7 @@ extension Configuration.OAuth {
         do throws(EndpointURL.Problem) {
             let url = try EndpointURL(parsing: text)
             if url.isEncrypted || url.isLoopback { return url }
-            section.diagnostics.error(
-                node, "\(section.path(of: endpointKey)) must be https: the client's secret goes there")
+            section.error(endpointKey, at: node, "must be https: the client's secret goes there")
         } catch { section.diagnostics.error(node, "\(section.path(of: endpointKey)) \(error.message)") }
         return nil
     }
@@ -220,8 +218,7 @@ extension Configuration.OAuth {
     private static func region(_ section: Section) -> String? {
         guard let (text, node) = section.placed(regionKey) else { return nil }
         guard text.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }) else {
-            section.diagnostics.error(
-                node, "\(section.path(of: regionKey)) must be a region's name, such as eu-central-1")
+            section.error(regionKey, at: node, "must be a region's name, such as eu-central-1")
             return nil
         }
         return text

@@ -297,10 +297,8 @@ extension Configuration.Pickup {
         section.read(Self.settings, into: &self)
         trustedProxies = Self.trustedProxies(section)
         if proxyProtocol, section.value(of: Self.trustedProxiesKey) == nil {
-            section.diagnostics.error(
-                section.value(of: Self.proxyProtocol),
-                "\(section.path(of: Self.proxyProtocol)) needs trusted_proxies: the addresses of the proxies that send the header"
-            )
+            section.error(
+                Self.proxyProtocol, "needs trusted_proxies: the addresses of the proxies that send the header")
         }
         origins = Self.origins(section)
         sealKeys = (section.read(Self.sealKeysKey) ?? []).map(section.diagnostics.resolve)
@@ -331,10 +329,9 @@ extension Configuration.Pickup {
         for origin in origins {
             let url = try? EndpointURL(parsing: origin)
             guard url.map({ "\($0.isEncrypted ? "https" : "http")://\($0.authority)" }) != origin else { continue }
-            section.diagnostics.error(
-                section.value(of: originsKey),
-                "\(section.path(of: originsKey)) are origins as browsers send them, lowercase and without a path, such as https://shop.example.com"
-            )
+            section.error(
+                originsKey,
+                "are origins as browsers send them, lowercase and without a path, such as https://shop.example.com")
         }
         return origins
     }
@@ -343,10 +340,7 @@ extension Configuration.Pickup {
         let texts = section.read(trustedProxiesKey) ?? []
         let ranges = texts.compactMap { AddressRange($0) }
         if ranges.count != texts.count {
-            section.diagnostics.error(
-                section.value(of: trustedProxiesKey),
-                "\(section.path(of: trustedProxiesKey)) are addresses or networks without further bits, such as 10.0.0.0/8"
-            )
+            section.error(trustedProxiesKey, "are addresses or networks without further bits, such as 10.0.0.0/8")
         }
         return ranges
     }

@@ -148,7 +148,7 @@ extension Configuration.Pickup.Session {
         session.issuer = issuer.value
         let isURL = keys.value.contains("://")
         if isURL, let flaw = flaw(ofKeySet: keys.value) {
-            inner.diagnostics.error(keys.node, "\(inner.path(of: keySetKey)) \(flaw)")
+            inner.error(keySetKey, at: keys.node, "\(flaw)")
         }
         session.keySet = isURL ? keys.value : inner.diagnostics.resolve(keys.value)
         return (session, inner.diagnostics.place(of: keys.node))

@@ -106,8 +106,7 @@ extension Configuration.Collector {
         guard let (url, node) = section.placed(Self.endpointKey) else { return nil }
         endpoint = url.text
         if let headers, !url.isEncrypted, !url.isLoopback, !headers.all.isEmpty {
-            section.diagnostics.error(
-                node, "\(section.path(of: Self.endpointKey)) must be https: what \(headers.name) holds goes there")
+            section.error(Self.endpointKey, at: node, "must be https: what \(headers.name) holds goes there")
         }
     }
 

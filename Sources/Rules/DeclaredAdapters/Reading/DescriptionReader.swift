@@ -107,7 +107,7 @@ package struct DescriptionReader {
         let nodes: [Node] = node.sequence.map { Array($0) } ?? [node]
         return nodes.prefix(64).compactMap { node in
             guard let text = node.scalar?.string, !text.isEmpty else {
-                root.diagnostics.error(node, "\(root.path(of: key)) is a list of texts")
+                root.error(key, at: node, "is a list of texts")
                 return nil
             }
             return MissingFact(text: text, place: root.diagnostics.place(of: node))
@@ -217,7 +217,7 @@ struct VerdictsReader {
     private func rules(_ section: Section) -> [VerdictRules.Rule] {
         guard let node = section.read(FileKeys.Verdicts.first) else { return [] }
         guard let nodes = node.sequence, nodes.count <= 64 else {
-            section.diagnostics.error(node, "\(section.path(of: FileKeys.Verdicts.first)) must be a list of checks")
+            section.error(FileKeys.Verdicts.first, at: node, "must be a list of checks")
             return []
         }
         return nodes.compactMap { node in
@@ -239,9 +239,9 @@ struct VerdictsReader {
         guard let node = section.read(key) else { return nil }
         let parts = node.scalar?.string.split(separator: " ", maxSplits: 1).map(String.init) ?? []
         guard parts.count == 2 else {
-            section.diagnostics.error(
-                node,
-                "\(section.path(of: key)) is the vendor's code, a space and its name, such as 401 Unauthorized; a vendor without codes has a hyphen, in quotes: \"- refused\""
+            section.error(
+                key, at: node,
+                "is the vendor's code, a space and its name, such as 401 Unauthorized; a vendor without codes has a hyphen, in quotes: \"- refused\""
             )
             return nil
         }

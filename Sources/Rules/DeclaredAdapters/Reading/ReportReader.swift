@@ -52,8 +52,7 @@ struct ReportReader {
 
     private func shapes(of node: Node, _ section: Section, _ base: ReportShape) -> [ReportShape] {
         guard let nodes = node.sequence, nodes.count <= 32 else {
-            section.diagnostics.error(
-                node, "\(section.path(of: FileKeys.Report.shapes)) must be a list of up to 32 shapes")
+            section.error(FileKeys.Report.shapes, at: node, "must be a list of up to 32 shapes")
             return []
         }
         return nodes.map { node in
@@ -123,9 +122,7 @@ struct ReportReader {
             }
             let name = text.hasPrefix("settings.") ? String(text.dropFirst("settings.".count)) : text
             guard settings.contains(where: { $0.name == name }) else {
-                section.diagnostics.error(
-                    place,
-                    "\(belonging.path(of: FileKeys.Belonging.setting)) must name a setting, such as settings.app_id")
+                belonging.error(FileKeys.Belonging.setting, at: place, "must name a setting, such as settings.app_id")
                 return nil
             }
             let otherwise = belonging.read(FileKeys.Belonging.otherwise) ?? ""
@@ -139,18 +136,14 @@ struct ReportReader {
         if let (text, node) = section.placed(FileKeys.Report.userCharacters) {
             characters = IdentifierCharacters(text)
             if characters == nil {
-                section.diagnostics.error(
-                    node,
-                    "\(section.path(of: FileKeys.Report.userCharacters)) is a class of visible ASCII characters, such as \"[A-Za-z0-9_-]\", or \"[^*]\" for all but those"
-                )
+                section.error(
+                    FileKeys.Report.userCharacters, at: node,
+                    "is a class of visible ASCII characters, such as \"[A-Za-z0-9_-]\", or \"[^*]\" for all but those")
             }
         }
         let never = section.read(FileKeys.Report.userNever) ?? []
         if never.count > 64 || never.contains(where: { $0.isEmpty || $0.utf8.count > 1024 }) {
-            section.diagnostics.error(
-                section.value(of: FileKeys.Report.userNever),
-                "\(section.path(of: FileKeys.Report.userNever)) is a list of up to 64 ids that no user has, such as [\"*\"]"
-            )
+            section.error(FileKeys.Report.userNever, "is a list of up to 64 ids that no user has, such as [\"*\"]")
         }
         return IdentifierRule(limit(section), characters: characters, never: never)
     }
@@ -162,17 +155,14 @@ struct ReportReader {
             if parts[1] == "bytes" { return .bytes(count) }
             if parts[1] == "characters" { return .characters(count) }
         }
-        section.diagnostics.error(
-            node,
-            "\(section.path(of: FileKeys.Report.userLimit)) is written as 255 characters or 512 bytes, of at most 1024")
+        section.error(FileKeys.Report.userLimit, at: node, "is written as 255 characters or 512 bytes, of at most 1024")
         return .standard
     }
 
     private func strangers(_ section: Section) -> [Set<StrangerSign>]? {
         guard let node = section.read(FileKeys.Report.anotherVendors) else { return nil }
         guard let lists = node.sequence, lists.count <= 8 else {
-            section.diagnostics.error(
-                node, "\(section.path(of: FileKeys.Report.anotherVendors)) must be a list of lists of signs")
+            section.error(FileKeys.Report.anotherVendors, at: node, "must be a list of lists of signs")
             return nil
         }
         let known = StrangerSign.allCases.map(\.rawValue)
@@ -180,10 +170,8 @@ struct ReportReader {
             let words = list.texts ?? []
             let signs = words.compactMap(StrangerSign.init(rawValue:))
             if signs.isEmpty || signs.count != words.count {
-                section.diagnostics.error(
-                    list,
-                    "\(section.path(of: FileKeys.Report.anotherVendors)) lists signs of \(known.joined(separator: ", "))"
-                )
+                section.error(
+                    FileKeys.Report.anotherVendors, at: list, "lists signs of \(known.joined(separator: ", "))")
             }
             return Set(signs)
         }.filter { !$0.isEmpty }
@@ -220,14 +208,13 @@ struct ReportReader {
         guard let node = section.read(key) else { return nil }
         let nodes: [Node] = node.sequence.map { Array($0) } ?? [node]
         guard 1...16 ~= nodes.count else {
-            section.diagnostics.error(node, "\(section.path(of: key)) must be up to 16 members of a report")
+            section.error(key, at: node, "must be up to 16 members of a report")
             return nil
         }
         return nodes.compactMap { node in
             if let scalar = node.scalar { return path(scalar.string, node, section) }
             guard let names = node.texts, 1...6 ~= names.count, !names.contains("") else {
-                section.diagnostics.error(
-                    node, "\(section.path(of: key)) must be members of a report, such as data.code")
+                section.error(key, at: node, "must be members of a report, such as data.code")
                 return nil
             }
             return ReportPath(names: names)
@@ -334,7 +321,7 @@ struct CodesReader {
     private func matches(of node: Node, _ section: Section) -> [CodeMatch] {
         let nodes: [Node] = node.sequence.map { Array($0) } ?? [node]
         guard nodes.count <= 64 else {
-            section.diagnostics.error(node, "\(section.path(of: FileKeys.Code.match)) has more than 64 spellings")
+            section.error(FileKeys.Code.match, at: node, "has more than 64 spellings")
             return []
         }
         return nodes.compactMap { match($0, section) }
@@ -399,10 +386,9 @@ struct CodesReader {
             let meant = node.scalar.flatMap {
                 Spelling.nearest(to: $0.string, among: Evidence.allCases.map(\.rawValue))
             }
-            section.diagnostics.error(
-                node,
-                "\(section.path(of: FileKeys.Code.evidence)) is one of \(Evidence.choices)\(meant.map { "; did you mean \($0)?" } ?? "")"
-            )
+            section.error(
+                FileKeys.Code.evidence, at: node,
+                "is one of \(Evidence.choices)\(meant.map { "; did you mean \($0)?" } ?? "")")
             return nil
         }
         if evidence == .revoked, remedy?.mints == false {
@@ -434,14 +420,12 @@ struct CodesReader {
         case "mint"?: return .mint
         case "mint_once"?: return .mintOnce
         case "not_fixable"?, "not_for_us"?:
-            section.diagnostics.error(
-                node, "\(section.path(of: key)) needs its reason: { \(node.scalar?.string ?? ""): the reason }")
+            section.error(key, at: node, "needs its reason: { \(node.scalar?.string ?? ""): the reason }")
             return nil
         case let text?:
             let known = FileKeys.Remedy.allWords
             let meant = Spelling.nearest(to: text, among: known).map { "; did you mean \($0)?" } ?? ""
-            section.diagnostics.error(
-                node, "\(section.path(of: key)) is one of \(known.joined(separator: ", "))\(meant)")
+            section.error(key, at: node, "is one of \(known.joined(separator: ", "))\(meant)")
             return nil
         case nil: break
         }
@@ -449,8 +433,7 @@ struct CodesReader {
         defer { remedy.finish() }
         if let why = remedy.read(FileKeys.Remedy.notFixable) { return .notFixable(why) }
         if let why = remedy.read(FileKeys.Remedy.notForUs) { return .notForUs(why) }
-        section.diagnostics.error(
-            node, "\(section.path(of: key)) is mint, mint_once, { not_fixable: why } or { not_for_us: why }")
+        section.error(key, at: node, "is mint, mint_once, { not_fixable: why } or { not_for_us: why }")
         return nil
     }
 }

@@ -45,17 +45,16 @@ struct SettingsReader {
         }
         if let words {
             if kind != .text, kind != .texts {
-                member.diagnostics.error(
-                    words.node, "\(member.path(of: FileKeys.Vouched.of)) is for type text or texts")
+                member.error(FileKeys.Vouched.of, at: words.node, "is for type text or texts")
             }
             if words.value.isEmpty || words.value.contains("") {
-                member.diagnostics.error(words.node, "\(member.path(of: FileKeys.Vouched.of)) must be a list of words")
+                member.error(FileKeys.Vouched.of, at: words.node, "must be a list of words")
             }
             return .words(words.value)
         }
         guard let form else { return .any }
         if kind != .text {
-            member.diagnostics.error(form.node, "\(member.path(of: FileKeys.Vouched.form)) is for type text")
+            member.error(FileKeys.Vouched.form, at: form.node, "is for type text")
         }
         return .form(form.value)
     }
@@ -97,14 +96,13 @@ struct SettingsReader {
     private func form(_ section: Section, _ kind: DeclaredSetting.Kind) -> TextForm? {
         guard let (form, node) = section.placed(FileKeys.Setting.form) else { return nil }
         guard kind == .text else {
-            section.diagnostics.error(node, "\(section.path(of: FileKeys.Setting.form)) is for type text")
+            section.error(FileKeys.Setting.form, at: node, "is for type text")
             return nil
         }
         if let standard = section.read(FileKeys.Setting.standard), let text = standard.scalar?.string,
             !form.matches(text.utf8)
         {
-            section.diagnostics.error(
-                standard, "\(section.path(of: FileKeys.Setting.standard)) is not \(form.text), which form requires")
+            section.error(FileKeys.Setting.standard, at: standard, "is not \(form.text), which form requires")
         }
         return form
     }
@@ -126,9 +124,7 @@ struct SettingsReader {
         default:
             let known = FileKeys.Setting.types
             let meant = Spelling.nearest(to: word, among: known).map { "; did you mean \($0)?" } ?? ""
-            section.diagnostics.error(
-                node,
-                "\(section.path(of: FileKeys.Setting.type)) must be one of \(known.joined(separator: ", "))\(meant)")
+            section.error(FileKeys.Setting.type, at: node, "must be one of \(known.joined(separator: ", "))\(meant)")
             return nil
         }
         let what = word == "choice" ? "words" : "JOSE algorithms such as RS256"
@@ -155,8 +151,7 @@ struct SettingsReader {
             }
         }
         if value == nil {
-            section.diagnostics.error(
-                node, "\(section.path(of: FileKeys.Setting.standard)) is no \(kind.word) of this kind")
+            section.error(FileKeys.Setting.standard, at: node, "is no \(kind.word) of this kind")
         }
         return value
     }

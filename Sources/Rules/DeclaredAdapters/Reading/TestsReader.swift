@@ -97,7 +97,7 @@ struct TestsReader {
     private func list(_ section: Section, _ key: FileKey<Node>) -> [Node] {
         guard let node = section.read(key) else { return [] }
         guard let nodes = node.sequence, nodes.count <= Self.most else {
-            section.diagnostics.error(node, "\(section.path(of: key)) must be a list, of at most \(Self.most)")
+            section.error(key, at: node, "must be a list, of at most \(Self.most)")
             return []
         }
         return Array(nodes)

@@ -69,9 +69,7 @@ struct ExpectationReader {
             return section.word(Keys.code.name, of: known).map { Placed(value: $0, place: diagnostics.place(of: node)) }
         }
         if outcome != nil {
-            diagnostics.error(
-                section.key(of: Keys.code),
-                "\(section.path(of: Keys.code)) goes with dead_lettered, deferred or superseded")
+            section.error(Keys.code, at: section.key(of: Keys.code), "goes with dead_lettered, deferred or superseded")
         }
         return nil
     }
@@ -84,11 +82,10 @@ struct ExpectationReader {
     private func token(of outcome: String?) -> Expectation.Token {
         for key in Self.tokenKeys {
             guard section.value(of: key) != nil, let outcome, outcome != Outcome.minted.name else { continue }
-            diagnostics.error(section.key(of: key), "\(section.path(of: key)) goes with outcome: minted")
+            section.error(key, at: section.key(of: key), "goes with outcome: minted")
         }
         if section.value(of: Keys.user) != nil, section.value(of: Keys.ids) != nil {
-            diagnostics.error(
-                section.key(of: Keys.ids), "\(section.path(of: Keys.user)) stands here too; keep one of them")
+            section.error(Keys.user, at: section.key(of: Keys.ids), "stands here too; keep one of them")
         }
         let lives = section.placed(Keys.lives).map {
             Placed(value: $0.value.components.seconds, place: diagnostics.place(of: $0.node))

@@ -31,7 +31,7 @@ package struct TestCaseReader {
         let at = section.read(Keys.at) ?? FileTests.standardTime
         let uuid = section.placed(Keys.uuid)
         if let uuid, UUIDText.words(of: uuid.value) == nil {
-            section.diagnostics.error(uuid.node, "\(section.path(of: Keys.uuid)) is no UUID")
+            section.error(Keys.uuid, at: uuid.node, "is no UUID")
         }
         let lookup = lookup(section)
         let record = EventReader(section, configuration, source: source).read(at: at)
@@ -55,8 +55,7 @@ package struct TestCaseReader {
                 statusKey.name, "\(lookup.path(of: statusKey)) is missing; write it, as in \(statusKey.name): 200")
         }
         if lookup.value(of: bodyKey) != nil, lookup.value(of: textKey) != nil {
-            lookup.diagnostics.error(
-                lookup.key(of: textKey), "\(lookup.path(of: bodyKey)) stands here too; keep one of them")
+            lookup.error(bodyKey, at: lookup.key(of: textKey), "stands here too; keep one of them")
         }
         let body = lookup.read(bodyKey) ?? lookup.read(textKey).map { Array($0.utf8) } ?? []
         return status.map { LookupResponse(status: $0, body: body) }
