@@ -51,8 +51,7 @@ package enum BrokerFiles {
     private static let secrets: Set<String> = ["ssl.key.location", "ssl.keystore.location", "sasl.kerberos.keytab"]
     /// The properties that name a file which decides who is believed, or which code runs.
     private static let instructions: Set<String> = [
-        "ssl.ca.location", "ssl.certificate.location", "ssl.crl.location", "ssl.truststore.location",
-        "ssl.engine.location",
+        "ssl.ca.location", "ssl.certificate.location", "ssl.crl.location", "ssl.engine.location",
     ]
 
     /// Returns diagnostics for files that this process cannot read, and for those that other accounts could read or
