@@ -5,7 +5,6 @@ package final class Diagnostics {
     package let file: String
     package private(set) var all: [Diagnostic] = []
 
-    /// The places of values that were refused as a whole.
     private var refused: Set<FileLocation> = []
 
     package init(file: String) { self.file = file }
@@ -93,7 +92,6 @@ extension Diagnostics {
         return file[...slash] + path
     }
 
-    /// Reports text that is not YAML.
     package func syntax(_ error: YamlError) {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
@@ -169,7 +167,6 @@ public struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
 
     package let place: FileLocation
     package let severity: Severity
-    /// The mistake and its correction.
     package let message: String
     /// The kind; nil for a finding that is always printed by itself.
     package let kind: Kind?
@@ -196,7 +193,6 @@ public struct DiagnosticLines: Sendable {
         let severity: Diagnostic.Severity
     }
 
-    /// The lines, in the order of the findings.
     package let lines: [String]
 
     /// The lines about `diagnostics`.

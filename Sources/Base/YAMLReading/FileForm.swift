@@ -12,7 +12,6 @@ package indirect enum FileForm: Sendable, Equatable {
     /// A share, such as `10%`.
     case share(ClosedRange<Double>)
     case bool
-    /// A word of a list.
     case choice([String])
     /// A string, which matches the pattern if there is one.
     case text(pattern: String? = nil)
@@ -33,17 +32,11 @@ package indirect enum FileForm: Sendable, Equatable {
     case path
     /// A list of values whose count is in the range, as in `[a, b]`.
     case list(of: FileForm, count: ClosedRange<Int> = 0...Int.max)
-    /// A mapping of names that are not the file's own to values of one form.
     case mapping(of: FileForm)
-    /// librdkafka's properties by their names.
     case properties
-    /// The adapter's own settings.
     case settings
-    /// A single value of any type.
     case scalar
-    /// A mapping of anything.
     case object
-    /// A value of any form, read as JSON.
     case any
     /// A mapping of declared keys.
     case section([KeyDescription])
@@ -111,14 +104,12 @@ package struct FormSchema {
 
     /// The adapters that a file may name and the environment that its values may come from; nil for a file without both.
     private let adapters: [String]?
-    /// The schemas of the shared forms so far.
     package private(set) var definitions: Members = []
 
     /// - Parameter adapters: the adapters that a configuration may name; nil for a vendor's file, whose values never come
     ///   from the environment.
     package init(adapters: [String]?) { self.adapters = adapters }
 
-    /// The head of a schema that the command `maker` prints.
     package static func head(by maker: String, title: String) -> Members {
         [
             ("$schema", .text("https://json-schema.org/draft/2020-12/schema")),

@@ -4,7 +4,6 @@ package import Yams
 /// A member of a file that is declared once, under its name. A reader names a member by its declaration, never by a
 /// string of its own.
 package protocol DeclaredMember: Sendable {
-    /// The member's name within its section.
     var name: String { get }
     /// The keys of the section that the member is; nil where it is no section, or where its reader names the keys one by
     /// one.
@@ -43,7 +42,6 @@ package struct KeyDescription: DeclaredMember, Equatable {
     package let isSecret: Bool
     package private(set) var change: KeyChange
 
-    /// The same key, which its section requires.
     package var required: KeyDescription { changed { $0.isRequired = true } }
 
     /// Returns the same key, whose changes apply as `change` states.
@@ -93,7 +91,6 @@ extension Section {
 
     package func key(of member: any DeclaredMember) -> Node? { key(member.name) }
 
-    /// Returns the full name of `member`, for messages.
     package func path(of member: any DeclaredMember) -> String { path(member.name) }
 
     /// Reports an error of `member`, with its full name before `message`, at `node` or else at its value.

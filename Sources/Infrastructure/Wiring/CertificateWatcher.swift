@@ -86,7 +86,6 @@ struct CertificateRenewal {
 
     private var used: ClientCertificates.Revisions
     private var last: ClientCertificates.Revisions
-    /// The revisions whose check failed.
     private var refused: ClientCertificates.Revisions?
     /// The number of looks at the refused files since their check.
     private var looks = 0

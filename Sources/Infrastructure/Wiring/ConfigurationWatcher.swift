@@ -103,7 +103,6 @@ struct FileWatch: Sendable {
         return last == now
     }
 
-    /// Notes that `files` were read or looked for.
     mutating func read(_ files: [String: FileRevision?]) {
         known = files
         last = nil

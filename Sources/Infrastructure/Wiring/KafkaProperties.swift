@@ -8,13 +8,11 @@ package import WorkerConfiguration
 
 /// librdkafka's properties for this worker: required by its guarantees, set by the configuration, or default.
 public struct KafkaProperties: Sendable {
-    /// The consumers', but for their groups.
     private let consumer: ClientProperties
     private let group: String
     /// The producer's, without a transactional id.
     package let producer: ClientProperties
     private let transactionTimeout: Int
-    /// The live lane's own defaults.
     private let liveDefaults: ClientProperties
 
     package init(_ configuration: Configuration, bootstrapServers: String) {
@@ -94,7 +92,6 @@ public struct KafkaProperties: Sendable {
         return "\(String(letters.prefix(200)))-\(lane.rawValue)-\(digits)"
     }
 
-    /// The id by which this worker's clients are shown.
     var clientID: String { consumer["client.id"] ?? "" }
 
     package func group(of lane: Lane) -> String { lane == .live ? group : "\(group)-\(lane.rawValue)" }

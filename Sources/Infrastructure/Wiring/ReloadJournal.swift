@@ -82,7 +82,6 @@ package struct ReloadMetrics: Sendable {
     private let isSuccessful: GaugeFamily
     private let succeededAt: GaugeFamily
 
-    /// Adds the families to `registry`.
     package init(_ registry: MetricsRegistry) {
         reloads = registry.counter(
             "remint_configuration_reloads_total",
@@ -101,7 +100,6 @@ package struct ReloadMetrics: Sendable {
         succeeded(at: now)
     }
 
-    /// Counts the result of a reload.
     package func note(_ result: Result, at now: UnixTime) {
         // Counted last, so that a reader that waits for the count finds the other values set.
         result == .refused ? isSuccessful.set(0) : succeeded(at: now)

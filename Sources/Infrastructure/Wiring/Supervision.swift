@@ -61,7 +61,6 @@ package final class Supervision: Sendable {
         return { [supervisor] in supervisor.send(.ready) }
     }
 
-    /// Reports that the service is stopping.
     package func stopping() { supervisor.send(.stopping) }
 }
 

@@ -28,7 +28,6 @@ extension Configuration {
         }
     }
 
-    /// The retry policy the pipeline follows.
     package var retryPolicy: RetryPolicy {
         RetryPolicy(
             tiers: worker.retries.tiers.map { RetryPolicy.Tier(name: $0.name, delay: $0.delay) },
@@ -45,7 +44,6 @@ extension Configuration {
 
     package var pipelineApps: [Pipeline.App] { apps.map { app in Pipeline.App(app) } }
 
-    /// The names of the key rings and their folders.
     package var ringPlaces: [RingReader.Place] { keys.map { RingReader.Place(name: $0.name, path: $0.path) } }
 
     /// The rings that each signer is asked for, by its socket, with the algorithms that the apps of each ring use.

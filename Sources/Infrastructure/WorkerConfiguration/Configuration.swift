@@ -9,7 +9,6 @@ public struct Configuration: Sendable {
     }
 
     package var kafka = Kafka()
-    /// The delivery guarantee of each event.
     package var delivery = Delivery.exactlyOnce
     package var topics = Topics()
     package var keys: [Key] = []
@@ -20,7 +19,6 @@ public struct Configuration: Sendable {
     package var admin: Admin?
     /// The gateway that devices call; nil for none.
     package var pickup: Pickup?
-    /// The log's level and format.
     package var log = Log()
     /// The traces and metrics that the worker sends to a collector.
     package var telemetry = Telemetry()

@@ -209,7 +209,6 @@ extension Node {
         return .mapping(Node.Mapping(pairs.map { ($0.key, $0.value) }, mapping.tag, mapping.style, mapping.mark))
     }
 
-    /// Returns the mapping with `value` for the key `name`, where it has that key.
     fileprivate func replacing(_ name: String, with value: Node) -> Node {
         guard case .mapping(var mapping) = self else { return self }
         for index in mapping.indices where mapping[index].key.scalar?.string == name {

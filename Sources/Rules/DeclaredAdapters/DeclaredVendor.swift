@@ -20,7 +20,6 @@ package struct DeclaredVendor: Sendable {
         )
     }
 
-    /// The vendor as programs offer it.
     package var registration: AdapterRegistry.Registration {
         let description = description
         return AdapterRegistry.Registration(
@@ -181,7 +180,6 @@ extension VouchedMember {
 }
 
 extension JSONValue {
-    /// Returns the value in the form that a claim requires.
     fileprivate func json(as form: VouchedMember.Form) -> [UInt8] {
         var writer = JSONWriter(capacity: 64)
         switch form {
@@ -201,7 +199,6 @@ package struct DeclaredSettings: AdapterSettings {
     /// The effective values by key, defaults among them.
     let values: [String: SettingValue]
 
-    /// None: the file declares the keys.
     package static let keys: [SettingKey] = []
 
     /// Always fails: settings alone do not show their vendor.

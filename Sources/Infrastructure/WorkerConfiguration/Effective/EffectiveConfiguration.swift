@@ -7,7 +7,6 @@ public struct EffectiveConfiguration: Sendable {
     /// The source of a value.
     public enum Origin: Sendable, Equatable, CustomStringConvertible {
         case file(FileLocation)
-        /// The environment, named at this place of the file.
         case environment(FileLocation)
         /// The key's default, because the file has no value.
         case standard
@@ -53,7 +52,6 @@ public struct EffectiveConfiguration: Sendable {
 }
 
 extension EffectiveConfiguration {
-    /// The effective values of `configuration`, which was read from the tree `root`.
     init(_ configuration: Configuration, as root: Node, _ diagnostics: Diagnostics) {
         var walk = Walk(configuration: configuration, diagnostics: diagnostics)
         let file = Section(root, name: "", diagnostics)
@@ -73,7 +71,6 @@ extension EffectiveConfiguration {
         let configuration: Configuration
         let diagnostics: Diagnostics
         var entries: [Entry] = []
-        /// The app whose keys are looked at.
         var app: Configuration.App?
 
         mutating func add(_ section: SectionDescription, in parent: Section, path: [String]) {

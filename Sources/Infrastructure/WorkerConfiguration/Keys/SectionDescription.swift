@@ -45,7 +45,6 @@ package struct SectionDescription: DeclaredMember, Sendable {
             isRare: isRare, sampleMember: sampleMember, ifAbsent: absence)
     }
 
-    /// The section of each member, for a section whose names are the user's.
     var each: SectionDescription? { sections.first.flatMap { $0.name == "*" ? $0 : nil } }
 
     /// The moment from which an added or removed section is in effect.

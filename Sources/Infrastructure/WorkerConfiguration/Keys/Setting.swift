@@ -3,7 +3,6 @@ import Yams
 
 /// A key whose value goes straight into a member of `Root`. Its default is the member's own.
 struct Setting<Root>: DeclaredMember, Sendable {
-    /// A member of the section that the key is read into.
     typealias Member<Value> = any WritableKeyPath<Root, Value> & Sendable
 
     let description: KeyDescription

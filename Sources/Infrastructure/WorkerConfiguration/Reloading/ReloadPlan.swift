@@ -62,7 +62,6 @@ public struct ReloadPlan: Sendable {
 }
 
 extension ReloadPlan {
-    /// A configuration in preparation.
     private struct Draft {
         let started: Configuration
         let running: Configuration

@@ -2,7 +2,6 @@ package import AdapterKit
 
 /// A configuration that shows every key with its default and its meaning, and an app for each vendor.
 public struct SampleConfiguration {
-    /// An app of the sample. Its ring has its name.
     private struct SampleApp {
         let name: String
         let adapter: String

@@ -8,7 +8,6 @@ extension Configuration {
         package var name: String
         /// The vendor's rules, with the app's settings in them.
         package var adapter: any Adapter
-        /// The name of its key ring.
         package var key: String
         package var keyPlace: FileLocation
         /// The lifetime of its tokens, in seconds.
@@ -86,7 +85,6 @@ struct WrittenApp: Sendable, WithDefaults {
     var topics: [String] = []
     /// The most that a token's life is cut by, as a share of it.
     var spread = 0.0
-    /// The handling of a report without a user.
     var missingUser = MissingUser.deadLetter
     /// The path of the file of a recipient's public key.
     var seal: String?

@@ -8,7 +8,6 @@ struct AppsReader {
     let registry: AdapterRegistry
     let source: ConfigurationSource
     let keys: [String]
-    /// The record of the files that apps name.
     let notes: FileNotes
 
     func read(_ section: Section) -> [Configuration.App] {

@@ -57,7 +57,6 @@ public struct BrokerList: Sendable, Equatable {
         init(_ text: String) { self.text = text }
     }
 
-    /// Checks the rules for the list as a whole.
     private static func checkWhole(_ text: String) throws(Problem) {
         // First, as a password may hold any of the other characters.
         guard !text.contains("@") else {

@@ -11,9 +11,7 @@ extension Configuration {
         package var path: String?
         /// The socket of the signer that holds it; nil for a ring that is read from its folder.
         package var signer: String?
-        /// The place of `path` or `signer` in the file.
         package var place: FileLocation
-        /// The limits on a signer's signatures with the ring.
         package var policy = SigningPolicy()
     }
 

@@ -5,7 +5,6 @@ import Yams
 /// The addresses that a configuration's processes listen on. Two of one process that cannot be listened on together are refused; where
 /// they are of a worker and a gateway, which may run on different machines, that is a warning.
 struct ListenAddresses {
-    /// A key, and the address that it names.
     private struct Listener {
         let key: String
         let address: HostAndPort

@@ -19,16 +19,13 @@ extension Configuration {
         public struct File: Sendable {
             /// The kind of the file's contents.
             public enum Content: Sendable {
-                /// A key or a password.
                 case secret
                 case certificates
             }
 
             /// The file's path, relative to the working folder, like a key ring's.
             package let path: String
-            /// The kind of the file's contents.
             package let content: Content
-            /// The place in the configuration that names the file.
             package let place: FileLocation
         }
 
@@ -43,7 +40,6 @@ extension Configuration {
         package var url: String
         /// The kind of credentials that the vendor requires.
         package var authorization: LookupTerms.Authorization
-        /// The credentials that `authorization` needs.
         package var credentials: LookupCredentials
         /// The file of the certificate authorities the endpoint is checked against, in PEM; nil for the system's.
         package var certificateAuthority: String?
@@ -52,7 +48,6 @@ extension Configuration {
         /// The longest time that an event waits in its lane for the answer before it moves to the retry tiers, up to 10
         /// s.
         package var patience: Duration
-        /// The handling of a user unknown to the vendor.
         package var unknownUser: LookupTerms.UnknownUser
         /// The handling of an event whose look-up returned no answer.
         package var onFailure: OnFailure
@@ -242,7 +237,6 @@ struct LookupReader {
 extension LookupTerms.Rate {
     fileprivate var perSecond: Double { Double(requests) / Double(seconds) }
 
-    /// The value as the configuration writes it, where it can.
     fileprivate var text: String {
         switch seconds {
         case 1: "\(requests)/s"
@@ -259,7 +253,6 @@ struct LookupAccounts {
     struct Member {
         var app: Configuration.App
         let written: WrittenLookup
-        /// The look-up's section of the file.
         let section: Section
     }
 

@@ -27,7 +27,6 @@ extension Configuration {
         /// The client authentication method (RFC 6749, section 2.3.1).
         public enum Authentication: String, Sendable, CaseIterable {
             case basic
-            /// The request's body.
             case post
         }
 

@@ -55,7 +55,6 @@ extension Configuration {
 
         /// The sessions that open an app, and how they name its user.
         public struct OpenedApp: Sendable, Equatable, WithDefaults {
-            /// `iss` of the sessions.
             package var issuer = ""
             /// The required audience, as `aud` of the sessions or in its list; nil for the audience of each session's
             /// own section.
@@ -80,7 +79,6 @@ extension Configuration {
         package var proxyProtocol = false
         /// The PEM files of certificate chain and key; nil for plain text, behind a proxy.
         package var certificate: (chain: String, key: String)?
-        /// Origins of pages that may ask.
         package var origins: [String] = []
         package var proof = Proof.none
         /// The file of the secret from which all instances make the nonces of proofs; nil for none.
@@ -89,7 +87,6 @@ extension Configuration {
         package var sessions: [Session] = []
         /// The places of their `jwks` in the file, by the sessions' names.
         package var keySetPlaces: [String: FileLocation] = [:]
-        /// Trusted backends.
         package var apiKeys: [APIKey] = []
         /// The apps that sessions open, by name. Devices reach no other.
         package var apps: [String: OpenedApp] = [:]

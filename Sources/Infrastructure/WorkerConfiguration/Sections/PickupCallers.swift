@@ -232,11 +232,9 @@ extension Configuration.Pickup {
     public struct Way: Sendable, Hashable {
         /// The place of the session's section under `pickup`.
         package let session: String
-        /// `iss` of the session.
         package let issuer: String
         /// The required audience, as `aud` or in its list; nil to accept any.
         package let audience: String?
-        /// The claim that names the user.
         package let claim: String
     }
 

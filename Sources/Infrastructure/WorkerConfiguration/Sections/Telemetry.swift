@@ -173,7 +173,6 @@ extension Configuration {
 
         package init() {}
 
-        /// Lines of `level` and above in `format`.
         package init(level: String, format: Format = .json) {
             self.level = level
             self.format = format

@@ -15,7 +15,6 @@ extension Configuration {
         package var memory = 32 << 20
         package var shutdownDeadline = Duration.seconds(25)
         package var bulkShare = 0.1
-        /// The delays and limits of retries.
         package var retries = Retries()
         /// The settings of coalescing and the loop guard.
         package var admission = Admission()

@@ -170,7 +170,6 @@ public struct Fingerprint: Sendable, Hashable, CustomStringConvertible, CustomRe
 package struct ConfigurationPlace: Sendable, Equatable {
     /// The environment variable that names the file.
     package static let variable = "REMINT_CONFIG"
-    /// The file of an installed program.
     package static let installed = "/etc/remint/remint.yaml"
 
     /// The error that names every place without a configuration.

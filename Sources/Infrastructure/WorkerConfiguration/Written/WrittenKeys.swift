@@ -11,15 +11,12 @@ struct WrittenKeys: Sendable, CustomReflectable {
         /// The key's full name, such as `worker.retries.tiers`.
         let name: String
         let value: Fingerprint
-        /// The moment from which a changed value is in effect.
         let change: KeyChange
     }
 
     /// A key whose value differs between two files.
     struct Change: Sendable, Equatable {
-        /// The section's full name.
         let name: String
-        /// The moment from which a changed value is in effect.
         let change: KeyChange
     }
 
@@ -88,7 +85,6 @@ struct WrittenKeys: Sendable, CustomReflectable {
 
 /// Values of YAML on one line, as they can be read again.
 enum FlowText {
-    /// Returns the value of `node`: a string, a list or a mapping.
     static func text(of node: Node) -> String {
         switch node {
         case .scalar(let scalar): Self.scalar(scalar.string)

@@ -7,7 +7,6 @@ struct ReportDecoder: Sendable {
     private let codes: CodeTable
     private let unknown: DeclaredCode?
     private let missing: DeclaredCode?
-    /// The user's place in the claims of the app's tokens.
     private let userPlace: ClaimPlace?
     /// The members that must be the app's own, with the reason for the refusal of another value.
     private let belongings: [(paths: [ReportPath], value: String, otherwise: String)]
@@ -254,7 +253,6 @@ struct CodeTable: Sendable {
         }
     }
 
-    /// Returns the code that `report` in `shape` holds.
     func finding(in report: Report, _ shape: ReportShape) -> Finding {
         if shape.code.isEmpty, byMessage.isEmpty, let always { return .code(always) }
         let field = shape.code.field(in: report)

@@ -9,10 +9,8 @@ struct TokenVerifier: Sendable {
     let namesUser: Bool
     let userPlace: ClaimPlace?
     let challengePlace: ClaimPlace?
-    /// The types of the members that the edge vouches for.
     let vouched: [String: VouchedMember.Kind]
 
-    /// A token under examination.
     private struct Case {
         let token: [UInt8]
         let inspection: TokenInspection
@@ -185,7 +183,6 @@ struct ClaimPlace: Sendable {
     private let path: [Step]
     private let prefix: String
     private let suffix: String
-    /// Whether the value is a part of a URL there.
     private let isInURL: Bool
 
     /// The first place in `claims` that holds `part`, or `value` by itself; nil where there is none.

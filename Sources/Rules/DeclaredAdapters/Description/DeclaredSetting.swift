@@ -8,7 +8,6 @@ package struct DeclaredSetting: Sendable {
         case text
         case boolean
         case integer
-        /// A word of this list.
         case choice([String])
         /// A JOSE algorithm, one of these.
         case algorithm([Algorithm])
@@ -18,7 +17,6 @@ package struct DeclaredSetting: Sendable {
     }
 
     package let name: String
-    /// The type of the key's value.
     package let kind: Kind
     /// Whether the app cannot do without it.
     package let isRequired: Bool
@@ -28,7 +26,6 @@ package struct DeclaredSetting: Sendable {
     package let prefix: String
     /// The form that a string must have; nil for any string.
     package let form: TextForm?
-    /// The key's meaning.
     package let about: String
 
     /// The words a `$one_of` by this setting must know; nil where it has none.
@@ -41,7 +38,6 @@ package struct DeclaredSetting: Sendable {
         }
     }
 
-    /// Whether there is always a value.
     package var isSure: Bool { isRequired || standard != nil }
 
     /// The key as the configuration's reader takes it.
@@ -161,7 +157,6 @@ package enum AllowedStrings: Sendable, Equatable {
         }
     }
 
-    /// Returns whether a string of these bytes is allowed.
     func contain(_ bytes: some Collection<UInt8>) -> Bool {
         switch self {
         case .any: true

@@ -5,7 +5,6 @@ package struct ReportPath: Sendable, Equatable {
     /// The names from the outermost object inward.
     package let names: [String]
 
-    /// The path as a file writes it.
     package var text: String { names.joined(separator: ".") }
 }
 
@@ -62,7 +61,6 @@ package struct Belonging: Sendable {
 
 /// The members in which one SDK reports.
 package struct ReportShape: Sendable {
-    /// The SDK's name, for the page.
     package let name: String
     /// The conditions that a report must meet for the shape to fit; an empty list fits always.
     package let conditions: [ReportCondition]
@@ -82,7 +80,6 @@ package struct ReportShape: Sendable {
     package let tokenHash: [ReportPath]
     /// The places of the mark that the vendor let the request pass.
     package let passed: [ReportPath]
-    /// The places of the challenge's nonce.
     package let challenge: [ReportPath]
     /// The time at which the failure was observed, for `usefulFor`.
     package let time: ReportTime?

@@ -26,17 +26,13 @@ package struct HeaderRule: Sendable {
     package let value: ValueRule
 }
 
-/// A claim, or claims that a setting chooses.
 package indirect enum ClaimRule: Sendable {
-    /// A claim with a name that may be put together.
     case claim(name: [TextRule], value: ValueRule, place: FileLocation)
-    /// The claims that belong to a setting's word.
     case oneOf(setting: String, [String: [ClaimRule]])
 }
 
 package indirect enum ValueRule: Sendable {
     case constant([UInt8])
-    /// A value with its own type.
     case placeholder(Placeholder)
     /// A string that is put together.
     case text([TextRule])
@@ -48,7 +44,6 @@ package indirect enum ValueRule: Sendable {
     case jsonText(ValueRule)
     /// Texts in one text, with this between them.
     case joined([ValueRule], separator: String)
-    /// The value that belongs to a setting's word.
     case oneOf(setting: String, [String: ValueRule])
     /// The edge's value, and this constant where the edge vouches for none; as JSON in a string where the file asks for
     /// that.
@@ -71,13 +66,10 @@ package enum Placeholder: Sendable, Equatable {
     /// The nonce the token answers.
     case challenge
     case keyID
-    /// A moment of the token's life.
     case moment(Moment)
     case uuid
-    /// The day of minting.
     case date
     case setting(String)
-    /// A member for which the edge vouches.
     case vouched(String)
 }
 
@@ -121,6 +113,5 @@ package struct VerdictRules: Sendable {
     package let otherwise: VendorVerdict
     /// Claims that nobody looks at.
     package let unchecked: Set<String>
-    /// Claims that may be absent.
     package let optional: Set<String>
 }

@@ -4,9 +4,7 @@ package import YAMLReading
 /// A YAML file's description of a vendor: the contract of AdapterKit as values, without a key, a clock or a line of
 /// code.
 package struct VendorDescription: Sendable {
-    /// The name in `apps.*.adapter`.
     package let name: String
-    /// The vendor's own spelling.
     package let vendor: String
     /// The purpose of the vendor's tokens, in a line.
     package let about: String
@@ -26,7 +24,6 @@ package struct VendorDescription: Sendable {
     /// The remedies for reported reasons.
     package let codes: CodeRules
     package let token: TokenRules
-    /// The way in which the vendor gets a key.
     package let key: KeyRules
     /// The call by which the app hands a token to the SDK.
     package let device: DeviceCall
@@ -78,7 +75,6 @@ package struct VouchedMember: Sendable {
     package let kind: Kind
     /// The strings that the member may be, or its elements where it is a list of strings.
     package let strings: AllowedStrings
-    /// The member's meaning.
     package let about: String
     /// The longest value, in bytes of JSON.
     package let limit: Int
@@ -100,9 +96,7 @@ package struct CodeRules: Sendable {
 
 /// A code of a vendor.
 package struct DeclaredCode: Sendable {
-    /// The vendor's own name of it.
     package let name: String
-    /// The code's meaning, for the page.
     package let about: String
     /// The ways in which a report can hold the code.
     package let matches: [CodeMatch]
@@ -127,7 +121,6 @@ package struct CodeMatch: Sendable {
         case text(String)
         /// The message alone decides.
         case any
-        /// Every report.
         case always
     }
 

@@ -5,7 +5,6 @@ import Yams
 // The forms and the keys that only vendors' files have.
 
 extension FileForm {
-    /// A list of texts, or a single one.
     static let texts = shared("texts", oneOrMore(.text()))
 
     static let paths = shared(
@@ -44,7 +43,6 @@ extension FileKey where Value: Sendable {
 }
 
 extension FileKey where Value == [String] {
-    /// Returns a key with a list of texts, or a single one.
     static func texts(_ name: String, isRequired: Bool = false, _ summary: String = "") -> FileKey {
         FileKey(name, .texts, isRequired: isRequired, summary) { section, name in
             guard let node = section.value(name) else { return nil }

@@ -136,7 +136,6 @@ enum FileKeys {
         static let sdk = FileKey.text("sdk", isRequired: true, "The SDK's name, for the page.")
         static let when = FileKey.node(
             "when", .any, isRequired: true, "A member that no other shape has, or members with their values.")
-        /// The keys of a shape in the list.
         static let shape = [sdk.description, when.description] + Shape.all
 
         static let all =

@@ -33,7 +33,6 @@ package enum FileWords {
         ("number", "a number, or a string of digits"), ("text", "a string"), ("any", "a number or a string"),
     ]
 
-    /// The units of times in a report.
     static let units: [(name: String, meaning: String)] = [
         ("seconds", "since 1970"), ("milliseconds", "since 1970"), ("rfc3339", "such as 2026-11-25T12:00:00Z"),
     ]
@@ -101,7 +100,6 @@ package enum FileWords {
     /// The table of the words of `key.made_by`.
     package static var makerRows: [String] { makers.map { "| `\($0.name)` | \($0.meaning) |" } }
 
-    /// The table of the words of `key.older_tokens`.
     package static var olderTokensRows: [String] { olderTokens.map { "| `\($0.name)` | \($0.meaning) |" } }
 
     /// The table of the checks of `vendor_says.first`.

@@ -22,7 +22,6 @@ package struct FileSkeleton {
         pem = key.map { key in key.withBytes { String(decoding: $0, as: UTF8.self) } }
     }
 
-    /// Returns the values in `root` that begin with the mark.
     static func unfilled(in root: Node) -> [Node] {
         switch root {
         case .scalar(let scalar): scalar.string.hasPrefix(mark) ? [root] : []

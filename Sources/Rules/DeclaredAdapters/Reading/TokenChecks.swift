@@ -28,7 +28,6 @@ extension ClaimRule {
         }
     }
 
-    /// The claim, or all claims that a setting may choose.
     var everyClaim: [ClaimRule] {
         switch self {
         case .claim: [self]
@@ -129,13 +128,11 @@ extension TextRule {
 /// The names of one object of claims, looked at for two that may be the same. A name with the user in it must begin
 /// with a constant part: else a user called `exp` writes a second `exp`.
 struct ClaimNames {
-    /// A name, and the words of `$one_of` under which it is there.
     private struct Name {
         let parts: [TextRule]
         let place: FileLocation
         let choices: [(number: Int, word: String)]
 
-        /// The text as a file writes it.
         var text: String {
             parts.map { part in
                 switch part {

@@ -176,7 +176,6 @@ extension TokenReader {
         return node.mapping?.first?.value
     }
 
-    /// Reads a granted value: `{ is: capability, otherwise: … }`.
     private func granted(_ node: Node, _ name: String) -> ValueRule? {
         let section = Section(node, at: node, name: name, diagnostics)
             .declare([FileKeys.Function.granted.description, FileKeys.Function.otherwise.description])

@@ -9,7 +9,6 @@ struct TokenReader {
     let diagnostics: Diagnostics
     /// The member of `vouched` that is there in the element that is read: without it there is no element.
     var givenMember: String?
-    /// The number of `$json` around the value that is read.
     var jsonDepth = 0
 
     func read(_ section: Section) -> TokenRules? {

@@ -9,7 +9,6 @@ package struct TestCase: Sendable {
     package let name: String
     package let place: FileLocation
     let at: UnixTime
-    /// The event as it is on its topic.
     let record: InputRecord
     /// The random ids of its token; nil for any.
     let uuid: String?
@@ -36,7 +35,6 @@ struct Expectation: Sendable {
     var code: Placed<String>?
     /// The vendor's name of the failure.
     var reason: Placed<String>?
-    /// A string that the detail must contain.
     var because: Placed<String>?
     var topic: Placed<String>?
     var key: Placed<String>?

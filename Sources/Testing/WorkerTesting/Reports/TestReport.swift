@@ -8,7 +8,6 @@ package struct TestReport: Sendable {
 
     package init(_ results: [CaseResult]) { self.results = results }
 
-    /// Whether all results are as the tests expect.
     package var isOK: Bool { results.allSatisfy(\.isOK) }
 
     // MARK: For people
