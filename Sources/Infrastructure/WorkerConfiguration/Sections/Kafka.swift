@@ -234,7 +234,7 @@ extension Configuration.Kafka {
         for property in properties where ["sasl.mechanism", "sasl.mechanisms"].contains(property.name) {
             guard property.value.uppercased() != "OAUTHBEARER" else { continue }
             section.diagnostics.error(
-                at: property.place, "\(property.name) is another mechanism than oauth is for; remove one of them")
+                at: property.place, "\(property.name) is another mechanism than kafka.oauth is for; remove one of them")
         }
         let isSASL = properties.contains {
             $0.name == "security.protocol" && $0.value.lowercased().hasPrefix("sasl_")
@@ -242,7 +242,7 @@ extension Configuration.Kafka {
         guard !isSASL, Self.isProtocolKnown(section) else { return }
         section.diagnostics.error(
             section.key(of: Configuration.OAuth.section),
-            "oauth needs properties security.protocol: sasl_ssl")
+            "kafka.oauth needs kafka.properties security.protocol: sasl_ssl")
     }
 
     /// Requires TLS, because tokens are sent here. Plain text needs a broker on this machine, or explicit permission.
@@ -254,7 +254,7 @@ extension Configuration.Kafka {
         guard !brokers.addresses.allSatisfy(\.isLocal) else { return }
         section.diagnostics.error(
             node,
-            "brokers beyond this machine need properties security.protocol: ssl or sasl_ssl; or write insecure: true"
+            "brokers beyond this machine need kafka.properties security.protocol: ssl or sasl_ssl; or write kafka.insecure: true"
         )
     }
 
@@ -264,7 +264,7 @@ extension Configuration.Kafka {
         guard let scheme = brokers.addresses.lazy.compactMap(\.scheme).first(where: { $0 != property }) else { return }
         section.diagnostics.error(
             node,
-            "bootstrap_servers names the protocol \(scheme), and properties has security.protocol: \(property.lowercased()); make them the same"
+            "kafka.bootstrap_servers names the protocol \(scheme), and kafka.properties has security.protocol: \(property.lowercased()); make them the same"
         )
     }
 }

@@ -127,7 +127,7 @@ extension Configuration.SigningPolicy: DeclaredSection {
     ]
 
     private static let algorithmsKey = FileKey(
-        "algorithms", .list(of: .choice(Algorithm.allCases.flatMap(\.names))), example: "[RS256]",
+        "algorithms", .list(of: .choice(Algorithm.allCases.flatMap(\.names)), count: 1...Int.max), example: "[RS256]",
         "Algorithms that the signer may sign with. Default: the algorithms of the ring's keys.",
         readAlgorithms)
 

@@ -80,7 +80,7 @@ extension Configuration.Pickup.Session {
         """)
 
     private static let algorithmsKey = FileKey(
-        "algorithms", .list(of: .choice(knownAlgorithms.flatMap(\.names))),
+        "algorithms", .list(of: .choice(knownAlgorithms.flatMap(\.names)), count: 1...Int.max),
         standard:
             "[\(Self().algorithms.map(\.rawValue).sorted { $0.lowercased() < $1.lowercased() }.joined(separator: ", "))]",
         "Algorithms that may sign sessions.", readAlgorithms)
