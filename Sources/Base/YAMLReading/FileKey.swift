@@ -54,9 +54,18 @@ package struct KeyDescription: DeclaredMember, Equatable {
     }
 }
 
+/// A key with its description, whatever its value is.
+package protocol DeclaredKey: DeclaredMember {
+    var description: KeyDescription { get }
+}
+
+extension [KeyDescription] {
+    package static func of(_ keys: any DeclaredKey...) -> [KeyDescription] { keys.map(\.description) }
+}
+
 /// A key of a file, declared once: its description, and the way its value is read. A reader has no other way to name a
 /// key.
-package struct FileKey<Value>: DeclaredMember {
+package struct FileKey<Value>: DeclaredKey {
     package let description: KeyDescription
     fileprivate let reading: @Sendable (_ section: Section, _ name: String) -> Value?
 

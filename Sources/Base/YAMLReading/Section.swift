@@ -42,6 +42,29 @@ package final class Section {
         return members
     }
 
+    /// Returns what `read` makes of each member, which is a section with the declared `keys`.
+    package func each<Result>(
+        _ keys: [KeyDescription] = [], atMost most: Int = .max, _ read: (Section, _ name: String) -> Result?
+    ) -> [Result] {
+        all.prefix(most).compactMap { key, name, value in
+            let section = Section(value, at: key, name: path(name), diagnostics).declare(keys)
+            defer { section.finish() }
+            return read(section, name)
+        }
+    }
+
+    /// Returns what `read` makes of the elements `nodes` of `member`, which are sections with the declared `keys`.
+    package func each<Result>(
+        _ nodes: some Sequence<Node>, of member: any DeclaredMember, _ keys: [KeyDescription],
+        _ read: (Section, Node) -> Result?
+    ) -> [Result] {
+        nodes.compactMap { node in
+            let section = Section(node, at: node, name: path(of: member), diagnostics).declare(keys)
+            defer { section.finish() }
+            return read(section, node)
+        }
+    }
+
     /// Declares every key of the section, so that the error about an unknown key lists them all, and `finish` reports each
     /// required one that is missing.
     @discardableResult package func declare(_ keys: [KeyDescription]) -> Section {

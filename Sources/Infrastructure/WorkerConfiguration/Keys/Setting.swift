@@ -2,7 +2,7 @@ import YAMLReading
 import Yams
 
 /// A key whose value goes straight into a member of `Root`. Its default is the member's own.
-struct Setting<Root>: DeclaredMember, Sendable {
+struct Setting<Root>: DeclaredKey {
     typealias Member<Value> = any WritableKeyPath<Root, Value> & Sendable
 
     let description: KeyDescription

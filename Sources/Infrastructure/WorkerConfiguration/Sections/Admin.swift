@@ -31,9 +31,7 @@ extension Configuration.Admin {
         /metrics, /health/live, /health/ready, /apps and /keys/RING/jwks.json. The server refuses requests from web \
         pages of other sites. Without this section, the worker has no admin server.
         """,
-        keys: [
-            listenKey.description, hostsKey.description, tokenKey.description, open.description, runbookKey.description,
-        ],
+        keys: .of(listenKey, hostsKey, tokenKey, open, runbookKey),
         sections: [tls.section], ifAbsent: .nothing)
 
     static let tls = CertificateKeys(

@@ -72,11 +72,9 @@ extension Configuration.OAuth {
         security.protocol: sasl_ssl in properties. Remint replaces a token after 70 to 80 % of its lifetime, for all \
         Kafka clients of the process at once.
         """,
-        keys: [
-            sourceKey.description, tokenFileKey.description, endpointKey.description, clientKey.description,
-            secretKey.description, authentication.description, scope.description, audience.description,
-            authorityKey.description, regionKey.description, extensionsKey.description,
-        ], isRare: true, ifAbsent: .nothing)
+        keys: .of(
+            sourceKey, tokenFileKey, endpointKey, clientKey, secretKey, authentication, scope, audience, authorityKey,
+            regionKey, extensionsKey), isRare: true, ifAbsent: .nothing)
 
     static let sourceKey: FileKey<Kind> = .choice(
         "source", example: "oidc", isRequired: true,

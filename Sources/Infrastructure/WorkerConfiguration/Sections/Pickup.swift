@@ -128,10 +128,9 @@ extension Configuration.Pickup {
         HTTP gateway that devices and backends call (remint pickup --config FILE). Without this section, there is no \
         gateway.
         """,
-        keys: [
-            listenKey.description, publicURLKey.description, originsKey.description, trustedProxiesKey.description,
-            metricsKey.description, nonceSecretKey.description, sealKeysKey.description,
-        ] + settings.map(\.description),
+        keys: .of(
+            listenKey, publicURLKey, originsKey, trustedProxiesKey, metricsKey, nonceSecretKey,
+            sealKeysKey) + settings.map(\.description),
         sections: [
             tls.section, session.reloadingInGateway, sessionsByName.reloadingInGateway, openedApps.reloadingInGateway,
             keysByName.reloadingInGateway,

@@ -57,7 +57,7 @@ extension Configuration.Pickup.Session {
     static let knownAlgorithms = Algorithm.allCases.filter { $0.keyType != .secret }
 
     static let keys =
-        [issuerKey.description, audience.description, keySetKey.description] + settings.map(\.description)
+        .of(issuerKey, audience, keySetKey) + settings.map(\.description)
 
     static let issuerKey = FileKey.text(
         "issuer", example: "https://login.example.com", isRequired: true,
@@ -271,7 +271,7 @@ extension Configuration.Pickup {
         """,
         sections: [
             SectionDescription(
-                "*", "", keys: [APIKey.hashKey.description, APIKey.appsKey.description, APIKey.rate.description])
+                "*", "", keys: .of(APIKey.hashKey, APIKey.appsKey, APIKey.rate))
         ], ifAbsent: .nothing)
 }
 
@@ -300,9 +300,7 @@ extension Configuration.Pickup.APIKey {
         """)
 
     static func read(_ section: Section, among apps: [String]) -> [Self] {
-        section.all.compactMap { place, name, value in
-            let key = Section(value, at: place, name: section.path(name), section.diagnostics)
-            defer { key.finish() }
+        section.each { key, name in
             guard let hash = key.read(hashKey) else { return nil }
             var backend = Self()
             (backend.name, backend.hash) = (name, hash)

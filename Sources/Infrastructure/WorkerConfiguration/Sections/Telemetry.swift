@@ -59,7 +59,7 @@ extension Configuration.Telemetry {
 extension Configuration.Collector {
     static let section = SectionDescription(
         "otlp", "Collector that receives the traces and metrics: OTLP over HTTP, as JSON.",
-        keys: [endpointKey.description, headersKey.description, authorityKey.description] + settings.map(\.description),
+        keys: .of(endpointKey, headersKey, authorityKey) + settings.map(\.description),
         isRare: true, ifAbsent: .nothing)
 
     static let endpointKey = FileKey.endpoint(

@@ -23,11 +23,9 @@ extension Configuration.Tests {
         ],
         isRare: true, ifAbsent: .nothing)
 
-    private static let keys = [
-        app.description, report.description, reportText.description, reissue.description, vouched.description,
-        device.description, id.description, observedAt.description, value.description, valueFile.description,
-        headers.description, key.description, topic.description, at.description, uuid.description,
-    ]
+    private static let keys: [KeyDescription] = .of(
+        app, report, reportText, reissue, vouched, device, id, observedAt, value, valueFile, headers, key, topic, at,
+        uuid)
 
     package static let app = FileKey.text(
         "app", example: "shop-ios", "App of the report or of the re-issue request (report, report_text, reissue).")
@@ -66,7 +64,7 @@ extension Configuration.Tests {
     package enum LookupAnswer {
         package static let section = SectionDescription(
             "lookup", "Vendor's answer to the app's look-up. The test sends no request to the vendor.",
-            keys: [status.description, body.description, bodyText.description].map { $0.changing(.passedOver) },
+            keys: .of(status, body, bodyText).map { $0.changing(.passedOver) },
             ifAbsent: .nothing)
 
         package static let status = FileKey.integer(
@@ -84,12 +82,9 @@ extension Configuration.Tests {
             "expect", "Expected result of the event. The test compares only the keys that this section contains.",
             keys: keys.map { $0.changing(.passedOver) }, ifAbsent: .nothing)
 
-        private static let keys = [
-            outcome.description, code.description, reason.description, because.description, topic.description,
-            key.description, headers.description, user.description, ids.description, challenge.description,
-            lives.description, header.exact.description, header.has.description, header.lacks.description,
-            payload.exact.description, payload.has.description, payload.lacks.description, sealedFor.description,
-        ]
+        private static let keys: [KeyDescription] = .of(
+            outcome, code, reason, because, topic, key, headers, user, ids, challenge, lives, header.exact,
+            header.has, header.lacks, payload.exact, payload.has, payload.lacks, sealedFor)
 
         package static let outcome = FileKey.word(
             "outcome", of: ["minted", "superseded", "skipped", "deferred", "dead_lettered"], example: "minted",

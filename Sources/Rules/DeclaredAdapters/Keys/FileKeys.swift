@@ -33,13 +33,9 @@ enum FileKeys {
     static let vendorSays = FileKey.section("vendor_says", Verdicts.all, isRequired: true)
     static let tests = FileKey.section("tests", Tests.all)
 
-    static let all = [
-        vendor.description, name.description, about.description, sources.description, ours.description,
-        missing.description, platforms.description, settings.description, vouched.description, report.description,
-        ignoreCase.description,
-        codes.description, unknownCode.description, noCode.description, token.description, key.description,
-        device.description, loop.description, vendorSays.description, tests.description,
-    ]
+    static let all: [KeyDescription] = .of(
+        vendor, name, about, sources, ours, missing, platforms, settings, vouched, report, ignoreCase, codes,
+        unknownCode, noCode, token, key, device, loop, vendorSays, tests)
 
     enum Platforms {
         static let read = FileKey.texts("read", "The SDKs that were read, each with its version.")
@@ -60,10 +56,7 @@ enum FileKeys {
             "form", "The form of a string: uuid, a UUID in lower case with hyphens.")
         static let about = FileKey.text("about", isRequired: true)
 
-        static let all = [
-            type.description, of.description, required.description, standard.description, startsWith.description,
-            form.description, about.description,
-        ]
+        static let all: [KeyDescription] = .of(type, of, required, standard, startsWith, form, about)
     }
 
     enum Vouched {
@@ -77,10 +70,7 @@ enum FileKeys {
             "required", "Whether an event without the member is dead-lettered as missing_vouched.")
         static let about = FileKey.text("about", isRequired: true)
 
-        static let all = [
-            type.description, of.description, form.description, atMost.description, required.description,
-            about.description,
-        ]
+        static let all: [KeyDescription] = .of(type, of, form, atMost, required, about)
     }
 
     enum Device {
@@ -105,14 +95,14 @@ enum FileKeys {
         static let unchecked = FileKey.texts("unchecked")
         static let optional = FileKey.texts("optional")
 
-        static let all = [first.description, otherwise.description, unchecked.description, optional.description]
+        static let all: [KeyDescription] = .of(first, otherwise, unchecked, optional)
 
         enum Rule {
             static let check: FileKey<VerdictRules.Check> = .choice("if", isRequired: true)
             static let members = FileKey.texts("members")
             static let says = FileKey.node("says", .answer, isRequired: true)
 
-            static let all = [check.description, members.description, says.description]
+            static let all: [KeyDescription] = .of(check, members, says)
         }
     }
 
@@ -140,11 +130,7 @@ enum FileKeys {
 
         static let all =
             [Shape.user.description.required] + Shape.others
-            + [
-                wrapped.description, members.description, anotherVendors.description, belongs.description,
-                userLimit.description, userCharacters.description, userNever.description, anonymous.description,
-                shapes.description,
-            ]
+            + .of(wrapped, members, anotherVendors, belongs, userLimit, userCharacters, userNever, anonymous, shapes)
     }
 
     enum Shape {
@@ -162,11 +148,8 @@ enum FileKeys {
         static let deadline = FileKey.node("deadline", Time.form)
         static let usefulFor = FileKey.seconds("useful_for", in: .seconds(1)...(.seconds(86_400)))
 
-        static let others = [
-            nobody.description, code.description, codeType.description, message.description, token.description,
-            noToken.description, tokenHash.description, passed.description, challenge.description, time.description,
-            deadline.description, usefulFor.description,
-        ]
+        static let others: [KeyDescription] = .of(
+            nobody, code, codeType, message, token, noToken, tokenHash, passed, challenge, time, deadline, usefulFor)
 
         static let all = [user.description] + others
     }
@@ -184,7 +167,7 @@ enum FileKeys {
         static let depth = FileKey.integer("depth", in: 1...4)
         static let text = FileKey.bool("text")
 
-        static let all = [names.description, depth.description, text.description]
+        static let all: [KeyDescription] = .of(names, depth, text)
     }
 
     enum Belonging {
@@ -194,7 +177,7 @@ enum FileKeys {
         static let otherwise = FileKey.text(
             "otherwise", isRequired: true, "The reason for the refusal of another value.")
 
-        static let all = [at.description, setting.description, otherwise.description]
+        static let all: [KeyDescription] = .of(at, setting, otherwise)
     }
 
     enum Code {
@@ -213,10 +196,8 @@ enum FileKeys {
         static let hadNoToken = FileKey.bool("had_no_token")
         static let ahead = FileKey.bool("ahead")
 
-        static let all = [
-            name.description, about.description, match.description, evidence.description, remedy.description,
-            signedBy.description, ifTokenNamesUser.description, hadNoToken.description, ahead.description,
-        ]
+        static let all: [KeyDescription] = .of(
+            name, about, match, evidence, remedy, signedBy, ifTokenNamesUser, hadNoToken, ahead)
 
         static let form = FileForm.shared("code", .section(all))
     }
@@ -226,7 +207,7 @@ enum FileKeys {
         static let message = FileKey.anyText("message")
         static let condition = FileKey.node("where", .any)
 
-        static let all = [code.description, message.description, condition.description]
+        static let all: [KeyDescription] = .of(code, message, condition)
     }
 
     enum SignedBy {
@@ -263,10 +244,7 @@ enum FileKeys {
             "lifetime", .either([.section(Lifetime.all), .section(Lifetime.aged)]), isRequired: true,
             "The bounds of exp, or age_limit where the vendor measures the age from iat.")
 
-        static let all = [
-            algorithm.description, header.description, claims.description, namesUser.description,
-            lifetime.description,
-        ]
+        static let all: [KeyDescription] = .of(algorithm, header, claims, namesUser, lifetime)
     }
 
     enum Lifetime {
@@ -280,7 +258,7 @@ enum FileKeys {
         static let ageLimit = FileKey.seconds(
             "age_limit", in: range, "The age by iat above which the vendor refuses a token, which has no exp.")
 
-        static let all = [standard.description, from.description, to.description]
+        static let all: [KeyDescription] = .of(standard, from, to)
         /// The keys of a token without `exp`.
         static let aged = [ageLimit.description.required]
     }
@@ -315,10 +293,8 @@ enum FileKeys {
         static let afterPromotion = FileKey.texts("after_promotion")
         static let afterRetirement = FileKey.texts("after_retirement")
 
-        static let all = [
-            encoding.description, derived.description, madeBy.description, olderTokens.description,
-            beforePromotion.description, afterPromotion.description, afterRetirement.description,
-        ]
+        static let all: [KeyDescription] = .of(
+            encoding, derived, madeBy, olderTokens, beforePromotion, afterPromotion, afterRetirement)
     }
 
     enum Tests {
@@ -334,10 +310,7 @@ enum FileKeys {
             "The vendor's answers to corrupted tokens; \"*\" is the one to all others.")
         static let refused = FileKey.node("refused", .list(of: .section(Refusal.all)))
 
-        static let all = [
-            now.description, key.description, apps.description, reports.description, tokens.description,
-            verdicts.description, refused.description,
-        ]
+        static let all: [KeyDescription] = .of(now, key, apps, reports, tokens, verdicts, refused)
     }
 
     enum TestKey {
@@ -347,7 +320,7 @@ enum FileKeys {
         static let pem = FileKey.anyText("pem")
 
         static let form = FileForm.shared(
-            "key", .section([id.description, secret.description, encoding.description, pem.description]))
+            "key", .section(.of(id, secret, encoding, pem)))
     }
 
     enum TestApp {
@@ -367,10 +340,7 @@ enum FileKeys {
         static let origin = FileKey.anyText("origin")
         static let expect = FileKey.section("expect", Expectation.all, isRequired: true)
 
-        static let all = [
-            name.description, sdk.description, app.description, reported.description, report.description,
-            reportText.description, origin.description, expect.description,
-        ]
+        static let all: [KeyDescription] = .of(name, sdk, app, reported, report, reportText, origin, expect)
     }
 
     enum Expectation {
@@ -384,10 +354,7 @@ enum FileKeys {
         static let challenge = FileKey.anyText("challenge")
         static let failedToken = FileKey.bool("failed_token")
 
-        static let all = [
-            rejected.description, remedy.description, reason.description, user.description, challenge.description,
-            failedToken.description,
-        ]
+        static let all: [KeyDescription] = .of(rejected, remedy, reason, user, challenge, failedToken)
     }
 
     enum TestToken {
@@ -405,11 +372,8 @@ enum FileKeys {
         static let rejected = FileKey.anyText(
             "rejected", form: .text(), "The code with which there must be no token: missing_vouched.")
 
-        static let all = [
-            app.description, user.description, challenge.description, vouched.description, at.description,
-            lives.description, uuid.description, key.description, header.description, payload.description,
-            token.description, rejected.description,
-        ]
+        static let all: [KeyDescription] = .of(
+            app, user, challenge, vouched, at, lives, uuid, key, header, payload, token, rejected)
     }
 
     /// The keys of settings that the adapter must refuse.

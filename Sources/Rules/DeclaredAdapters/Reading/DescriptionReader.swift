@@ -220,10 +220,7 @@ struct VerdictsReader {
             section.error(FileKeys.Verdicts.first, at: node, "must be a list of checks")
             return []
         }
-        return nodes.compactMap { node in
-            let rule = Section(node, at: node, name: section.path(of: FileKeys.Verdicts.first), section.diagnostics)
-                .declare(FileKeys.Verdicts.Rule.all)
-            defer { rule.finish() }
+        return section.each(nodes, of: FileKeys.Verdicts.first, FileKeys.Verdicts.Rule.all) { rule, node in
             guard let check = rule.read(FileKeys.Verdicts.Rule.check) else { return nil }
             let members = rule.read(FileKeys.Verdicts.Rule.members) ?? []
             if [.headerLacks, .claimsLack].contains(check), members.isEmpty {

@@ -55,10 +55,7 @@ struct ReportReader {
             section.error(FileKeys.Report.shapes, at: node, "must be a list of up to 32 shapes")
             return []
         }
-        return nodes.map { node in
-            let shape = Section(node, at: node, name: section.path(of: FileKeys.Report.shapes), section.diagnostics)
-                .declare(FileKeys.Report.shape)
-            defer { shape.finish() }
+        return section.each(nodes, of: FileKeys.Report.shapes, FileKeys.Report.shape) { shape, node in
             let name = shape.read(FileKeys.Report.sdk) ?? ""
             let read = self.shape(shape, name: name, before: base)
             if read.conditions.isEmpty, shape.value(of: FileKeys.Report.when) != nil {
@@ -110,11 +107,7 @@ struct ReportReader {
     private func belongings(_ section: Section) -> [Belonging] {
         guard let node = section.read(FileKeys.Report.belongs) else { return [] }
         let nodes: [Node] = node.sequence.map { Array($0) } ?? [node]
-        return nodes.compactMap { node in
-            let belonging = Section(
-                node, at: node, name: section.path(of: FileKeys.Report.belongs), section.diagnostics
-            ).declare(FileKeys.Belonging.all)
-            defer { belonging.finish() }
+        return section.each(nodes, of: FileKeys.Report.belongs, FileKeys.Belonging.all) { belonging, _ in
             guard let paths = paths(belonging, FileKeys.Belonging.at),
                 let (text, place) = belonging.placed(FileKeys.Belonging.setting)
             else {

@@ -20,11 +20,7 @@ package struct TestCaseReader {
 
     /// Returns the cases in `tests`. A case with errors is left out, and its diagnostics have them.
     package func read(_ tests: Section) -> [TestCase] {
-        tests.all.compactMap { key, name, value in
-            let section = Section(value, at: key, name: tests.path(name), tests.diagnostics)
-            defer { section.finish() }
-            return read(section, name, at: tests.diagnostics.place(of: key))
-        }
+        tests.each { section, name in read(section, name, at: tests.diagnostics.place(of: section.place)) }
     }
 
     private func read(_ section: Section, _ name: String, at place: FileLocation) -> TestCase? {
