@@ -42,21 +42,12 @@ public struct ConfigurationReader {
     /// if there is an error.
     package func effective(_ file: String) -> (configuration: EffectiveConfiguration?, diagnostics: [Diagnostic]) {
         let diagnostics = Diagnostics(file: file)
-        let effective = read(diagnostics, FileNotes()).map {
-            EffectiveConfiguration($0.configuration, as: $0.root, diagnostics)
-        }
-        return (effective, diagnostics.all)
+        guard let found = draft(diagnostics, FileNotes()), !diagnostics.hasErrors else { return (nil, diagnostics.all) }
+        return (EffectiveConfiguration(found.draft, as: found.root, diagnostics), diagnostics.all)
     }
 
-    /// Returns the configuration, and the file's tree, completed from the environment; nil where there are errors.
-    private func read(
-        _ diagnostics: Diagnostics, _ notes: FileNotes
-    ) -> (configuration: Configuration, root: Node)? {
-        guard let found = draft(diagnostics, notes), !diagnostics.hasErrors else { return nil }
-        return (found.draft, found.root)
-    }
-
-    /// Returns the configuration and the tree like `read`, also where there are errors; nil where there is no tree.
+    /// Returns what can be read of the configuration, and the file's tree, completed from the environment; nil where
+    /// there is no tree.
     private func draft(_ diagnostics: Diagnostics, _ notes: FileNotes) -> (draft: Configuration, root: Node)? {
         notes.look(at: diagnostics.file)
         let text: String
@@ -76,14 +67,6 @@ public struct ConfigurationReader {
     func expand(_ node: Node, of text: String, _ diagnostics: Diagnostics) -> Node {
         var expansion = Expansion(environment: source.environment, diagnostics: diagnostics, budget: text.utf8.count)
         return expansion.expand(node)
-    }
-
-    /// Returns the configuration in the tree `root`; nil where there are errors.
-    func configuration(
-        in root: Node, _ diagnostics: Diagnostics, _ notes: FileNotes = FileNotes()
-    ) -> Configuration? {
-        let configuration = draft(in: root, diagnostics, notes)
-        return diagnostics.hasErrors ? nil : configuration
     }
 
     private func draft(in root: Node, _ diagnostics: Diagnostics, _ notes: FileNotes) -> Configuration {
@@ -150,7 +133,8 @@ extension ConfigurationReader {
         let name = Configuration.Tests.section.name
         let offline = root.without([Configuration.Admin.section.name, Configuration.Pickup.section.name, name])
             .replacing(Configuration.Kafka.section.name, with: Self.anyBroker)
-        let configuration = configuration(in: expand(offline, of: text, diagnostics), diagnostics)
+        let draft = draft(in: expand(offline, of: text, diagnostics), diagnostics, FileNotes())
+        let configuration = diagnostics.hasErrors ? nil : draft
         let tests = section(name, of: root, text, diagnostics)
         return (configuration, tests, diagnostics)
     }

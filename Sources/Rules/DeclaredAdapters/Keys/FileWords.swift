@@ -85,33 +85,4 @@ package enum FileWords {
         (.expired, "expired, or without an end", ["expired", "expiry_as_text", "no_exp"]),
         (.user, "the token names another user", ["payload", "no_CLAIM", "wrong_CLAIM"]),
     ]
-
-    // MARK: Tables of the page
-
-    package static var typeRows: [String] {
-        types.map { type in
-            let isSetting = FileKeys.Setting.types.contains(type.name)
-            let isVouched = VouchedMember.Kind(rawValue: type.name) != nil
-            let keys = (isSetting ? ["`settings`"] : []) + (isVouched ? ["`vouched`"] : [])
-            return "| `\(type.name)` | \(keys.joined(separator: ", ")) | \(type.meaning) |"
-        }
-    }
-
-    /// The table of the words of `key.made_by`.
-    package static var makerRows: [String] { makers.map { "| `\($0.name)` | \($0.meaning) |" } }
-
-    package static var olderTokensRows: [String] { olderTokens.map { "| `\($0.name)` | \($0.meaning) |" } }
-
-    /// The table of the checks of `vendor_says.first`.
-    package static var checkRows: [String] {
-        checks.map { check in
-            let names = check.catches.map { "`\($0)`" }.joined(separator: ", ")
-            return "| `\(check.check.rawValue)` | \(check.fails) | \(names) |"
-        }
-    }
-
-    /// The table of the corruptions of `tests.verdicts`.
-    package static var corruptionRows: [String] {
-        CorruptionKind.allCases.map { "| `\($0.rawValue)` | \($0.change) |" }
-    }
 }
