@@ -187,7 +187,7 @@ let package = Package(
         module("Access", ["JOSE"]),
         module("Pipeline", ["AdapterKit", "Records", "Spans", deque], exclude: ["README.md"]),
         module("Kafka", ["Records", "CRdKafka", logging], settings: borderSettings),
-        module("YAMLReading", ["Yams"]),
+        module("YAMLReading", ["Formats", "Yams"]),
         module("DeclaredTesting", ["DeclaredAdapters", "YAMLReading", "AdapterKit", "AdapterTestKit"]),
         module("DeclaredAdapters", ["AdapterKit", "Formats", "YAMLReading", "Yams"]),
         module("WorkerConfiguration", ["AdapterKit", "Formats", "YAMLReading", "DeclaredAdapters", "Yams"]),

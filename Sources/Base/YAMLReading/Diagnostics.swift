@@ -5,7 +5,6 @@ package final class Diagnostics {
     package let file: String
     package private(set) var all: [Diagnostic] = []
 
-    /// The places of values that were refused as a whole.
     private var refused: Set<FileLocation> = []
 
     package init(file: String) { self.file = file }
@@ -50,7 +49,6 @@ package final class Diagnostics {
         all.removeAll { settled.contains($0) }
     }
 
-    /// Whether there is an error.
     package var hasErrors: Bool { all.contains { $0.severity == .error } }
 
     package func warning(_ node: Node?, _ message: String) {
@@ -94,7 +92,6 @@ extension Diagnostics {
         return file[...slash] + path
     }
 
-    /// Reports text that is not YAML.
     package func syntax(_ error: YamlError) {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
@@ -130,5 +127,94 @@ extension Diagnostics {
         case "control characters are not allowed": "; remove it"
         default: ""
         }
+    }
+}
+
+/// A place in a file, from 1.
+public struct FileLocation: Sendable, Hashable {
+    package let file: String
+    package let line: Int
+    package let column: Int
+
+    package init(file: String, line: Int, column: Int) {
+        self.file = file
+        self.line = line
+        self.column = column
+    }
+}
+
+/// A finding about a configuration: its place, the problem and the likely fix. It prints in the form of compilers'
+/// messages.
+public struct Diagnostic: Sendable, Equatable, CustomStringConvertible {
+    /// The severity of a diagnostic.
+    public enum Severity: String, Sendable {
+        /// The worker does not start.
+        case error
+        /// The worker starts; someone should look.
+        case warning
+        /// The value is valid, and has a consequence that an operator should know.
+        case notice
+    }
+
+    /// A kind of finding that a configuration may have in many places, for one line about all of them.
+    public struct Kind: Sendable, Hashable {
+        /// The words behind the number of findings.
+        let words: String
+
+        /// The kind with `words` behind the number of its findings, such as `files are old`.
+        package init(_ words: String) { self.words = words }
+    }
+
+    package let place: FileLocation
+    package let severity: Severity
+    package let message: String
+    /// The kind; nil for a finding that is always printed by itself.
+    package let kind: Kind?
+
+    package init(_ severity: Severity, at place: FileLocation, _ message: String, kind: Kind? = nil) {
+        self.place = place
+        self.severity = severity
+        self.message = message
+        self.kind = kind
+    }
+
+    /// The diagnostic as `FILE:LINE:COLUMN: SEVERITY: MESSAGE`.
+    public var description: String { "\(place.file):\(place.line):\(place.column): \(severity): \(message)" }
+}
+
+/// Findings as a person reads them: many of one kind are one line, at the place of the first.
+public struct DiagnosticLines: Sendable {
+    /// The largest number of findings of one kind that have a line each.
+    private static let most = 3
+
+    /// The findings of one kind and severity.
+    private struct Group: Hashable {
+        let kind: Diagnostic.Kind
+        let severity: Diagnostic.Severity
+    }
+
+    package let lines: [String]
+
+    /// The lines about `diagnostics`.
+    ///
+    /// - Parameter remedy: the words that show how to see every finding of a kind.
+    package init(_ diagnostics: [Diagnostic], remedy: String) {
+        let counts = diagnostics.reduce(into: [Group: Int]()) { counts, diagnostic in
+            if let group = Self.group(of: diagnostic) { counts[group, default: 0] += 1 }
+        }
+        var seen: Set<Group> = []
+        lines = diagnostics.compactMap { diagnostic in
+            guard let group = Self.group(of: diagnostic), let count = counts[group], count > Self.most else {
+                return diagnostic.description
+            }
+            guard seen.insert(group).inserted else { return nil }
+            let summary = Diagnostic(
+                group.severity, at: diagnostic.place, "\(count) \(group.kind.words), the first one here; \(remedy)")
+            return summary.description
+        }
+    }
+
+    private static func group(of diagnostic: Diagnostic) -> Group? {
+        diagnostic.kind.map { Group(kind: $0, severity: diagnostic.severity) }
     }
 }

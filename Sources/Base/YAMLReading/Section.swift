@@ -32,7 +32,7 @@ package final class Section {
         members = node?.mapping?.map { ($0.key, $0.key.string ?? "", $0.value) } ?? []
         var names: Set<String> = []
         for member in members where !names.insert(member.name).inserted {
-            diagnostics.error(member.key, "\(path(member.name)) is a duplicate; keep one of them")
+            error(member.name, at: member.key, "is a duplicate; keep one of them")
         }
     }
 
@@ -42,11 +42,35 @@ package final class Section {
         return members
     }
 
+    /// Returns what `read` makes of each member, which is a section with the declared `keys`.
+    package func each<Result>(
+        _ keys: [KeyDescription] = [], atMost most: Int = .max, _ read: (Section, _ name: String) -> Result?
+    ) -> [Result] {
+        all.prefix(most).compactMap { key, name, value in
+            let section = Section(value, at: key, name: path(name), diagnostics).declare(keys)
+            defer { section.finish() }
+            return read(section, name)
+        }
+    }
+
+    /// Returns what `read` makes of the elements `nodes` of `member`, which are sections with the declared `keys`.
+    package func each<Result>(
+        _ nodes: some Sequence<Node>, of member: any DeclaredMember, _ keys: [KeyDescription],
+        _ read: (Section, Node) -> Result?
+    ) -> [Result] {
+        nodes.compactMap { node in
+            let section = Section(node, at: node, name: path(of: member), diagnostics).declare(keys)
+            defer { section.finish() }
+            return read(section, node)
+        }
+    }
+
     /// Declares every key of the section, so that the error about an unknown key lists them all, and `finish` reports each
     /// required one that is missing.
-    package func declare(_ keys: [(name: String, isRequired: Bool, summary: String)]) {
+    @discardableResult package func declare(_ keys: [KeyDescription]) -> Section {
         for key in keys where !known.contains(key.name) { known.append(key.name) }
-        required = keys.filter { $0.isRequired }.map { ($0.name, $0.summary) }
+        required = keys.filter(\.isRequired).map { ($0.name, $0.summary) }
+        return self
     }
 
     /// Reports that the key `name` is missing, once. Where the file lacks a declared section, or has another value in its place,
@@ -60,13 +84,17 @@ package final class Section {
 
     package func path(_ member: String) -> String { name.isEmpty ? member : "\(name).\(member)" }
 
+    /// Reports an error of the member `name`, with its full name before `message`, at `node` or else at its value.
+    package func error(_ name: String, at node: Node? = nil, _ message: String) {
+        diagnostics.error(node ?? value(name) ?? self.node, "\(path(name)) \(message)")
+    }
+
     /// Returns the member `name`; nil where it is absent or null.
     package func value(_ name: String) -> Node? {
         if !known.contains(name) { known.append(name) }
         return members.first { $0.name == name }.flatMap { $0.value.null == nil ? $0.value : nil }
     }
 
-    /// Returns the key of the member `name`.
     package func key(_ name: String) -> Node? { members.first { $0.name == name }?.key }
 
     package func section(_ name: String) -> Section {
@@ -76,7 +104,7 @@ package final class Section {
     package func text(_ name: String) -> (text: String, node: Node)? {
         guard let node = value(name) else { return nil }
         guard let scalar = node.scalar else {
-            diagnostics.error(node, "\(path(name)) must be a string")
+            error(name, at: node, "must be a string")
             return nil
         }
         return (scalar.string, node)
@@ -101,7 +129,7 @@ package final class Section {
     private func text(_ name: String, orElse remedy: String) -> (text: String, node: Node)? {
         guard let found = text(name) else { return nil }
         guard !found.text.isEmpty else {
-            diagnostics.error(found.node, "\(path(name)) is empty; \(remedy)")
+            error(name, at: found.node, "is empty; \(remedy)")
             return nil
         }
         return found
@@ -110,8 +138,7 @@ package final class Section {
     package func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
         guard let (text, node) = text(name) else { return nil }
         guard let integer = Int(text), range.contains(integer) else {
-            diagnostics.error(
-                node, "\(path(name)) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+            error(name, at: node, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
             return nil
         }
         return integer
@@ -120,8 +147,7 @@ package final class Section {
     package func number(_ name: String, in range: ClosedRange<Double>) -> Double? {
         guard let (text, node) = text(name) else { return nil }
         guard let number = Double(text), range.contains(number) else {
-            diagnostics.error(
-                node, "\(path(name)) must be a number from \(range.lowerBound) to \(range.upperBound)")
+            error(name, at: node, "must be a number from \(range.lowerBound) to \(range.upperBound)")
             return nil
         }
         return number
@@ -132,9 +158,9 @@ package final class Section {
         guard let (text, node) = text(name) else { return nil }
         let share = text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : Double(text)
         guard let share, range.contains(share) else {
-            diagnostics.error(
-                node,
-                "\(path(name)) must be a share from \(Share.format(range.lowerBound)) to \(Share.format(range.upperBound)), such as 10%"
+            error(
+                name, at: node,
+                "must be a share from \(Share.format(range.lowerBound)) to \(Share.format(range.upperBound)), such as 10%"
             )
             return nil
         }
@@ -145,9 +171,9 @@ package final class Section {
     package func bytes(_ name: String, in range: ClosedRange<Int>) -> Int? {
         guard let (text, node) = text(name) else { return nil }
         guard let number = ByteCount.parse(text), range.contains(number) else {
-            diagnostics.error(
-                node,
-                "\(path(name)) must be from \(ByteCount.format(range.lowerBound)) to \(ByteCount.format(range.upperBound)), such as 32MB"
+            error(
+                name, at: node,
+                "must be from \(ByteCount.format(range.lowerBound)) to \(ByteCount.format(range.upperBound)), such as 32MB"
             )
             return nil
         }
@@ -157,7 +183,7 @@ package final class Section {
     package func bool(_ name: String) -> Bool? {
         guard let (text, node) = text(name) else { return nil }
         if text == "true" || text == "false" { return text == "true" }
-        diagnostics.error(node, "\(path(name)) must be true or false")
+        error(name, at: node, "must be true or false")
         return nil
     }
 
@@ -166,12 +192,12 @@ package final class Section {
         guard let duration = DurationText.parseOrZero(text) else {
             let isInSeconds = DurationText.parse(text + "s").map(range.contains) ?? false
             let meant = isInSeconds && !diagnostics.isCompleted(node) ? "; did you mean \(text)s?" : ""
-            diagnostics.error(node, "\(path(name)) must be a duration such as 20ms, 10s, 1m, 12h or 30d\(meant)")
+            error(name, at: node, "must be a duration such as 20ms, 10s, 1m, 12h or 30d\(meant)")
             return nil
         }
         guard range.contains(duration) else {
             let (least, most) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
-            diagnostics.error(node, "\(path(name)) must be from \(least) to \(most)")
+            error(name, at: node, "must be from \(least) to \(most)")
             return nil
         }
         return duration
@@ -189,7 +215,6 @@ package final class Section {
         return (choice, node)
     }
 
-    /// Returns a word of the list `known`.
     package func word(_ name: String, of known: [String]) -> String? {
         guard let (text, node) = text(name) else { return nil }
         guard known.contains(text) else {
@@ -201,7 +226,7 @@ package final class Section {
 
     private func refuse(_ text: String, _ node: Node, _ name: String, known: [String]) {
         let words = known.count > 3 ? "one of \(known.joined(separator: ", "))" : known.joined(separator: " or ")
-        diagnostics.error(node, "\(path(name)) must be \(words)\(meant(text, known))")
+        error(name, at: node, "must be \(words)\(meant(text, known))")
     }
 
     /// Refuses every member nobody asked for, and reports the required ones that are missing.

@@ -5,7 +5,7 @@ public enum Heap {
     /// Keeps the heap from holding on to memory that nobody uses: glibc gives each of a dozen threads an arena of its own,
     /// and what one of them frees is of no use to the others. Called once, before there is much on the heap. Where the C
     /// library is another one, nothing happens.
-    public static func keepSmall() {
+    package static func keepSmall() {
         guard let symbol = dlsym(nil, "mallopt") else { return }
         // Its declaration is not imported: int mallopt(int param, int value), the numbers from glibc's malloc.h.
         let mallopt = unsafeBitCast(symbol, to: (@convention(c) (CInt, CInt) -> CInt).self)
@@ -22,7 +22,7 @@ public enum Heap {
 
     /// Gives freed memory back to the system, which glibc does by itself only at the end of an arena. It takes
     /// milliseconds. Where the C library is another one, nothing happens.
-    public static func giveBack() {
+    package static func giveBack() {
         guard let symbol = dlsym(nil, "malloc_trim") else { return }
         // Its declaration is not imported: int malloc_trim(size_t pad).
         let trim = unsafeBitCast(symbol, to: (@convention(c) (Int) -> CInt).self)

@@ -20,7 +20,6 @@ extension Configuration {
         }
     }
 
-    /// Returns the topics of a lane.
     package func topics(of lane: Lane) -> [String] {
         switch lane {
         case .live: [topics.invalidations] + appTopics
@@ -29,14 +28,12 @@ extension Configuration {
         }
     }
 
-    /// The retry policy the pipeline follows.
     package var retryPolicy: RetryPolicy {
         RetryPolicy(
             tiers: worker.retries.tiers.map { RetryPolicy.Tier(name: $0.name, delay: $0.delay) },
             maxAttempts: worker.retries.maxAttempts, deadline: worker.retries.deadline)
     }
 
-    /// Returns the rules of admission for the worker `name`.
     package func admissionRules(worker name: String) -> AdmissionRules {
         AdmissionRules(
             subjects: worker.admission.subjects, coalescing: worker.admission.coalescing,
@@ -44,17 +41,11 @@ extension Configuration {
             suspensionWindow: worker.admission.suspendWindow, minimumAge: worker.admission.suspendMinimumAge,
             probeWait: worker.admission.probeWait, worker: name)
     }
-}
 
-extension Configuration {
-    /// The apps as the pipeline takes them.
     package var pipelineApps: [Pipeline.App] { apps.map { app in Pipeline.App(app) } }
 
-    /// The names of the key rings and their folders.
     package var ringPlaces: [RingReader.Place] { keys.map { RingReader.Place(name: $0.name, path: $0.path) } }
-}
 
-extension Configuration {
     /// The rings that each signer is asked for, by its socket, with the algorithms that the apps of each ring use.
     package var signers: [String: [String: Set<Algorithm>]] {
         keys.reduce(into: [:]) { signers, key in
@@ -65,7 +56,6 @@ extension Configuration {
 }
 
 extension Pipeline.App {
-    /// A configured app as the pipeline takes it.
     convenience init(_ app: Configuration.App) {
         self.init(
             name: app.name, adapter: app.adapter, keyRing: app.key, lifetime: app.lifetime,
@@ -168,4 +158,12 @@ extension LookupEndpoint {
             account: lookup.account, url: lookup.url, authorization: lookup.authorization, credentials: credentials,
             timeout: lookup.timeout, certificateAuthority: lookup.certificateAuthority, concurrency: lookup.concurrency)
     }
+}
+
+/// The reason why a worker cannot run.
+public struct WorkerError: Error, Sendable, CustomStringConvertible {
+    /// The problem and its fix, in one line.
+    public let description: String
+
+    package init(_ description: String) { self.description = description }
 }

@@ -1,5 +1,6 @@
 import AdapterKit
 import Formats
+import JOSE
 import Keyring
 import WorkerConfiguration
 
@@ -25,5 +26,31 @@ enum DoubtfulSettings {
                 .warning, at: $0.place, "keys.\($0.name) is the key of no app; name it in apps.*.key, or remove it")
         }
         return literal + unused
+    }
+
+    /// Returns warnings about shared secrets of the ring `key` that were hardly copied as the vendor has them.
+    static func secrets(of key: Configuration.Key) -> [Diagnostic] {
+        let stored = key.path.flatMap { try? KeyRingDirectory(path: $0).storedKeys() } ?? []
+        return stored.filter(\.version.state.verifies).compactMap { version, stored in
+            (stored.secret?.withBytes { doubt(about: $0) }).map { doubt in
+                Diagnostic(
+                    .warning, at: key.place,
+                    "keys.\(key.name): the shared secret of the version \(PlainName.quote(version.id)) \(doubt); compare it with the vendor's, and import the secret alone where it differs"
+                )
+            }
+        }
+    }
+
+    /// Returns the reason to doubt a secret, without a copy of it; nil for none.
+    private static func doubt(about secret: UnsafeRawBufferPointer) -> String? {
+        if secret.allSatisfy({ $0 == 0 }) { return "is of zero bytes alone" }
+        if let first = secret.first, secret.count > 1, "\"'`".utf8.contains(first), secret.last == first {
+            return "is in quotes, which are a part of it"
+        }
+        let name = secret.prefix { (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_") }
+        let rest = secret.dropFirst(name.count)
+        // Base64 ends in equals signs.
+        let isNamed = name.count > 2 && rest.first == UInt8(ascii: "=") && rest.contains { $0 != UInt8(ascii: "=") }
+        return isNamed ? "begins with NAME=, which is a part of it" : nil
     }
 }

@@ -47,6 +47,7 @@ public struct Preflight: Sendable {
         return apps.flatMap(\.missingFacts)
             + RepeatedKeys.diagnostics(of: configuration?.keys ?? [])
             + (configuration.map(DoubtfulSettings.diagnostics) ?? [])
+            + (configuration?.keys ?? []).flatMap(DoubtfulSettings.secrets)
             + (configuration?.keys ?? []).flatMap(Self.oddIDs)
             + (configuration?.keys ?? []).flatMap(Self.repeatedKids)
             + (configuration?.keys ?? []).flatMap(Self.revivedVersions)

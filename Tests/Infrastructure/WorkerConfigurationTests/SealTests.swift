@@ -59,12 +59,6 @@ struct SealTests {
 
     static let mistakes: [Mistake] = [
         Mistake(
-            "no such file", app(nil),
-            says:
-                "10:11 the file of apps.ios.seal cannot be read; fix the path or create the file"
-        ),
-        Mistake("an empty path", SampleText.with("    seal: ''\n"), says: "10:11 apps.ios.seal is empty"),
-        Mistake(
             "a variable that is empty", SampleText.with("    seal: ${SEAL:-}\n"), says: "10:11 apps.ios.seal is empty"),
         Mistake("a list", SampleText.with("    seal: [a.jwk]\n"), says: "10:11 apps.ios.seal must be a string"),
         Mistake(
@@ -74,9 +68,6 @@ struct SealTests {
             says:
                 "10:11 the file of apps.ios.seal cannot be used: the JWK holds a private key (\"d\"); name a file with its public members alone"
         ),
-        Mistake(
-            "a shared secret", app(members: #""kty":"oct","k":"\#(secret)""#),
-            says: "10:11 the file of apps.ios.seal cannot be used: the JWK holds a private key (\"k\")"),
         Mistake(
             "a key for signatures", app(members: #"\#(curve),"kid":"k","alg":"ES256""#),
             says:
@@ -92,23 +83,12 @@ struct SealTests {
             "the other algorithm", app(members: #"\#(rsa)\#(named)"#),
             says: "10:11 the file of apps.ios.seal cannot be used: ECDH-ES+A256KW needs a JWK whose \"kty\" is EC"),
         Mistake(
-            "no kid", app(members: #"\#(curve),"alg":"ECDH-ES+A256KW""#),
-            says:
-                "10:11 the file of apps.ios.seal cannot be used: the JWK needs a \"kid\" of 1 to 128 visible ASCII characters, by which records name the key"
-        ),
-        Mistake(
             "a set of keys", app(members: #""keys":[{\#(curve)\#(named)}]"#),
             says: "10:11 the file of apps.ios.seal cannot be used: the JWK has no \"kty\""),
-        Mistake(
-            "no JSON", app("-----BEGIN PUBLIC KEY-----\n"),
-            says: "10:11 the file of apps.ios.seal cannot be used: not a JWK: "),
         Mistake("an empty file", app(""), says: "10:11 the file of apps.ios.seal cannot be used: not a JWK: "),
         Mistake(
             "a misspelt reader", SampleText.with("    publish: centrifuge\n"),
             says: "10:14 apps.ios.publish must be none or centrifugo; did you mean centrifugo?"),
-        Mistake(
-            "a reader that nobody knows", SampleText.with("    publish: everybody\n"),
-            says: "10:14 apps.ios.publish must be none or centrifugo"),
         Mistake(
             "a misspelt seal", SampleText.with("    seel: recipient.jwk\n"),
             says: "10:5 unknown key apps.ios.seel; did you mean seal?"),

@@ -15,36 +15,6 @@ struct Duplicate: CustomTestStringConvertible, Sendable {
 
 @Suite("Files that are no configuration")
 struct SyntaxTests {
-    static let files: [Mistake] = [
-        Mistake("empty", ConfigurationFile(""), says: "1:1 the file is empty; config/remint.yaml shows every key"),
-        Mistake("white space", ConfigurationFile(" \n\n"), says: "1:1 the file is empty"),
-        Mistake("comments", ConfigurationFile("# later\n"), says: "1:1 the file is empty"),
-        Mistake(
-            "a list", ConfigurationFile("- a\n- b\n"), says: "1:1 the file must be a mapping"),
-        Mistake(
-            "a string", ConfigurationFile("\n hello\n"), says: "2:2 the file must be a mapping"),
-        Mistake("an open bracket", ConfigurationFile("kafka: {\nkeys: 1\n"), says: "3:1 not YAML: "),
-        Mistake("an open quote", ConfigurationFile("kafka:\n  group: \"a\n"), says: "3:1 not YAML: "),
-        Mistake("a wrong indentation", ConfigurationFile("kafka:\n    a: 1\n  b: 2\n"), says: "3:3 not YAML: "),
-        Mistake("a colon too many", ConfigurationFile("kafka: a: b\n"), says: "1:9 not YAML: "),
-        Mistake(
-            "a tab", ConfigurationFile("kafka:\n\tgroup: a\n"),
-            says: "2:1 not YAML: found character that cannot start any token"),
-        Mistake("an unknown alias", ConfigurationFile("kafka: *nobody\n"), says: "1:8 not YAML: found undefined alias"),
-        Mistake(
-            "an alias inside its own anchor", ConfigurationFile("kafka: &k [*k]\n"),
-            says: "1:12 not YAML: found undefined alias"),
-        Mistake(
-            "two documents", ConfigurationFile("a: 1\n---\nb: 2\n"), says: "2:1 not YAML: but found another document"),
-        Mistake(
-            "an unknown escape", ConfigurationFile("kafka: \"\\q\"\n"),
-            says: "1:9 not YAML: found unknown escape character"),
-    ]
-
-    @Test(arguments: files) func `a file that is no configuration is refused with its place`(_ mistake: Mistake) {
-        mistake.check()
-    }
-
     @Test func `a missing configuration file is refused`() {
         let reader = ConfigurationReader(
             registry: ConfigurationFile.registry,

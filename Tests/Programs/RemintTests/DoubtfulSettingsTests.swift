@@ -26,6 +26,11 @@ import Testing
             ":3:17: warning: kafka.properties sasl.password is a secret in the configuration's file; move it to a file of mode 600 and write sasl.password_file: PATH",
             0
         ),
+        (
+            "embedded\n", "127.0.0.1:9092\n  properties: { ssl.truststore.location: hunter2.jks }\n",
+            ":3:17: error: the property ssl.truststore.location is Java's: Java TrustStores are not supported, use `ssl.ca.location`",
+            1
+        ),
         ("embedded", "broker", ":2:22: error: kafka.bootstrap_servers: the address has no port; add :9092", 1),
         ("embedded", "kafka://127.0.0.1:9092", "has a protocol that is none of Kafka's; write PLAINTEXT", 1),
         (
@@ -83,6 +88,35 @@ import Testing
             #expect(all.contains(words), "\(end): \(all)")
             #expect(all.contains("remint rotate prepare --key a") == !words.hasPrefix("ok"), "\(all)")
         }
+    }
+
+    @Test(arguments: [
+        ("\"hunter2-hunter2-hunter2-hunter2-hunter2\"", "utf8", "is in quotes"),
+        ("VENDOR_KEY=hunter2-hunter2-hunter2-hunter2-h", "utf8", "begins with NAME="),
+        (String(repeating: "0", count: 64), "hex", "is of zero bytes alone"),
+        ("hunter2-hunter2-hunter2-hunter2-h", "utf8", nil),
+        ("HUNTER2HUNTER2HUNTER2HUNTER2HUNTER2HUNTER2Q==", "utf8", nil),
+    ])
+    func `check warns about a shared secret that was copied with more than itself`(
+        _ secret: String, _ encoding: String, _ doubt: String?
+    ) async throws {
+        let folder = try await Self.folder()
+        let text = Self.base.replacing("  a: {", with: "  c: { path: keys/c }\n  a: {")
+        _ = try await Self.check(text, folder)
+        let file = folder.url.appending(path: "secret").path
+        try #require(
+            FileManager.default.createFile(
+                atPath: file, contents: Data(secret.utf8), attributes: [.posixPermissions: 0o600]))
+        let made = try await Command.remint(
+            [
+                "keys", "import", "--config", "remint.yaml", "--key", "c", "--algorithm", "HS256", "--secret", file,
+                "--encoding", encoding,
+            ], directory: folder.url)
+        try #require(made.status == 0, "\(made.errorText)")
+        let found = try await Self.check(text, folder).errorText
+        #expect(found.contains("the shared secret of the version") == (doubt != nil), "\(found)")
+        if let doubt { #expect(found.contains(doubt), "\(found)") }
+        #expect(!found.contains("hunter2"))
     }
 
     @Test func `a wrong ring and an unknown property are reported in the run that reports other mistakes`()

@@ -98,3 +98,33 @@ import YAMLReading
         #expect(outcome.failures.map(\.description) == [])
     }
 }
+
+/// The tables that the page has of the words.
+extension FileWords {
+    fileprivate static var typeRows: [String] {
+        types.map { type in
+            let isSetting = FileKeys.Setting.types.contains(type.name)
+            let isVouched = VouchedMember.Kind(rawValue: type.name) != nil
+            let keys = (isSetting ? ["`settings`"] : []) + (isVouched ? ["`vouched`"] : [])
+            return "| `\(type.name)` | \(keys.joined(separator: ", ")) | \(type.meaning) |"
+        }
+    }
+
+    /// The table of the words of `key.made_by`.
+    fileprivate static var makerRows: [String] { makers.map { "| `\($0.name)` | \($0.meaning) |" } }
+
+    fileprivate static var olderTokensRows: [String] { olderTokens.map { "| `\($0.name)` | \($0.meaning) |" } }
+
+    /// The table of the checks of `vendor_says.first`.
+    fileprivate static var checkRows: [String] {
+        checks.map { check in
+            let names = check.catches.map { "`\($0)`" }.joined(separator: ", ")
+            return "| `\(check.check.rawValue)` | \(check.fails) | \(names) |"
+        }
+    }
+
+    /// The table of the corruptions of `tests.verdicts`.
+    fileprivate static var corruptionRows: [String] {
+        CorruptionKind.allCases.map { "| `\($0.rawValue)` | \($0.change) |" }
+    }
+}

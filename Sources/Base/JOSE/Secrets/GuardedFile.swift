@@ -75,7 +75,9 @@ package enum GuardedFile {
         do throws(GuardedFileError) {
             var status = stat()
             guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-                throw GuardedFileError(path, "is not a file")
+                let isPipe = status.st_mode & S_IFMT == S_IFIFO
+                throw GuardedFileError(
+                    path, isPipe ? "is not a file but a pipe; save its text to a file and name that" : "is not a file")
             }
             if let exposure = exposure(of: path, status, content) { throw GuardedFileError(path, exposure) }
             let size = Int(clamping: status.st_size)

@@ -99,7 +99,16 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
         case RD_KAFKA_CONF_OK: nil
         case RD_KAFKA_CONF_UNKNOWN:
             "is not one that librdkafka \(KafkaLibrary.version) knows; correct its name or remove it"
-        default: "does not take that value; correct it or remove it"
+        default: unsafe wordsOnJava(name, configuration) ?? "does not take that value; correct it or remove it"
         }
+    }
+
+    /// Returns librdkafka's words on a property that only the Java client has, which name the replacement; nil for any
+    /// other. The value in the configuration may be a secret, so the question has another one.
+    private static func wordsOnJava(_ name: String, _ configuration: OpaquePointer) -> String? {
+        var text = [CChar](repeating: 0, count: 512)
+        _ = unsafe rd_kafka_conf_set(configuration, name, "-", &text, text.count)
+        let words = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return words.hasPrefix("Java ") ? "is Java's: \(words)" : nil
     }
 }

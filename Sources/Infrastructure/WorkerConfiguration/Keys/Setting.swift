@@ -2,11 +2,9 @@ import YAMLReading
 import Yams
 
 /// A key whose value goes straight into a member of `Root`. Its default is the member's own.
-struct Setting<Root>: DeclaredMember, Sendable {
-    /// A member of the section that the key is read into.
+struct Setting<Root>: DeclaredKey {
     typealias Member<Value> = any WritableKeyPath<Root, Value> & Sendable
 
-    /// The description of the key.
     let description: KeyDescription
     /// Reads the key out of its section into the member, where it is there and right.
     let read: @Sendable (Section, inout Root) -> Void
@@ -15,8 +13,7 @@ struct Setting<Root>: DeclaredMember, Sendable {
 
     var name: String { description.name }
 
-    /// The declared key `key` with its member.
-    init<Value>(_ key: DeclaredKey<Value>, _ member: Member<Value>) {
+    init<Value>(_ key: FileKey<Value>, _ member: Member<Value>) {
         description = key.description
         read = { section, root in
             if let value = section.read(key) { root[keyPath: member] = value }
@@ -25,7 +22,7 @@ struct Setting<Root>: DeclaredMember, Sendable {
     }
 
     /// The declared key `key` with its member, which is nil where the file leaves the key out.
-    init<Value>(_ key: DeclaredKey<Value>, ifPresent member: Member<Value?>) {
+    init<Value>(_ key: FileKey<Value>, ifPresent member: Member<Value?>) {
         description = key.description
         read = { section, root in
             if let value = section.read(key) { root[keyPath: member] = value }
@@ -79,18 +76,17 @@ extension Setting where Root: WithDefaults {
     static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
         _ name: String, _ member: Member<Choice>, change: KeyChange = .needsRestart, _ summary: String
     ) -> Setting {
-        Setting(DeclaredKey.choice(name, standard: Root()[keyPath: member], change: change, summary), member)
+        Setting(FileKey.choice(name, standard: Root()[keyPath: member], change: change, summary), member)
     }
 
     /// Returns a setting with a string that must not be empty.
     static func text(
-        _ name: String, _ member: Member<String>, form: ValueForm = .text, change: KeyChange = .needsRestart,
+        _ name: String, _ member: Member<String>, form: FileForm = .text(), change: KeyChange = .needsRestart,
         _ summary: String
     ) -> Setting {
         Setting(.text(name, form: form, standard: Root()[keyPath: member], change: change, summary), member)
     }
 
-    /// Returns a setting with a word of `words`.
     static func word(
         _ name: String, _ member: Member<String>, of words: [String], change: KeyChange = .needsRestart,
         _ summary: String
@@ -102,7 +98,7 @@ extension Setting where Root: WithDefaults {
 extension Setting {
     /// Returns a setting with a string that may be left out and must not be empty.
     static func text(
-        _ name: String, ifPresent member: Member<String?>, form: ValueForm = .text, example: String,
+        _ name: String, ifPresent member: Member<String?>, form: FileForm = .text(), example: String,
         change: KeyChange = .needsRestart, _ summary: String
     ) -> Setting {
         Setting(.text(name, form: form, example: example, change: change, summary), ifPresent: member)
@@ -120,8 +116,21 @@ extension Sequence {
 protocol WithDefaults: SendableMetatype { init() }
 
 extension Section {
-    /// Reads `settings` into `root`.
     func read<Root>(_ settings: [Setting<Root>], into root: inout Root) {
         for setting in settings { setting.read(self, &root) }
+    }
+}
+
+/// A section whose keys all go straight into members of `Self`.
+protocol DeclaredSection: WithDefaults {
+    static var section: SectionDescription { get }
+    static var settings: [Setting<Self>] { get }
+}
+
+extension Section {
+    func readSection<Root: DeclaredSection>(into root: inout Root) {
+        let section = section(Root.section)
+        section.read(Root.settings, into: &root)
+        section.finish()
     }
 }

@@ -21,20 +21,20 @@ public struct GatewayReloadPlan: Sendable {
     private static let logFormat = WrittenKeys.name(of: Configuration.Log.section, Configuration.Log.format)
 
     /// The gateway's configuration from now on: the new file, with the old values of the keys that need a restart.
-    public let configuration: Configuration
+    package let configuration: Configuration
     /// The changes that the gateway applies: names of keys, and of apps as `apps.NAME`.
-    public let changes: [String]
+    package let changes: [String]
     /// The keys that differ from their values at the gateway's start and need a restart.
-    public let needsRestart: [String]
+    package let needsRestart: [String]
 
     /// Whether there is nothing to take over.
-    public var isEmpty: Bool { changes.isEmpty }
+    package var isEmpty: Bool { changes.isEmpty }
 
     /// - Parameters:
     ///   - started: The configuration that the gateway was started with.
     ///   - running: The configuration that the gateway uses now.
     ///   - new: The file's configuration now; it has no errors and has a gateway.
-    public init(started: Configuration, running: Configuration, new: Configuration) {
+    package init(started: Configuration, running: Configuration, new: Configuration) {
         var target = new
         target.kafka = started.kafka
         target.topics = started.topics

@@ -4,23 +4,22 @@ import AdapterKit
 /// a restart.
 public struct ReloadPlan: Sendable {
     /// The worker's configuration from now on: the new file, with the old values of the keys that need a restart.
-    public let configuration: Configuration
+    package let configuration: Configuration
     /// The changes that the worker applies: names of keys that concern all apps, and apps and key rings as `apps.NAME`
     /// and `keys.NAME`.
-    public let changes: [String]
+    package let changes: [String]
     /// The keys that differ from their values at the worker's start and need a restart.
-    public let needsRestart: [String]
-    /// The apps that go on as they are.
-    public let unchangedApps: Set<String>
+    package let needsRestart: [String]
+    package let unchangedApps: Set<String>
 
     /// Whether there is nothing to take over.
-    public var isEmpty: Bool { changes.isEmpty }
+    package var isEmpty: Bool { changes.isEmpty }
 
     /// - Parameters:
     ///   - started: The configuration that the worker was started with.
     ///   - running: The configuration that the worker uses now.
     ///   - new: The file's configuration now; it has no errors.
-    public init(started: Configuration, running: Configuration, new: Configuration) {
+    package init(started: Configuration, running: Configuration, new: Configuration) {
         var draft = Draft(started: started, running: running, new: new)
         draft.keepWhatNeedsRestart()
         draft.chooseKeys()
@@ -63,7 +62,6 @@ public struct ReloadPlan: Sendable {
 }
 
 extension ReloadPlan {
-    /// A configuration in preparation.
     private struct Draft {
         let started: Configuration
         let running: Configuration

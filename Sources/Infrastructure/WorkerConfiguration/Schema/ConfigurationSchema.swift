@@ -1,38 +1,47 @@
 package import AdapterKit
 import Formats
+import YAMLReading
 
-/// The JSON Schema (draft 2020-12) of `remint.yaml`, made from the keys' declarations, for completion and checks in
-/// editors. It covers names, types, words and bounds; `remint check` covers rules between keys.
+/// The JSON Schema of `remint.yaml`, made from the keys' declarations, with the settings of each adapter.
 public struct ConfigurationSchema {
-    private typealias Members = [(name: String, value: SchemaValue)]
+    private typealias Members = FormSchema.Members
 
     private let registry: AdapterRegistry
-    private var adapters: [String] { registry.registrations.map(\.name) }
+    private var forms: FormSchema
 
-    /// The schema for the adapters of `registry`.
-    package init(registry: AdapterRegistry) { self.registry = registry }
+    package init(registry: AdapterRegistry) {
+        self.registry = registry
+        forms = FormSchema(adapters: registry.registrations.map(\.name))
+    }
 
-    /// The text of the schema.
-    public var text: String {
-        // The keys without a section stand at the top, as sections do.
-        let keys = Configuration.sections.filter { $0.name.isEmpty }.flatMap(\.keys)
-        let sections = Configuration.sections.filter { !$0.name.isEmpty }
-        let head: Members = [
-            ("$schema", .text("https://json-schema.org/draft/2020-12/schema")),
-            ("$comment", .text("Made by: remint config schema")),
-            ("title", .text("remint.yaml")),
-            (
-                "description",
-                .text("Remint's configuration. remint check --config FILE checks the values that depend on each other.")
-            ),
-            ("type", .text("object")),
-        ]
-        return SchemaValue.object(head + members(keys, sections, path: "") + [("$defs", definitions)]).lines
+    package var text: String {
+        var schema = self
+        return schema.value.lines
+    }
+
+    private var value: SchemaValue {
+        mutating get {
+            // The keys without a section stand at the top, as sections do.
+            let keys = Configuration.sections.filter { $0.name.isEmpty }.flatMap(\.keys)
+            let sections = Configuration.sections.filter { !$0.name.isEmpty }
+            let head: Members = [
+                (
+                    "description",
+                    .text(
+                        "Remint's configuration. remint check --config FILE checks the values that depend on each other."
+                    )
+                ),
+                ("type", .text("object")),
+            ]
+            return .object(
+                FormSchema.head(by: "remint config schema", title: "remint.yaml") + head
+                    + members(keys, sections, path: "") + [("$defs", definitions)])
+        }
     }
 
     // MARK: Sections and keys
 
-    private func schema(of section: SectionDescription, path: String) -> SchemaValue {
+    private mutating func schema(of section: SectionDescription, path: String) -> SchemaValue {
         var schema: Members = [("title", .text(path))]
         if !section.summary.isEmpty { schema.append(("description", .text(section.summary))) }
         // A name without anything under it is as good as none, unless the section has to be there.
@@ -46,7 +55,7 @@ public struct ConfigurationSchema {
         return .object(schema)
     }
 
-    private func members(_ keys: [KeyDescription], _ sections: [SectionDescription], path: String) -> Members {
+    private mutating func members(_ keys: [KeyDescription], _ sections: [SectionDescription], path: String) -> Members {
         let prefix = path.isEmpty ? "" : "\(path)."
         let properties =
             keys.map { (name: $0.name, value: schema(of: $0, path: prefix + $0.name)) }
@@ -59,13 +68,13 @@ public struct ConfigurationSchema {
         return members
     }
 
-    private func schema(of key: KeyDescription, path: String) -> SchemaValue {
+    private mutating func schema(of key: KeyDescription, path: String) -> SchemaValue {
         let bounds = key.form.bounds.map { " (\($0))" } ?? ""
         let change = key.change == .needsRestart ? " A change needs a restart." : ""
         var schema: Members = [("title", .text(path)), ("description", .text(key.summary + bounds + change))]
-        schema += key.form.schema(adapters: adapters)
+        schema += forms.schema(of: key.form)
         if let standard = key.standard { schema.append(("default", key.form.json(of: standard))) }
-        if let example = key.example, ![.settings, .properties, .texts, .json].contains(key.form) {
+        if let example = key.example, ![.settings, .properties, .mapping(of: .scalar), .any].contains(key.form) {
             schema.append(("examples", .array([key.form.json(of: example)])))
         }
         // To be written, never to be shown.
@@ -77,61 +86,38 @@ public struct ConfigurationSchema {
 
     /// The rules that select an app's settings by its `adapter`.
     private var settingsByAdapter: SchemaValue {
-        .array(
+        let (adapter, settings) = (Configuration.App.adapterKey.name, Configuration.App.settingsKey.name)
+        return .array(
             registry.registrations.map { registration in
-                let settings: Members = [
-                    (
-                        "properties",
-                        .object([
-                            (
-                                Configuration.App.settingsKey.name,
-                                .object([("$ref", .text("#/$defs/\(definition(registration))"))])
-                            )
-                        ])
-                    )
-                ]
+                let its = SchemaValue.object([("$ref", .text("#/$defs/\(definition(registration))"))])
+                let name = SchemaValue.object([("const", .text(registration.name))])
                 let isNeeded = registration.settings.contains(where: \.isRequired)
-                return .object([
-                    (
-                        "if",
-                        .object([
-                            (
-                                "properties",
-                                .object([
-                                    (Configuration.App.adapterKey.name, .object([("const", .text(registration.name))]))
-                                ])
-                            ),
-                            ("required", .texts([Configuration.App.adapterKey.name])),
-                        ])
-                    ),
-                    (
-                        "then",
-                        .object(
-                            settings + (isNeeded ? [("required", .texts([Configuration.App.settingsKey.name]))] : []))
-                    ),
-                ])
+                let condition: Members = [
+                    ("properties", .object([(adapter, name)])), ("required", .texts([adapter])),
+                ]
+                let rule: Members =
+                    [("properties", .object([(settings, its)]))] + (isNeeded ? [("required", .texts([settings]))] : [])
+                return .object([("if", .object(condition)), ("then", .object(rule))])
             })
     }
 
     private func definition(_ registration: AdapterRegistry.Registration) -> String { "settings-\(registration.name)" }
 
     private var definitions: SchemaValue {
-        let reference: Members = [
-            ("description", .text("${NAME} or ${NAME:-default}: the environment has the value.")),
-            ("type", .text("string")), ("pattern", .text("\\$\\{")),
-        ]
-        return .object(
-            [("reference", .object(reference))]
-                + registry.registrations.map { (name: definition($0), value: settings(of: $0)) })
+        mutating get {
+            .object(
+                [("reference", .object(FormSchema.reference))]
+                    + registry.registrations.map { (name: definition($0), value: settings(of: $0)) })
+        }
     }
 
-    private func settings(of registration: AdapterRegistry.Registration) -> SchemaValue {
+    private mutating func settings(of registration: AdapterRegistry.Registration) -> SchemaValue {
         let required = registration.settings.filter(\.isRequired).map(\.name)
         let properties = registration.settings.map { key in
             var schema: Members = [
                 ("title", .text("apps.NAME.settings.\(key.name)")), ("description", .text(key.summary)),
             ]
-            schema += key.form.schema(adapters: adapters)
+            schema += forms.schema(of: key.form)
             if let standard = key.standard { schema.append(("default", key.form.json(of: standard))) }
             return (name: key.name, value: SchemaValue.object(schema))
         }
@@ -145,14 +131,13 @@ public struct ConfigurationSchema {
 }
 
 extension SettingKey {
-    /// The form of the setting's value.
-    var form: ValueForm {
+    fileprivate var form: FileForm {
         switch kind {
-        case .text: .text
+        case .text: .text()
         case .boolean: .bool
         case .integer: .integer(Int.min...Int.max)
         case .choice(let words): .choice(words)
-        case .texts: .list(of: .text)
+        case .texts: .list(of: .text(), count: 1...Int.max)
         }
     }
 }

@@ -2,7 +2,6 @@ package import AdapterKit
 
 /// A configuration that shows every key with its default and its meaning, and an app for each vendor.
 public struct SampleConfiguration {
-    /// An app of the sample. Its ring has its name.
     private struct SampleApp {
         let name: String
         let adapter: String
@@ -38,11 +37,9 @@ public struct SampleConfiguration {
         "# Relative paths are relative to this file. Unknown keys are errors.",
     ]
 
-    /// The sample for the adapters of `registry`.
     package init(registry: AdapterRegistry) { self.registry = registry }
 
-    /// The text of the file.
-    public var text: String {
+    package var text: String {
         var sample = self
         for section in Configuration.sections { sample.add(section) }
         return sample.lines.joined(separator: "\n") + "\n"

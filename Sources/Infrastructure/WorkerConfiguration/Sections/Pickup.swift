@@ -1,5 +1,7 @@
-public import AdapterKit
-public import Formats
+package import AdapterKit
+package import Formats
+import YAMLReading
+import Yams
 
 extension Configuration {
     /// The gateway that devices call: `remint pickup`.
@@ -15,29 +17,25 @@ extension Configuration {
         /// The sessions of an issuer.
         public struct Session: Sendable, Equatable, WithDefaults {
             /// The section's name under `pickup`: `session`, or `sessions.NAME`.
-            public var name = "session"
+            package var name = "session"
             /// `iss`, byte for byte.
-            public var issuer = ""
+            package var issuer = ""
             /// The required audience, as `aud` or in its list; nil for an issuer that signs for nobody else.
-            public var audience: String?
+            package var audience: String?
             /// The issuer's JWK Set: an https URL, or a file.
-            public var keySet = ""
-            /// The algorithms that may sign sessions.
-            public var algorithms: Set<Algorithm> = [.rs256, .ps256, .es256, .eddsa]
-            /// The claim that names the user.
-            public var userClaim = "sub"
+            package var keySet = ""
+            package var algorithms: Set<Algorithm> = [.rs256, .ps256, .es256, .eddsa]
+            package var userClaim = "sub"
             /// The tolerated difference of the issuer's clock.
-            public var skew = Duration.seconds(30)
+            package var skew = Duration.seconds(30)
             /// The least time between two fetches of the set, however many unknown keys are shown.
-            public var coolDown = Duration.seconds(30)
+            package var coolDown = Duration.seconds(30)
 
-            /// Every default.
-            public init() {}
+            package init() {}
         }
 
         /// The header by which a trusted proxy names the address that called it.
         public enum ProxyHeader: String, Sendable, CaseIterable {
-            /// `X-Forwarded-For`.
             case xForwardedFor = "x_forwarded_for"
             /// `Forwarded` (RFC 7239).
             case forwarded
@@ -46,99 +44,80 @@ extension Configuration {
         /// A trusted backend.
         public struct APIKey: Sendable, Equatable, WithDefaults {
             /// The key's name in logs and metrics.
-            public var name = ""
+            package var name = ""
             /// The key's SHA-256 in hexadecimal digits.
-            public var hash = ""
+            package var hash = ""
             /// The apps it is for; empty for all.
-            public var apps: [String] = []
+            package var apps: [String] = []
             /// The key's requests a second.
-            public var rate = 1000
-
-            /// A key without a name.
-            public init() {}
+            package var rate = 1000
         }
 
         /// The sessions that open an app, and how they name its user.
         public struct OpenedApp: Sendable, Equatable, WithDefaults {
-            /// `iss` of the sessions.
-            public var issuer = ""
+            package var issuer = ""
             /// The required audience, as `aud` of the sessions or in its list; nil for the audience of each session's
             /// own section.
-            public var audience: String?
+            package var audience: String?
             /// The claim that names the user; nil for the session's own.
-            public var claim: String?
+            package var claim: String?
             /// The id's name, for vendors that name users by several ids; nil for one that has one.
-            public var id: String?
-
-            /// An app that no session opens.
-            public init() {}
+            package var id: String?
         }
 
-        /// The section's place in the file.
-        public var place: FileLocation?
+        package var place: FileLocation?
         /// The address, without brackets.
-        public var host = "127.0.0.1"
+        package var host = "127.0.0.1"
         /// The port; 0 for any.
-        public var port = 8080
+        package var port = 8080
         /// The URL that devices use, which proofs of possession must name; nil for its own address.
-        public var publicURL: String?
+        package var publicURL: String?
         /// The proxies in front of it, which are believed about the address that called them.
-        public var trustedProxies: [AddressRange] = []
-        /// The header by which they name it.
-        public var proxyHeader = ProxyHeader.xForwardedFor
+        package var trustedProxies: [AddressRange] = []
+        package var proxyHeader = ProxyHeader.xForwardedFor
         /// True if the proxies begin each connection with a header of the PROXY protocol, version 2.
-        public var proxyProtocol = false
+        package var proxyProtocol = false
         /// The PEM files of certificate chain and key; nil for plain text, behind a proxy.
-        public var certificate: (chain: String, key: String)?
-        /// Origins of pages that may ask.
-        public var origins: [String] = []
-        /// The proof of possession that a session needs.
-        public var proof = Proof.none
+        package var certificate: (chain: String, key: String)?
+        package var origins: [String] = []
+        package var proof = Proof.none
         /// The file of the secret from which all instances make the nonces of proofs; nil for none.
-        public var nonceSecret: String?
+        package var nonceSecret: String?
         /// The sessions that are known; empty where only backends ask.
-        public var sessions: [Session] = []
+        package var sessions: [Session] = []
         /// The places of their `jwks` in the file, by the sessions' names.
-        public var keySetPlaces: [String: FileLocation] = [:]
-        /// Trusted backends.
-        public var apiKeys: [APIKey] = []
+        package var keySetPlaces: [String: FileLocation] = [:]
+        package var apiKeys: [APIKey] = []
         /// The apps that sessions open, by name. Devices reach no other.
-        public var apps: [String: OpenedApp] = [:]
+        package var apps: [String: OpenedApp] = [:]
         /// The files of the private JWKs that open sealed tokens.
-        public var sealKeys: [String] = []
+        package var sealKeys: [String] = []
         /// The memory limit of tokens, in bytes.
-        public var cache = 256 << 20
+        package var cache = 256 << 20
         /// The age up to which the token topic's past is read after the start, if the apps' tokens live as long.
-        public var follow = Duration.seconds(30 * 86_400)
+        package var follow = Duration.seconds(30 * 86_400)
         /// The maximum number of asks a second for users without a known token.
-        public var coldRate = 1000
+        package var coldRate = 1000
         /// The maximum number of requests a second for one user.
-        public var userRate = 5
+        package var userRate = 5
         /// The maximum number of requests a second from one user or device.
-        public var callerRate = 20
+        package var callerRate = 20
         /// The maximum number of requests a second from one address, which many devices of one network may share.
-        public var addressRate = 200
+        package var addressRate = 200
         /// The maximum number of refused requests a second from one address, before it has to wait.
-        public var refusedRate = 20
+        package var refusedRate = 20
         /// The maximum number of requests a second in all.
-        public var totalRate = 5000
-        /// The maximum number of open connections, in all.
-        public var connections = 50_000
-        /// The maximum number of open connections from one address.
-        public var addressConnections = 5000
-        /// The maximum number of open streams, in all.
-        public var streams = 50_000
-        /// The maximum number of open streams of one user of an app.
-        public var userStreams = 10
-        /// The maximum number of open streams from one address.
-        public var addressStreams = 5000
-        /// The time for which a stopping gateway continues to serve and is not ready.
-        public var drain = Duration.seconds(10)
+        package var totalRate = 5000
+        package var connections = 50_000
+        package var addressConnections = 5000
+        package var streams = 50_000
+        package var userStreams = 10
+        package var addressStreams = 5000
+        package var drain = Duration.seconds(10)
         /// The address of `/metrics`; nil for none.
-        public var metrics: (host: String, port: Int)?
+        package var metrics: (host: String, port: Int)?
 
-        /// Every default.
-        public init() {}
+        package init() {}
     }
 }
 
@@ -149,10 +128,9 @@ extension Configuration.Pickup {
         HTTP gateway that devices and backends call (remint pickup --config FILE). Without this section, there is no \
         gateway.
         """,
-        keys: [
-            listenKey.description, publicURLKey.description, originsKey.description, trustedProxiesKey.description,
-            metricsKey.description, nonceSecretKey.description, sealKeysKey.description,
-        ] + settings.map(\.description),
+        keys: .of(
+            listenKey, publicURLKey, originsKey, trustedProxiesKey, metricsKey, nonceSecretKey,
+            sealKeysKey) + settings.map(\.description),
         sections: [
             tls.section, session.reloadingInGateway, sessionsByName.reloadingInGateway, openedApps.reloadingInGateway,
             keysByName.reloadingInGateway,
@@ -165,38 +143,38 @@ extension Configuration.Pickup {
         """,
         examples: ("tls/chain.pem", "tls/key.pem"))
 
-    static let listenKey = DeclaredKey.address(
+    static let listenKey = FileKey.address(
         "listen", example: "127.0.0.1:8080", isRequired: true, "Address and port of the gateway.")
-    static let publicURLKey = DeclaredKey.endpoint(
+    static let publicURLKey = FileKey.endpoint(
         "public_url", example: "https://tokens.example.com", change: .reloadsInGateway,
         """
         URL by which devices reach the gateway. Proofs of possession (RFC 9449) must name this URL. Default: the \
         gateway's own address.
         """)
-    static let originsKey = DeclaredKey.texts(
+    static let originsKey = FileKey.list(
         "origins", of: .origin, example: "[https://shop.example.com]", change: .reloadsInGateway,
         "Origins of the web pages that may call the gateway (CORS). Default: none.")
-    static let trustedProxiesKey = DeclaredKey.texts(
+    static let trustedProxiesKey = FileKey.list(
         "trusted_proxies", example: "[10.0.0.0/8]",
         """
         Addresses and networks (CIDR) of the proxies in front of the gateway. These proxies name the address of their \
         caller in a header. The limits of an address then apply to the caller, not to the proxy. The gateway ignores \
         these headers from all other senders. Default: none.
         """)
-    static let metricsKey = DeclaredKey.address(
+    static let metricsKey = FileKey.address(
         "metrics", example: "127.0.0.1:9465",
         """
         Address and port at which the gateway serves /metrics, for monitoring only. By default, the gateway does not \
         serve /metrics.
         """)
-    static let nonceSecretKey = DeclaredKey.text(
+    static let nonceSecretKey = FileKey.text(
         "proof_nonce_secret", form: .path, example: "secrets/nonces",
         """
         File with a secret of 32 bytes or more, mode 600, the same for all instances. Each proof of possession must \
         then contain a nonce that an instance issued in the last seconds (DPoP-Nonce). By default, proofs need no \
         nonce, and each instance accepts a proof once.
         """)
-    static let sealKeysKey = DeclaredKey.texts(
+    static let sealKeysKey = FileKey.list(
         "seal_keys", of: .path, example: "[secrets/recipient.jwk]", change: .reloadsInGateway,
         """
         Files with the private JWKs that open the tokens of apps with seal. While you replace a recipient, list the \
@@ -297,4 +275,69 @@ extension Configuration.Pickup {
             "address_streams", \.addressStreams, in: 1...10_000_000,
             "Maximum number of open streams from one address, and of its calls that wait."),
     ]
+}
+
+// MARK: Reading
+
+extension Configuration.Pickup {
+    /// The gateway in the configuration `root`; nil where the file has none.
+    ///
+    /// - Parameter names: the names of the configuration's apps.
+    init?(reading section: Section, in root: Section, apps names: [String]) {
+        guard root.key(of: Self.section) != nil else { return nil }
+        defer { section.finish() }
+        place = section.diagnostics.place(of: section.node)
+        if let address = section.read(Self.listenKey) { (host, port) = (address.host, address.port) }
+        metrics = section.read(Self.metricsKey).map { ($0.host, $0.port) }
+        publicURL = section.read(Self.publicURLKey)?.text
+        section.read(Self.settings, into: &self)
+        trustedProxies = Self.trustedProxies(section)
+        if proxyProtocol, section.value(of: Self.trustedProxiesKey) == nil {
+            section.error(
+                Self.proxyProtocol, "needs trusted_proxies: the addresses of the proxies that send the header")
+        }
+        origins = Self.origins(section)
+        sealKeys = (section.read(Self.sealKeysKey) ?? []).map(section.diagnostics.resolve)
+        nonceSecret = section.read(Self.nonceSecretKey).map(section.diagnostics.resolve)
+        certificate = section.certificate(Self.tls)
+        let found = Session.read(section)
+        sessions = found.compactMap { $0?.session }
+        for case .some(let (session, place)) in found { keySetPlaces[session.name] = place }
+        // Without all sessions, nobody knows which of them opens an app.
+        let isWhole = Self.hasCallers(section) && sessions.count == found.count
+        apps = OpenedApp.read(section.section(Self.openedApps), among: names, isWhole ? sessions : nil)
+        apiKeys = APIKey.read(section.section(Self.keysByName), among: names)
+        if !Self.hasCallers(section) {
+            section.missing(
+                Self.session.name,
+                "pickup has neither session nor api_keys, so every call is refused; add session or api_keys")
+        }
+    }
+
+    /// Returns whether the file has sessions or API keys, with or without errors.
+    private static func hasCallers(_ section: Section) -> Bool {
+        ![session, sessionsByName, keysByName].allSatisfy { section.value(of: $0) == nil }
+    }
+
+    /// Origins as browsers send them (RFC 6454, section 6.2): compared byte for byte, so that one in another spelling is no page's.
+    private static func origins(_ section: Section) -> [String] {
+        let origins = section.read(originsKey) ?? []
+        for origin in origins {
+            let url = try? EndpointURL(parsing: origin)
+            guard url.map({ "\($0.isEncrypted ? "https" : "http")://\($0.authority)" }) != origin else { continue }
+            section.error(
+                originsKey,
+                "are origins as browsers send them, lowercase and without a path, such as https://shop.example.com")
+        }
+        return origins
+    }
+
+    private static func trustedProxies(_ section: Section) -> [AddressRange] {
+        let texts = section.read(trustedProxiesKey) ?? []
+        let ranges = texts.compactMap { AddressRange($0) }
+        if ranges.count != texts.count {
+            section.error(trustedProxiesKey, "are addresses or networks without further bits, such as 10.0.0.0/8")
+        }
+        return ranges
+    }
 }

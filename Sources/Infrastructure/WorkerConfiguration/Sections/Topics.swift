@@ -1,24 +1,20 @@
+import YAMLReading
+import Yams
+
 extension Configuration {
     /// The topics' names.
     public struct Topics: Sendable, WithDefaults {
-        /// Events of the live lane.
-        public var invalidations = "remint.invalidations"
-        /// Events of the bulk lane.
-        public var invalidationsBulk = "remint.invalidations.bulk"
-        /// The token topic.
-        public var tokens = "remint.tokens"
-        /// The dead letters.
-        public var deadLetters = "remint.dead-letters"
+        package var invalidations = "remint.invalidations"
+        package var invalidationsBulk = "remint.invalidations.bulk"
+        package var tokens = "remint.tokens"
+        package var deadLetters = "remint.dead-letters"
         /// The prefix of the retry tiers' topic names; a dot and the tier follow.
-        public var retries = "remint.retries"
+        package var retries = "remint.retries"
         /// The topic of the suspensions and pauses of apps and lanes, for every worker; compacted.
-        public var control = "remint.control"
+        package var control = "remint.control"
 
         /// The parked dead letters, and the marks of those that were dealt with.
-        public var parkedLetters: String { "\(deadLetters).parked" }
-
-        /// Every default.
-        public init() {}
+        package var parkedLetters: String { "\(deadLetters).parked" }
     }
 }
 
@@ -51,4 +47,54 @@ extension Configuration.Topics {
             and has one partition.
             """),
     ]
+
+    // MARK: Reading
+
+    /// Reads the section into `configuration`, whose tiers and apps are already known: the tiers are part of topics' names.
+    static func read(_ section: Section, into configuration: inout Configuration) {
+        var names: [(topics: [String], node: Node)] = []
+        section.read(settings, into: &configuration.topics)
+        for key in settings {
+            guard let node = section.value(of: key), let text = node.scalar?.string, !text.isEmpty else { continue }
+            let isPrefix = key.name == retries.name
+            names.append((isPrefix ? configuration.retryTopics : [text], node))
+        }
+        let all = configuration.allTopics + [configuration.topics.control, configuration.topics.parkedLetters]
+        for (topics, node) in names {
+            if !topics.allSatisfy(TopicName.isValid) {
+                section.diagnostics.error(
+                    node, "a topic's name has up to 249 letters, digits, dots, underscores and hyphens")
+            }
+            if let shared = topics.first(where: { topic in all.count { $0 == topic } > 1 }) {
+                section.diagnostics.error(
+                    node,
+                    "two topics share the name \(section.diagnostics.quote(shared, node)); the worker would feed itself: give each its own"
+                )
+            }
+        }
+        checkAppTopics(configuration, section.diagnostics)
+        section.finish()
+    }
+
+    /// Requires that an app's own topics are none of the worker's; otherwise the worker would consume its own output.
+    private static func checkAppTopics(_ configuration: Configuration, _ diagnostics: Diagnostics) {
+        let own = configuration.topics
+        let taken = Set(
+            [own.invalidations, own.invalidationsBulk, own.tokens, own.deadLetters, own.parkedLetters, own.control]
+                + configuration.retryTopics)
+        for app in configuration.apps where app.topics.contains(where: taken.contains) {
+            diagnostics.error(
+                at: app.keyPlace, "apps.\(app.name).topics names a topic of the worker's own; choose other ones")
+        }
+    }
+}
+
+/// The rules of Kafka for a topic's name.
+enum TopicName {
+    /// Returns whether `name` has up to 249 letters, digits, dots, underscores and hyphens, and is not a path's `.` or
+    /// `..`.
+    static func isValid(_ name: String) -> Bool {
+        ![".", ".."].contains(name) && 1...249 ~= name.utf8.count
+            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+    }
 }

@@ -236,7 +236,6 @@ struct ClaimsCompiler {
         }
     }
 
-    /// Returns `value` as JSON in parts.
     private static func json(_ value: Claim.Value) -> [TextPart] {
         func quoted(_ part: TextPart) -> [TextPart] { [.constant("\""), part, .constant("\"")] }
         switch value {
@@ -273,7 +272,6 @@ struct ClaimsCompiler {
 }
 
 extension String {
-    /// The text as a JSON string.
     fileprivate var quotedAsJSON: String {
         var json = JSONWriter(capacity: utf8.count + 2)
         json.string(self)

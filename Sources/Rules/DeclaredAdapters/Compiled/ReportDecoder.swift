@@ -7,7 +7,6 @@ struct ReportDecoder: Sendable {
     private let codes: CodeTable
     private let unknown: DeclaredCode?
     private let missing: DeclaredCode?
-    /// The user's place in the claims of the app's tokens.
     private let userPlace: ClaimPlace?
     /// The members that must be the app's own, with the reason for the refusal of another value.
     private let belongings: [(paths: [ReportPath], value: String, otherwise: String)]
@@ -24,7 +23,6 @@ struct ReportDecoder: Sendable {
         }
     }
 
-    /// Returns the reading of `report`.
     func reading(of report: Report) -> Reading {
         guard let wrapping = rules.wrapping else { return reading(of: report, alsoIn: []) }
         var levels = wrapping.levels(of: report)
@@ -196,5 +194,173 @@ extension Wrapping {
         if value.isObject { return value }
         guard isText, let inside = value.string.flatMap(Report.parse), inside.isObject else { return nil }
         return inside
+    }
+}
+
+/// A vendor's codes, so that a report is asked for the code it holds and not for each there is.
+struct CodeTable: Sendable {
+    /// A way to match, in the order of the file.
+    private struct Candidate: Sendable {
+        let order: Int
+        let code: DeclaredCode
+        let message: String
+        let conditions: [ReportCondition]
+    }
+
+    /// The result of a search for a report's code.
+    enum Finding {
+        case code(DeclaredCode)
+        /// A code that the file does not know.
+        case unknown
+        case missing
+        /// Something that is no code.
+        case notACode
+    }
+
+    private var numbers: [Int64: [Candidate]] = [:]
+    private var ranges: [(range: ClosedRange<Int64>, candidate: Candidate)] = []
+    private var texts: [String: [Candidate]] = [:]
+    /// The candidates by their names in upper case; empty where case matters.
+    private var foldedTexts: [String: [Candidate]] = [:]
+    private var byMessage: [Candidate] = []
+    private var always: DeclaredCode?
+
+    init(_ rules: CodeRules) {
+        var order = 0
+        for code in rules.codes {
+            for match in code.matches {
+                add(
+                    Candidate(order: order, code: code, message: match.message, conditions: match.conditions),
+                    for: match.value, ignoringCase: rules.ignoresCase)
+                order += 1
+            }
+        }
+        for number in numbers.keys {
+            numbers[number]? += ranges.filter { $0.range.contains(number) }.map(\.candidate)
+            numbers[number]?.sort { $0.order < $1.order }
+        }
+    }
+
+    private mutating func add(_ candidate: Candidate, for value: CodeMatch.Value, ignoringCase: Bool) {
+        switch value {
+        case .numbers(let range) where range.count == 1: numbers[range.lowerBound, default: []].append(candidate)
+        case .numbers(let range): ranges.append((range, candidate))
+        case .text(let text):
+            texts[text, default: []].append(candidate)
+            if ignoringCase { foldedTexts[text.uppercased(), default: []].append(candidate) }
+        case .any: byMessage.append(candidate)
+        case .always: always = candidate.code
+        }
+    }
+
+    func finding(in report: Report, _ shape: ReportShape) -> Finding {
+        if shape.code.isEmpty, byMessage.isEmpty, let always { return .code(always) }
+        let field = shape.code.field(in: report)
+        if field.isNothing {
+            return first(of: byMessage, in: report, shape).map { .code($0) } ?? always.map { .code($0) } ?? .missing
+        }
+        switch shape.codeType {
+        case .number where field.integerValue == nil: return .notACode
+        case .text where field.text == nil: return .notACode
+        default: break
+        }
+        let code =
+            first(of: candidates(for: field), in: report, shape) ?? first(of: byMessage, in: report, shape) ?? always
+        return code.map { .code($0) } ?? .unknown
+    }
+
+    private func candidates(for field: ReportField) -> [Candidate] {
+        if let number = field.integerValue {
+            if let known = numbers[number] { return known }
+            if !ranges.isEmpty {
+                let found = ranges.filter { $0.range.contains(number) }.map(\.candidate)
+                if !found.isEmpty { return found }
+            }
+        }
+        guard let text = field.text else { return [] }
+        if let known = texts[text] { return known }
+        return foldedTexts.isEmpty ? [] : foldedTexts[text.uppercased()] ?? []
+    }
+
+    private func first(of candidates: [Candidate], in report: Report, _ shape: ReportShape) -> DeclaredCode? {
+        for candidate in candidates {
+            if candidate.conditions.isEmpty, candidate.message.isEmpty { return candidate.code }
+            guard candidate.conditions.allSatisfy({ $0.holds(in: report) }) else { continue }
+            if candidate.message.isEmpty { return candidate.code }
+            if let text = shape.message.field(in: report).text, text.utf8.count <= 4096,
+                text.lowercased().contains(candidate.message)
+            {
+                return candidate.code
+            }
+        }
+        return nil
+    }
+}
+
+extension ReportPath {
+    /// Returns the value at the path's end; nil where there is none.
+    func value(in report: Report) -> JSONValue? {
+        guard names.count > 1 else { return report.root[names[0]] }
+        var value = report.root
+        for name in names {
+            guard let inside = value[name] else { return nil }
+            value = inside
+        }
+        return value
+    }
+
+    func field(in report: Report) -> ReportField {
+        guard names.count > 1 else { return report.field(names[0]) }
+        var outer = report.root
+        for name in names.dropLast() {
+            guard let inside = outer[name] else { return .absent }
+            outer = inside
+        }
+        return report.with(root: outer).field(names[names.count - 1])
+    }
+}
+
+extension [ReportPath] {
+    /// Returns the first field that holds a value; else the first one that is present, as null; else absent.
+    func field(in report: Report) -> ReportField {
+        var found = ReportField.absent
+        for path in self {
+            let field = path.field(in: report)
+            if !field.isNothing { return field }
+            if found == .absent { found = field }
+        }
+        return found
+    }
+}
+
+extension ReportCondition {
+    /// Returns whether the condition is met in `report`. A value that is no text counts as absent, unless the condition
+    /// names its digits or its word.
+    func holds(in report: Report) -> Bool {
+        let value = path.value(in: report)
+        guard !values.isEmpty else { return value != nil }
+        var word: String?
+        if let text = value?.string, !text.isEmpty {
+            word = text
+        } else if let written = value?.reportedInteger.map({ String($0) }) ?? value?.bool.map({ String($0) }),
+            values.contains(written)
+        {
+            word = written
+        }
+        return values.contains { wanted in
+            if let wanted { word.map { wanted.hasSameBytes(as: $0) } ?? false } else { word == nil }
+        }
+    }
+}
+
+extension ReportTime {
+    /// Returns the time in `report`; nil where there is none of that form.
+    func time(in report: Report) -> UnixTime? {
+        let field = paths.field(in: report)
+        switch unit {
+        case .seconds: return field.integerValue.map { UnixTime(seconds: $0) }
+        case .milliseconds: return field.integerValue.map { UnixTime(milliseconds: $0) }
+        case .rfc3339: return field.text.flatMap(RFC3339.parse)
+        }
     }
 }

@@ -8,19 +8,15 @@ package struct DeclaredSetting: Sendable {
         case text
         case boolean
         case integer
-        /// A word of this list.
         case choice([String])
         /// A JOSE algorithm, one of these.
         case algorithm([Algorithm])
-        /// A list of texts.
         case texts
         /// A string that is a JSON value.
         case json
     }
 
-    /// The key.
     package let name: String
-    /// The type of the key's value.
     package let kind: Kind
     /// Whether the app cannot do without it.
     package let isRequired: Bool
@@ -30,7 +26,6 @@ package struct DeclaredSetting: Sendable {
     package let prefix: String
     /// The form that a string must have; nil for any string.
     package let form: TextForm?
-    /// The key's meaning.
     package let about: String
 
     /// The words a `$one_of` by this setting must know; nil where it has none.
@@ -43,7 +38,6 @@ package struct DeclaredSetting: Sendable {
         }
     }
 
-    /// Whether there is always a value.
     package var isSure: Bool { isRequired || standard != nil }
 
     /// The key as the configuration's reader takes it.
@@ -89,10 +83,8 @@ package enum SettingValue: Sendable, Equatable {
     case boolean(Bool)
     case integer(Int64)
     case texts([String])
-    /// A JSON value.
     case json([UInt8])
 
-    /// The value as JSON.
     package var json: [UInt8] {
         var writer = JSONWriter(capacity: 32)
         switch self {
@@ -108,11 +100,68 @@ package enum SettingValue: Sendable, Equatable {
         return writer.bytes
     }
 
-    /// The value within a string.
     package var text: String {
         switch self {
         case .text(let text): text
         case .boolean, .integer, .texts, .json: String(decoding: json, as: UTF8.self)
+        }
+    }
+}
+
+/// A form that a string must have.
+package enum TextForm: String, Sendable, CaseIterable {
+    /// A UUID in lower case, with hyphens.
+    case uuid
+
+    package var text: String {
+        switch self {
+        case .uuid: "a UUID in lower case"
+        }
+    }
+
+    /// Returns whether a string of these bytes has the form.
+    func matches(_ bytes: some Collection<UInt8>) -> Bool {
+        switch self {
+        case .uuid:
+            var count = 0
+            for byte in bytes {
+                let isRight =
+                    switch count {
+                    case 8, 13, 18, 23: byte == UInt8(ascii: "-")
+                    default: Self.isLowerHex(byte)
+                    }
+                guard isRight else { return false }
+                count += 1
+            }
+            return count == 36
+        }
+    }
+
+    private static func isLowerHex(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+    }
+}
+
+/// The strings that a member of `vouched` may be, or the elements of a list of strings.
+package enum AllowedStrings: Sendable, Equatable {
+    case any
+    case words([String])
+    case form(TextForm)
+
+    /// The rule in an error and on the page; nil where there is none.
+    package var text: String? {
+        switch self {
+        case .any: nil
+        case .words(let words): "one of \(words.joined(separator: ", "))"
+        case .form(let form): form.text
+        }
+    }
+
+    func contain(_ bytes: some Collection<UInt8>) -> Bool {
+        switch self {
+        case .any: true
+        case .words(let words): words.contains { $0.utf8.elementsEqual(bytes) }
+        case .form(let form): form.matches(bytes)
         }
     }
 }

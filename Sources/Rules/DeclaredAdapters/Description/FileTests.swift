@@ -15,9 +15,7 @@ package struct FileTests: Sendable {
     /// An example app.
     package struct App: Sendable {
         package let name: String
-        /// `apps.*.settings`, as JSON.
         package let settings: [UInt8]
-        /// `reissue.user`, as JSON.
         package let reissue: [UInt8]?
         package let place: FileLocation
         /// The members besides the user that the edge vouches for, as JSON: those of the first token test that has all required
@@ -69,13 +67,11 @@ package struct FileTests: Sendable {
     package let apps: [App]
     package let reports: [Report]
     package let tokens: [Token]
-    /// The vendor's verdicts by the corruption's name, each with the place of that name.
     package let verdicts: [(name: String, verdict: String, place: FileLocation)]
     package let refusals: [Refusal]
     /// The place of the reports in the file; that of the tests where there are none.
     package let reportsPlace: FileLocation
     /// The place of the verdicts in the file; that of the tests where there are none.
     package let verdictsPlace: FileLocation
-    /// The place of the tests in the file.
     package let place: FileLocation
 }

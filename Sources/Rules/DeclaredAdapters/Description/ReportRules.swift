@@ -5,7 +5,6 @@ package struct ReportPath: Sendable, Equatable {
     /// The names from the outermost object inward.
     package let names: [String]
 
-    /// The path as a file writes it.
     package var text: String { names.joined(separator: ".") }
 }
 
@@ -44,11 +43,9 @@ package struct Wrapping: Sendable {
 
 /// A sign that a report is another vendor's, together with others.
 package enum StrangerSign: String, Sendable, CaseIterable {
-    /// There is no code.
     case noCode = "no_code"
     /// There is no code, or one that the file does not know.
     case noKnownCode = "no_known_code"
-    /// There is no member for the user.
     case noUser = "no_user"
     /// There are members that no SDK of the vendor's sends.
     case otherMembers = "other_members"
@@ -64,7 +61,6 @@ package struct Belonging: Sendable {
 
 /// The members in which one SDK reports.
 package struct ReportShape: Sendable {
-    /// The SDK's name, for the page.
     package let name: String
     /// The conditions that a report must meet for the shape to fit; an empty list fits always.
     package let conditions: [ReportCondition]
@@ -74,7 +70,6 @@ package struct ReportShape: Sendable {
     package let nobody: Set<String>
     /// The places of the code, of which the first that holds a value counts; empty where there is none.
     package let code: [ReportPath]
-    /// The JSON type that a code must have.
     package let codeType: CodeType
     /// The places of a message for people, by which reasons differ.
     package let message: [ReportPath]
@@ -82,11 +77,9 @@ package struct ReportShape: Sendable {
     package let token: [ReportPath]
     /// Texts that stand for no token.
     package let noToken: Set<String>
-    /// The places of the token's hash.
     package let tokenHash: [ReportPath]
     /// The places of the mark that the vendor let the request pass.
     package let passed: [ReportPath]
-    /// The places of the challenge's nonce.
     package let challenge: [ReportPath]
     /// The time at which the failure was observed, for `usefulFor`.
     package let time: ReportTime?

@@ -6,7 +6,6 @@ package struct TokenRules: Sendable {
     /// The algorithm that signs.
     package enum Signing: Sendable, Equatable {
         case fixed(Algorithm)
-        /// The one that a setting names.
         case setting(String)
     }
 
@@ -27,19 +26,13 @@ package struct HeaderRule: Sendable {
     package let value: ValueRule
 }
 
-/// A claim, or claims that a setting chooses.
 package indirect enum ClaimRule: Sendable {
-    /// A claim with a name that may be put together.
     case claim(name: [TextRule], value: ValueRule, place: FileLocation)
-    /// The claims that belong to a setting's word.
     case oneOf(setting: String, [String: [ClaimRule]])
 }
 
-/// The source of a value.
 package indirect enum ValueRule: Sendable {
-    /// A JSON value.
     case constant([UInt8])
-    /// A value with its own type.
     case placeholder(Placeholder)
     /// A string that is put together.
     case text([TextRule])
@@ -47,13 +40,10 @@ package indirect enum ValueRule: Sendable {
     case array([ValueRule])
     /// An element of an array, left out where the edge does not vouch for the member in it.
     case ifVouched(String, ValueRule)
-    /// A moment, as a number.
     case moment(Moment)
-    /// The value as JSON in a string.
     case jsonText(ValueRule)
     /// Texts in one text, with this between them.
     case joined([ValueRule], separator: String)
-    /// The value that belongs to a setting's word.
     case oneOf(setting: String, [String: ValueRule])
     /// The edge's value, and this constant where the edge vouches for none; as JSON in a string where the file asks for
     /// that.
@@ -72,19 +62,56 @@ package enum TextRule: Sendable, Equatable {
 
 /// Something that a token is filled in with. Nothing of a report is among them but its user.
 package enum Placeholder: Sendable, Equatable {
-    /// The user, as resolved.
     case user
     /// The nonce the token answers.
     case challenge
-    /// The id of the key that signs.
     case keyID
-    /// A moment of the token's life.
     case moment(Moment)
     case uuid
-    /// The day of minting.
     case date
-    /// A configured value.
     case setting(String)
-    /// A member for which the edge vouches.
     case vouched(String)
+}
+
+/// A vendor's checks of a token in the vendor's order, and its verdict for each fault.
+package struct VerdictRules: Sendable {
+    /// Something that can be wrong with a token.
+    package enum Check: String, Sendable, CaseIterable {
+        case empty
+        /// There is nothing but white space.
+        case blank
+        /// The dots make other than three parts.
+        case parts
+        /// The header is no JSON object.
+        case header
+        case headerLacks = "header_lacks"
+        /// `alg` is not the app's.
+        case algorithm
+        /// The payload is no JSON object.
+        case payload
+        /// None of the vendor's keys verifies the signature.
+        case signature
+        case claimsLack = "claims_lack"
+        /// `exp` is no number.
+        case expiryType = "expiry_type"
+        /// A claim is another than we mint, users and ends aside.
+        case claims
+        case expired
+        /// The token names another user.
+        case user
+    }
+
+    /// A check and the vendor's answer where it fails.
+    package struct Rule: Sendable {
+        package let check: Check
+        package let members: [String]
+        package let answer: VendorVerdict
+    }
+
+    package let rules: [Rule]
+    /// The answer to every fault without a rule.
+    package let otherwise: VendorVerdict
+    /// Claims that nobody looks at.
+    package let unchecked: Set<String>
+    package let optional: Set<String>
 }

@@ -16,28 +16,23 @@ package enum FileWords {
         ("list", "a JSON array"),
     ]
 
-    /// The words of `key.made_by`.
     static let makers: [(name: String, value: KeyHandover.Origin, meaning: String)] = [
         ("ours", .ours, "Remint makes the key pair, and the vendor gets the public key; never a shared secret"),
         ("vendor", .vendor, "the vendor makes the key, and `remint keys import` imports it"),
         ("shared", .shared, "either makes the secret, and both have it"),
     ]
 
-    /// The words of `key.older_tokens`.
     static let olderTokens: [(name: String, value: KeyHandover.Overlap, meaning: String)] = [
         ("stay_good", .several, "the vendor accepts several keys, so tokens of the older key stay valid"),
         ("are_refused", .none, "the vendor has one key, and refuses all tokens of the older one from the change on"),
     ]
 
-    /// The forms of a string.
     static let forms: [(name: String, meaning: String)] = [("uuid", "a UUID in lower case, with hyphens")]
 
-    /// The words of `report.code_type`.
     static let codeTypes: [(name: String, meaning: String)] = [
         ("number", "a number, or a string of digits"), ("text", "a string"), ("any", "a number or a string"),
     ]
 
-    /// The units of times in a report.
     static let units: [(name: String, meaning: String)] = [
         ("seconds", "since 1970"), ("milliseconds", "since 1970"), ("rfc3339", "such as 2026-11-25T12:00:00Z"),
     ]
@@ -48,7 +43,6 @@ package enum FileWords {
         ("other_members", "a member that is not in members"),
     ]
 
-    /// The evidence of a code.
     static let evidence: [(name: String, meaning: String)] = [
         ("key", "bad signature, unknown key, malformed token, or a refusal without a cause"),
         ("expired", "the token is expired by the clock of the party that checked it"),
@@ -56,7 +50,6 @@ package enum FileWords {
         ("none", "anything else, such as a wrong claim, no token, a limit; also when in doubt"),
     ]
 
-    /// The remedies of a code.
     static let remedies: [(name: String, meaning: String)] = [
         ("mint", "a new token fixes the failure"),
         ("mint_once", "a new token may fix the failure; a second one does not help"),
@@ -92,35 +85,4 @@ package enum FileWords {
         (.expired, "expired, or without an end", ["expired", "expiry_as_text", "no_exp"]),
         (.user, "the token names another user", ["payload", "no_CLAIM", "wrong_CLAIM"]),
     ]
-
-    // MARK: Tables of the page
-
-    /// The table of types.
-    package static var typeRows: [String] {
-        types.map { type in
-            let isSetting = FileKeys.Setting.types.contains(type.name)
-            let isVouched = VouchedMember.Kind(rawValue: type.name) != nil
-            let keys = (isSetting ? ["`settings`"] : []) + (isVouched ? ["`vouched`"] : [])
-            return "| `\(type.name)` | \(keys.joined(separator: ", ")) | \(type.meaning) |"
-        }
-    }
-
-    /// The table of the words of `key.made_by`.
-    package static var makerRows: [String] { makers.map { "| `\($0.name)` | \($0.meaning) |" } }
-
-    /// The table of the words of `key.older_tokens`.
-    package static var olderTokensRows: [String] { olderTokens.map { "| `\($0.name)` | \($0.meaning) |" } }
-
-    /// The table of the checks of `vendor_says.first`.
-    package static var checkRows: [String] {
-        checks.map { check in
-            let names = check.catches.map { "`\($0)`" }.joined(separator: ", ")
-            return "| `\(check.check.rawValue)` | \(check.fails) | \(names) |"
-        }
-    }
-
-    /// The table of the corruptions of `tests.verdicts`.
-    package static var corruptionRows: [String] {
-        CorruptionKind.allCases.map { "| `\($0.rawValue)` | \($0.change) |" }
-    }
 }

@@ -6,7 +6,6 @@ package struct DocsPage {
 
     package init(_ description: VendorDescription) { self.description = description }
 
-    /// The page, as Markdown.
     package var text: String {
         ([head, settings, vouched, reports, codes, token, keys, rest] as [[String]]).filter { !$0.isEmpty }
             .map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
@@ -181,7 +180,6 @@ package struct CodesTable {
 
     package init(_ description: VendorDescription) { self.description = description }
 
-    /// The head of the table.
     package static let head = ["| code | matches | remedy | evidence | means |", "|---|---|---|---|---|"]
 
     /// A row for each code: its name, its form in a report, remedy, evidence, meaning.

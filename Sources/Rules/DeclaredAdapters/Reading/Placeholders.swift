@@ -116,7 +116,6 @@ struct Placeholders {
 }
 
 extension String {
-    /// The text without spaces around it.
     var trimmingSpaces: String {
         let start = drop { $0 == " " }
         return String(start.reversed().drop { $0 == " " }.reversed())

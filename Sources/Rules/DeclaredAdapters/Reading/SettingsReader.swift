@@ -4,7 +4,6 @@ import Yams
 
 /// Reads `settings` and `vouched`: the keys of the app and the members of the edge.
 struct SettingsReader {
-    /// The most of either.
     private static let most = 64
 
     func read(_ section: Section) -> [DeclaredSetting] {
@@ -38,7 +37,6 @@ struct SettingsReader {
         }
     }
 
-    /// Reads the strings that a member may be: `of` or `form`.
     private func strings(_ member: Section, _ kind: VouchedMember.Kind) -> AllowedStrings {
         let words = member.placed(FileKeys.Vouched.of), form = member.placed(FileKeys.Vouched.form)
         if let words, let form {
@@ -47,17 +45,16 @@ struct SettingsReader {
         }
         if let words {
             if kind != .text, kind != .texts {
-                member.diagnostics.error(
-                    words.node, "\(member.path(of: FileKeys.Vouched.of)) is for type text or texts")
+                member.error(FileKeys.Vouched.of, at: words.node, "is for type text or texts")
             }
             if words.value.isEmpty || words.value.contains("") {
-                member.diagnostics.error(words.node, "\(member.path(of: FileKeys.Vouched.of)) must be a list of words")
+                member.error(FileKeys.Vouched.of, at: words.node, "must be a list of words")
             }
             return .words(words.value)
         }
         guard let form else { return .any }
         if kind != .text {
-            member.diagnostics.error(form.node, "\(member.path(of: FileKeys.Vouched.form)) is for type text")
+            member.error(FileKeys.Vouched.form, at: form.node, "is for type text")
         }
         return .form(form.value)
     }
@@ -99,14 +96,13 @@ struct SettingsReader {
     private func form(_ section: Section, _ kind: DeclaredSetting.Kind) -> TextForm? {
         guard let (form, node) = section.placed(FileKeys.Setting.form) else { return nil }
         guard kind == .text else {
-            section.diagnostics.error(node, "\(section.path(of: FileKeys.Setting.form)) is for type text")
+            section.error(FileKeys.Setting.form, at: node, "is for type text")
             return nil
         }
         if let standard = section.read(FileKeys.Setting.standard), let text = standard.scalar?.string,
             !form.matches(text.utf8)
         {
-            section.diagnostics.error(
-                standard, "\(section.path(of: FileKeys.Setting.standard)) is not \(form.text), which form requires")
+            section.error(FileKeys.Setting.standard, at: standard, "is not \(form.text), which form requires")
         }
         return form
     }
@@ -128,9 +124,7 @@ struct SettingsReader {
         default:
             let known = FileKeys.Setting.types
             let meant = Spelling.nearest(to: word, among: known).map { "; did you mean \($0)?" } ?? ""
-            section.diagnostics.error(
-                node,
-                "\(section.path(of: FileKeys.Setting.type)) must be one of \(known.joined(separator: ", "))\(meant)")
+            section.error(FileKeys.Setting.type, at: node, "must be one of \(known.joined(separator: ", "))\(meant)")
             return nil
         }
         let what = word == "choice" ? "words" : "JOSE algorithms such as RS256"
@@ -144,7 +138,7 @@ struct SettingsReader {
         case .text: value = node.scalar.map { .text($0.string) }
         case .boolean: value = node.scalar.flatMap { Bool($0.string) }.map { .boolean($0) }
         case .integer: value = node.scalar.flatMap { Int64($0.string) }.map { .integer($0) }
-        case .texts: value = (try? section.plainTexts(node)).map { .texts($0) }
+        case .texts: value = node.texts.map { .texts($0) }
         case .choice(let words):
             value = node.scalar.flatMap { words.contains($0.string) ? .text($0.string) : nil }
         case .algorithm(let algorithms):
@@ -157,8 +151,7 @@ struct SettingsReader {
             }
         }
         if value == nil {
-            section.diagnostics.error(
-                node, "\(section.path(of: FileKeys.Setting.standard)) is no \(kind.word) of this kind")
+            section.error(FileKeys.Setting.standard, at: node, "is no \(kind.word) of this kind")
         }
         return value
     }

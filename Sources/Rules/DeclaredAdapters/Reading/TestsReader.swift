@@ -78,14 +78,11 @@ struct TestsReader {
     }
 
     private func apps(_ section: Section) -> [FileTests.App] {
-        section.section(FileKeys.Tests.apps).all.prefix(Self.most).compactMap { key, name, value in
-            let app = Section(value, at: key, name: "tests.apps.\(name)", section.diagnostics)
-                .declare(FileKeys.TestApp.all)
-            defer { app.finish() }
+        section.section(FileKeys.Tests.apps).each(FileKeys.TestApp.all, atMost: Self.most) { app, name in
             guard let settings = json(app, FileKeys.TestApp.settings) else { return nil }
             return FileTests.App(
                 name: name, settings: settings, reissue: app.read(FileKeys.TestApp.reissue),
-                place: section.diagnostics.place(of: key), vouched: nil)
+                place: section.diagnostics.place(of: app.place), vouched: nil)
         }
     }
 
@@ -97,7 +94,7 @@ struct TestsReader {
     private func list(_ section: Section, _ key: FileKey<Node>) -> [Node] {
         guard let node = section.read(key) else { return [] }
         guard let nodes = node.sequence, nodes.count <= Self.most else {
-            section.diagnostics.error(node, "\(section.path(of: key)) must be a list, of at most \(Self.most)")
+            section.error(key, at: node, "must be a list, of at most \(Self.most)")
             return []
         }
         return Array(nodes)
@@ -106,13 +103,14 @@ struct TestsReader {
     // MARK: Reports
 
     private func reports(_ section: Section) -> [FileTests.Report] {
-        list(section, FileKeys.Tests.reports).enumerated().compactMap { index, node in
-            let report = Section(node, at: node, name: "tests.reports", section.diagnostics)
-                .declare(FileKeys.TestReport.all)
-            defer { report.finish() }
+        var index = 0
+        return section.each(list(section, FileKeys.Tests.reports), of: FileKeys.Tests.reports, FileKeys.TestReport.all)
+        {
+            report, node in
+            index += 1
             let sdk = report.read(FileKeys.TestReport.sdk) ?? "", app = report.read(FileKeys.TestReport.app) ?? ""
             let reported = report.read(FileKeys.TestReport.reported) ?? ""
-            let name = report.read(FileKeys.TestReport.name) ?? "\(sdk) \(reported) (\(index + 1))"
+            let name = report.read(FileKeys.TestReport.name) ?? "\(sdk) \(reported) (\(index))"
             var json = JSONWriter()
             json.beginObject()
             json.member("sdk", sdk)
@@ -170,10 +168,8 @@ struct TestsReader {
     // MARK: Tokens
 
     private func tokens(_ section: Section, _ now: UnixTime, _ apps: [FileTests.App]) -> [FileTests.Token] {
-        list(section, FileKeys.Tests.tokens).compactMap { node in
-            let token = Section(node, at: node, name: "tests.tokens", section.diagnostics)
-                .declare(FileKeys.TestToken.all)
-            defer { token.finish() }
+        section.each(list(section, FileKeys.Tests.tokens), of: FileKeys.Tests.tokens, FileKeys.TestToken.all) {
+            token, node in
             let app = token.placed(FileKeys.TestToken.app)
             let user = token.read(FileKeys.TestToken.user)
             let issuedAt = token.read(FileKeys.TestToken.at) ?? now
@@ -216,10 +212,8 @@ struct TestsReader {
     }
 
     private func refusals(_ section: Section) -> [FileTests.Refusal] {
-        list(section, FileKeys.Tests.refused).compactMap { node in
-            let refusal = Section(node, at: node, name: "tests.refused", section.diagnostics)
-                .declare(FileKeys.Refusal.all)
-            defer { refusal.finish() }
+        section.each(list(section, FileKeys.Tests.refused), of: FileKeys.Tests.refused, FileKeys.Refusal.all) {
+            refusal, node in
             guard let settings = json(refusal, FileKeys.Refusal.settings) else { return nil }
             return FileTests.Refusal(
                 settings: settings, because: refusal.read(FileKeys.Refusal.because) ?? "",

@@ -29,7 +29,6 @@ extension TokenReader {
         return text(scalar.string, node, name, mayBeAbsent)
     }
 
-    /// Reads an element of an array.
     private func element(_ node: Node, _ name: String) -> ValueRule? {
         guard let inside = lone("$omit_if_absent", node) else { return value(node, name) }
         let members = Set(optionalMembers(in: inside))
@@ -177,7 +176,6 @@ extension TokenReader {
         return node.mapping?.first?.value
     }
 
-    /// Reads a granted value: `{ is: capability, otherwise: … }`.
     private func granted(_ node: Node, _ name: String) -> ValueRule? {
         let section = Section(node, at: node, name: name, diagnostics)
             .declare([FileKeys.Function.granted.description, FileKeys.Function.otherwise.description])
@@ -185,17 +183,16 @@ extension TokenReader {
         guard let (text, place) = section.placed(FileKeys.Function.granted) else { return nil }
         let member = text.hasPrefix("vouched.") ? String(text.dropFirst("vouched.".count)) : text
         guard placeholders.vouched.contains(where: { $0.name == member }) else {
-            diagnostics.error(
-                place,
-                "\(section.path(of: FileKeys.Function.granted)) must name a member that vouched declares, such as vouched.capability"
-            )
+            section.error(
+                FileKeys.Function.granted, at: place,
+                "must name a member that vouched declares, such as vouched.capability")
             return nil
         }
         guard let other = section.read(FileKeys.Function.otherwise),
             let otherwise = value(other, section.path(of: FileKeys.Function.otherwise))
         else { return nil }
         guard otherwise.isConstant else {
-            diagnostics.error(other, "\(section.path(of: FileKeys.Function.otherwise)) must be a constant or a setting")
+            section.error(FileKeys.Function.otherwise, at: other, "must be a constant or a setting")
             return nil
         }
         return .granted(member, otherwise: otherwise, isJSONText: false)
@@ -258,9 +255,7 @@ extension TokenReader {
         let minus = section.read(FileKeys.Function.minus) ?? 0
         let unit = section.read(FileKeys.Function.unit) ?? "seconds"
         guard unit == "seconds" || unit == "milliseconds" else {
-            diagnostics.error(
-                section.value(of: FileKeys.Function.unit),
-                "\(section.path(of: FileKeys.Function.unit)) must be seconds or milliseconds")
+            section.error(FileKeys.Function.unit, "must be seconds or milliseconds")
             return nil
         }
         return .moment(Moment(base, offset: plus - minus, unit: unit == "seconds" ? .seconds : .milliseconds))

@@ -9,7 +9,6 @@ struct TokenReader {
     let diagnostics: Diagnostics
     /// The member of `vouched` that is there in the element that is read: without it there is no element.
     var givenMember: String?
-    /// The number of `$json` around the value that is read.
     var jsonDepth = 0
 
     func read(_ section: Section) -> TokenRules? {
@@ -219,9 +218,9 @@ struct TokenReader {
         let setting = text.hasPrefix("settings.") ? String(text.dropFirst("settings.".count)) : text
         guard let declared = settings.first(where: { $0.name == setting }), let words = declared.words, declared.isSure
         else {
-            diagnostics.error(
-                place,
-                "\(section.path(of: FileKeys.Function.by)) must name a setting of type choice, boolean or algorithm that is required or has a default, such as settings.mode"
+            section.error(
+                FileKeys.Function.by, at: place,
+                "must name a setting of type choice, boolean or algorithm that is required or has a default, such as settings.mode"
             )
             return nil
         }

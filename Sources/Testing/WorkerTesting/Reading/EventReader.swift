@@ -82,9 +82,8 @@ struct EventReader {
 
     private func asItIs(_ parts: Parts, _ time: UnixTime) -> InputRecord? {
         for key in Self.envelope where section.value(of: key) != nil {
-            diagnostics.error(
-                section.key(of: key),
-                "\(section.path(of: key)) belongs to report or reissue; a raw record has its own: remove it")
+            section.error(
+                key, at: section.key(of: key), "belongs to report or reissue; a raw record has its own: remove it")
         }
         guard let (path, node) = section.placed(Keys.valueFile) else {
             // A string is the value itself, anything else is JSON.

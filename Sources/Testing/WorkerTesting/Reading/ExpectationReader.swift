@@ -13,13 +13,11 @@ struct ExpectationReader {
     private let section: Section
     private var diagnostics: Diagnostics { section.diagnostics }
 
-    /// A reader of the expectations of `test`.
     init(_ test: Section) {
         parent = test
         section = test.section(Keys.section)
     }
 
-    /// The names of the outcomes that there are.
     private static let outcomes = [
         Outcome.minted, .superseded(.burst), .skipped(""), .deferred(tier: 0, .appSuspended),
         .deadLettered(.malformedEvent),
@@ -45,7 +43,7 @@ struct ExpectationReader {
             because: rest.1, topic: rest.2, key: rest.3, headers: rest.4, token: token)
     }
 
-    private func text(_ key: DeclaredKey<String>) -> Placed<String>? {
+    private func text(_ key: FileKey<String>) -> Placed<String>? {
         section.placed(key).map { Placed(value: $0.value, place: diagnostics.place(of: $0.node)) }
     }
 
@@ -71,9 +69,7 @@ struct ExpectationReader {
             return section.word(Keys.code.name, of: known).map { Placed(value: $0, place: diagnostics.place(of: node)) }
         }
         if outcome != nil {
-            diagnostics.error(
-                section.key(of: Keys.code),
-                "\(section.path(of: Keys.code)) goes with dead_lettered, deferred or superseded")
+            section.error(Keys.code, at: section.key(of: Keys.code), "goes with dead_lettered, deferred or superseded")
         }
         return nil
     }
@@ -86,11 +82,10 @@ struct ExpectationReader {
     private func token(of outcome: String?) -> Expectation.Token {
         for key in Self.tokenKeys {
             guard section.value(of: key) != nil, let outcome, outcome != Outcome.minted.name else { continue }
-            diagnostics.error(section.key(of: key), "\(section.path(of: key)) goes with outcome: minted")
+            section.error(key, at: section.key(of: key), "goes with outcome: minted")
         }
         if section.value(of: Keys.user) != nil, section.value(of: Keys.ids) != nil {
-            diagnostics.error(
-                section.key(of: Keys.ids), "\(section.path(of: Keys.user)) stands here too; keep one of them")
+            section.error(Keys.user, at: section.key(of: Keys.ids), "stands here too; keep one of them")
         }
         let lives = section.placed(Keys.lives).map {
             Placed(value: $0.value.components.seconds, place: diagnostics.place(of: $0.node))
@@ -104,7 +99,7 @@ struct ExpectationReader {
         Expectation.Part(exact: json(keys.exact), has: json(keys.has), lacks: names(keys.lacks))
     }
 
-    private func json(_ key: DeclaredKey<Node>) -> PlacedJSON? {
+    private func json(_ key: FileKey<Node>) -> PlacedJSON? {
         guard let node = section.read(key) else { return nil }
         return section.json(key.name).map { PlacedJSON(json: $0, places: places(of: node)) }
     }
@@ -120,7 +115,7 @@ struct ExpectationReader {
         return places
     }
 
-    private func names(_ key: DeclaredKey<[Node]>) -> [Placed<String>] {
+    private func names(_ key: FileKey<[Node]>) -> [Placed<String>] {
         (section.read(key) ?? []).compactMap { node in
             node.scalar.map { Placed(value: $0.string, place: diagnostics.place(of: node)) }
         }

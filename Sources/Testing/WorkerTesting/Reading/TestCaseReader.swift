@@ -20,18 +20,14 @@ package struct TestCaseReader {
 
     /// Returns the cases in `tests`. A case with errors is left out, and its diagnostics have them.
     package func read(_ tests: Section) -> [TestCase] {
-        tests.all.compactMap { key, name, value in
-            let section = Section(value, at: key, name: tests.path(name), tests.diagnostics)
-            defer { section.finish() }
-            return read(section, name, at: tests.diagnostics.place(of: key))
-        }
+        tests.each { section, name in read(section, name, at: tests.diagnostics.place(of: section.place)) }
     }
 
     private func read(_ section: Section, _ name: String, at place: FileLocation) -> TestCase? {
         let at = section.read(Keys.at) ?? FileTests.standardTime
         let uuid = section.placed(Keys.uuid)
         if let uuid, UUIDText.words(of: uuid.value) == nil {
-            section.diagnostics.error(uuid.node, "\(section.path(of: Keys.uuid)) is no UUID")
+            section.error(Keys.uuid, at: uuid.node, "is no UUID")
         }
         let lookup = lookup(section)
         let record = EventReader(section, configuration, source: source).read(at: at)
@@ -55,8 +51,7 @@ package struct TestCaseReader {
                 statusKey.name, "\(lookup.path(of: statusKey)) is missing; write it, as in \(statusKey.name): 200")
         }
         if lookup.value(of: bodyKey) != nil, lookup.value(of: textKey) != nil {
-            lookup.diagnostics.error(
-                lookup.key(of: textKey), "\(lookup.path(of: bodyKey)) stands here too; keep one of them")
+            lookup.error(bodyKey, at: lookup.key(of: textKey), "stands here too; keep one of them")
         }
         let body = lookup.read(bodyKey) ?? lookup.read(textKey).map { Array($0.utf8) } ?? []
         return status.map { LookupResponse(status: $0, body: body) }

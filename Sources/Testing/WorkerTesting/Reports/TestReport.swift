@@ -8,7 +8,6 @@ package struct TestReport: Sendable {
 
     package init(_ results: [CaseResult]) { self.results = results }
 
-    /// Whether all results are as the tests expect.
     package var isOK: Bool { results.allSatisfy(\.isOK) }
 
     // MARK: For people
@@ -21,7 +20,6 @@ package struct TestReport: Sendable {
         return (results.flatMap(Self.lines) + [failed == 0 ? sum : "\(sum), \(failed) failed"]).joined(separator: "\n")
     }
 
-    /// Returns the lines about a test.
     package static func lines(_ result: CaseResult) -> [String] {
         ["\(result.isOK ? "ok    " : "FAILED") \(result.test.name): \(result.outcome)"]
             + result.failures.map(\.description)
@@ -29,7 +27,6 @@ package struct TestReport: Sendable {
 
     // MARK: For machines
 
-    /// All as one JSON object.
     package var json: String {
         var json = JSONWriter()
         json.beginObject()

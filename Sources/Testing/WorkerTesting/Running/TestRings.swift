@@ -6,14 +6,11 @@ package import WorkerConfiguration
 
 /// The key rings that tests sign with: those on this machine, and for others keys that are made for the run and forgotten.
 package struct TestRings: Sendable {
-    /// The rings by name.
     package private(set) var rings: [String: KeyRing] = [:]
     /// The names of those that are made for this run, in the order of the configuration.
     package private(set) var made: [String] = []
-    /// The errors of the rings on this machine.
     package private(set) var diagnostics: [Diagnostic] = []
 
-    /// The id of a version that is made for a run.
     package static let versionID = "test-key"
 
     /// The rings of `configuration`.
