@@ -44,10 +44,8 @@ extension BatchProcessor {
     /// The number of remembered subjects, and the memory's size in bytes.
     public var memory: (subjects: Int, bytes: Int) { admission.memory }
 
-    /// Ends the suspension of `app`. Its events are answered when they return from the retry tiers.
-    public mutating func resume(_ app: String) { hold(nil, of: app) }
-
-    /// Applies the fleet's state of `app`: a suspension, a pause, or neither.
+    /// Applies the fleet's state of `app`: a suspension, a pause, or neither. Then its events are answered when they return from the
+    /// retry tiers.
     public mutating func hold(_ suspension: Suspension?, of app: String) {
         let before = admission.suspensions.all.first { $0.app == app }
         guard admission.suspensions.hold(suspension, of: app, at: now()) else { return }

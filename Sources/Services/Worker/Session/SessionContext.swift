@@ -61,7 +61,4 @@ struct SessionRequests: Sendable {
 
     /// Returns whether new clients were requested since the last call.
     func takeRenewal() -> Bool { status.takeRenewal() }
-
-    /// Returns the apps whose suspensions are to end, requested since the last call.
-    func takeResumptions() -> Set<String> { status.takeResumptions() }
 }

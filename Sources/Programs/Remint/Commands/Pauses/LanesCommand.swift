@@ -40,8 +40,12 @@ struct FleetOptions: ParsableArguments {
     @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
     var brokers: String?
 
-    /// Returns the control topic.
-    func control() throws -> ControlStates { try options.control(at: brokers).states }
+    /// Returns the control topic, and the configuration that names it.
+    func control() throws -> (states: ControlStates, configuration: Configuration) {
+        let configuration = try options.loadConfiguration()
+        let brokers = try configuration.brokers(instead: brokers)
+        return (ControlStates(configuration, brokers: brokers, logger: .quiet(configuration.log)), configuration)
+    }
 }
 
 /// `remint lanes list`.
@@ -60,7 +64,7 @@ struct LanesList: AsyncParsableCommand, ConfigurationCommand {
     @Flag(help: "Print the lanes as JSON.") var json = false
 
     func run() async throws {
-        let held = try await fleet.control().readOrTryLater().lanes
+        let held = try await fleet.control().states.readOrTryLater().lanes
         var table = TextTable("LANE", "STATE", "SINCE", "UNTIL", "BY", "WHY")
         var writer = JSONWriter()
         writer.beginArray()
@@ -99,7 +103,7 @@ struct LanesPause: AsyncParsableCommand, ConfigurationCommand {
     @Argument(help: "The lanes: live, retries, bulk.", transform: Lane.named) var lanes: [Lane]
 
     func run() async throws {
-        let states = try fleet.control()
+        let states = try fleet.control().states
         let held = try await states.readOrTryLater().lanes
         let (already, others) = lanes.partitioned { held[$0] != nil }
         let now = UnixTime(seconds: CommandContext.current.now().seconds)
@@ -132,7 +136,7 @@ struct LanesResume: AsyncParsableCommand, ConfigurationCommand {
     @Argument(help: "The lanes: live, retries, bulk.", transform: Lane.named) var lanes: [Lane]
 
     func run() async throws {
-        let states = try fleet.control()
+        let states = try fleet.control().states
         let held = try await states.readOrTryLater().lanes
         let (resting, others) = lanes.partitioned { held[$0] != nil }
         try await states.writeOrTryLater(resting.map { states.word(on: $0, nil as LanePause?) })

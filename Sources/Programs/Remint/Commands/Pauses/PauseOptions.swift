@@ -39,17 +39,6 @@ struct PauseOptions: ParsableArguments {
     private static func seconds(_ text: String) -> Int64? { DurationText.parse(text)?.components.seconds }
 }
 
-extension ConfigurationOptions {
-    /// Returns the control topic, and the configuration that names it.
-    ///
-    /// - Parameter brokers: the brokers, instead of the configured ones.
-    func control(at brokers: String?) throws -> (states: ControlStates, configuration: Configuration) {
-        let configuration = try loadConfiguration()
-        let brokers = try configuration.brokers(instead: brokers)
-        return (ControlStates(configuration, brokers: brokers, logger: .quiet(configuration.log)), configuration)
-    }
-}
-
 extension ControlStates {
     /// Returns the suspensions and pauses of the fleet's apps and lanes now.
     ///
