@@ -45,14 +45,18 @@ extension BatchProcessor {
     public var memory: (subjects: Int, bytes: Int) { admission.memory }
 
     /// Applies the fleet's state of `app`: a suspension, a pause, or neither. Then its events are answered when they return from the
-    /// retry tiers.
+    /// retry tiers. The states of some apps that are not configured are kept: a reload may add them.
     public mutating func hold(_ suspension: Suspension?, of app: String) {
         let before = admission.suspensions.all.first { $0.app == app }
+        guard reader.apps[app] != nil || admission.suspensions.hasPlace(for: app, besides: reader.apps.names) else {
+            return
+        }
         guard admission.suspensions.hold(suspension, of: app, at: now()) else { return }
         if let now = admission.suspensions.all.first(where: { $0.app == app }) {
             alarms.append(.told(now))
         } else if let before {
             alarms.append(.resumed(before, suspension == nil ? .told : .elapsed))
+            forget(before)
         }
     }
 
@@ -85,8 +89,16 @@ extension BatchProcessor {
             admission.suspensions.keyChanged(of: suspension.app, to: key.version, at: time)
         }
         for (app, change) in admission.suspensions.judgeProbes(at: time) { raise(change, of: app) }
-        for ended in admission.suspensions.endElapsed(at: time) { alarms.append(.resumed(ended, .elapsed)) }
+        for ended in admission.suspensions.endElapsed(at: time) {
+            alarms.append(.resumed(ended, .elapsed))
+            forget(ended)
+        }
         for (app, change) in admission.suspensions.decide(at: time) { raise(change, of: app) }
+    }
+
+    /// Forgets the app of a suspension that is over, if it is not configured.
+    private mutating func forget(_ ended: Suspension) {
+        if reader.apps[ended.app] == nil { admission.suspensions.forget(ended.app) }
     }
 
     private mutating func raise(_ change: SuspendableApp.Change, of app: String) {

@@ -11,6 +11,7 @@ struct BrokerCheck {
     private let properties: KafkaProperties
     private let limit: Duration
     private let eventTopics: [String]
+    private let inputTopics: [String]
     /// The topics that the cluster lists, by name; nil before its first answer.
     private var topics: [String: TopicMetadata]?
     /// The settings of the topics of events, by topic; without those that this account may not see.
@@ -19,6 +20,7 @@ struct BrokerCheck {
     init(_ configuration: Configuration, limit: Duration) {
         group = configuration.kafka.group
         eventTopics = configuration.eventTopics
+        inputTopics = configuration.inputTopics
         properties = KafkaProperties(configuration, bootstrapServers: configuration.kafka.bootstrapServers)
         self.limit = limit
     }
@@ -45,7 +47,11 @@ struct BrokerCheck {
             throw ConnectionProblem(
                 "there is none, or this account may not see it; create it, rename it under topics, or allow DESCRIBE")
         }
-        let doubt = settings[name].flatMap { TopicSetting.unpacked.finding(in: $0) }.map { "; \($0.message)" } ?? ""
+        let first = inputTopics.lazy.compactMap { topics[$0] }.first { $0.partitionCount > 0 }
+        let unlike = TopicPlan.unlike(topic.partitionCount, first.map { ($0.name, $0.partitionCount) })
+        let doubts = [
+            settings[name].flatMap { TopicSetting.unpacked.finding(in: $0) }, inputTopics.contains(name) ? unlike : nil,
+        ].compactMap { $0.map { "; \($0.message)" } }.joined()
         return try await withReader { reader throws(KafkaError) in
             let end = ContinuousClock.now + limit
             var ends: [PartitionOffset] = []
@@ -56,7 +62,7 @@ struct BrokerCheck {
             }
             guard isRead else { return "\(ends.count.of("partition")); only a record shows whether it may be written" }
             try await Self.read(ends, reader, until: end)
-            return "\(ends.count.of("partition")), and it may be read\(doubt)"
+            return "\(ends.count.of("partition")), and it may be read\(doubts)"
         }
     }
 

@@ -1,3 +1,5 @@
+import Formats
+
 /// The difference between the topics that Remint needs and those that a cluster has.
 package struct TopicPlan: Sendable, Equatable {
     /// A property of a topic that differs from the wanted one.
@@ -32,10 +34,15 @@ package struct TopicPlan: Sendable, Equatable {
     package init(_ wanted: [WantedTopic], _ actual: [String: ActualTopic]) {
         let largestEvent = wanted.filter { $0.use == .events }
             .compactMap { actual[$0.name]?.settings[Self.recordSize].flatMap { Int64($0) } }.max()
+        let inputs = wanted.filter { $0.use == .events || $0.use == .retries }.compactMap { topic in
+            actual[topic.name].map { (name: topic.name, partitions: $0.partitions) }
+        }
         entries = wanted.map { topic in
             guard let found = actual[topic.name] else { return Self.missing(topic) }
             let sized = Self.tooSmall(topic.use, found, for: largestEvent)
-            let findings = Self.broken(topic, found) + ReplicationRules.findings(found) + sized
+            let unlike = inputs.contains { $0.name == topic.name } ? Self.unlike(found.partitions, inputs.first) : nil
+            let findings =
+                Self.broken(topic, found) + ReplicationRules.findings(found) + sized + (unlike.map { [$0] } ?? [])
             return Entry(
                 wanted: topic, actual: found, changes: Self.changes(topic, found),
                 findings: findings.filter { $0.severity == .error } + findings.filter { $0.severity != .error })
@@ -48,6 +55,16 @@ package struct TopicPlan: Sendable, Equatable {
     package var unsettled: Int { entries.count { !$0.isSettled } }
     /// Whether a topic loses data, keeps records that must expire, or keeps the worker from working.
     package var hasErrors: Bool { entries.contains { $0.findings.contains { $0.severity == .error } } }
+
+    /// Returns the finding about an input with `partitions`; nil if it has as many as the `first` input.
+    package static func unlike(_ partitions: Int, _ first: (name: String, partitions: Int)?) -> TopicFinding? {
+        guard let first, first.partitions != partitions else { return nil }
+        return TopicFinding(
+            severity: .warning,
+            message:
+                "\(partitions.of("partition")), but \(first.name) has \(first.partitions): different workers get one user's events of the two, and coalesce and limit them apart; give all inputs the same number"
+        )
+    }
 
     private static let recordSize = "max.message.bytes"
 

@@ -83,6 +83,13 @@ struct TopicTimes {
     static let deadLetters = [
         deleting("dead letters with one key drop each other"),
         TopicSetting(
+            "message.timestamp.type", "LogAppendTime",
+            [
+                TopicDemand(
+                    .includes("LogAppendTime"), .warning,
+                    "workers learn no broker's time here, to compare their clocks with")
+            ]),
+        TopicSetting(
             retention, milliseconds: 30 * day, under: "delete",
             [TopicDemand(.atLeast(week), .warning, "dead letters are gone within a week, seen or not")]),
     ]
