@@ -190,7 +190,6 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The error of a transaction's offsets before the consumer joined its group.
     static let isNoMember = KafkaError(.unknownMemberID, "the consumer is not a member of its group yet")
 
-    /// The error of a call on a closed client.
     static let clientIsClosed = KafkaError(.closed, "the client is closed")
 
     /// Returns the error of a caller whose wait for `operation` timed out.

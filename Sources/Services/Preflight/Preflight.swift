@@ -248,3 +248,103 @@ extension Configuration {
             && kafka.properties.elementsEqual(other.kafka.properties) { $0.name == $1.name && $0.value == $1.value }
     }
 }
+
+// The ends of keys and certificates. They fail a check and keep no worker from starting: its other apps' users need tokens.
+
+extension Preflight {
+    /// Returns the apps that cannot sign at `now`, and the keys and certificates that end within 30 days.
+    func ends(at now: UnixTime) -> [Diagnostic] {
+        guard let configuration else { return [] }
+        return keyEnds(of: configuration, at: now) + Self.certificateEnds(of: configuration, at: now)
+    }
+
+    private func keyEnds(of configuration: Configuration, at now: UnixTime) -> [Diagnostic] {
+        var broken: Set<String> = []
+        let errors = configuration.apps.compactMap { app -> Diagnostic? in
+            guard let ring = rings[app.key] else { return nil }
+            let signing = AppSigning(app, version: ring.active?.id, end: ring.active?.retireAfter)
+            let problem = Self.printing(for: app.keyPlace.file) { signing.problem(at: now) }
+            guard let problem else { return nil }
+            broken.insert(app.key)
+            return Diagnostic(.error, at: app.keyPlace, problem)
+        }
+        let reports = RingReader { configuration.ringPlaces }.read().filter { !broken.contains($0.name) }
+        let warnings = reports.flatMap(\.ends).compactMap { end -> Diagnostic? in
+            guard let key = configuration.keys.first(where: { $0.name == end.ring }),
+                let warning = Self.printing(for: key.place.file, { end.warning(at: now) })
+            else { return nil }
+            return Diagnostic(.warning, at: key.place, warning)
+        }
+        return errors + warnings
+    }
+
+    /// Returns the result of `text`, whose commands name the configuration `file`.
+    private static func printing(for file: String, _ text: () -> String?) -> String? {
+        RemintCommand.$invocation.withValue(.init(config: file), operation: text)
+    }
+
+    private static func certificateEnds(of configuration: Configuration, at now: UnixTime) -> [Diagnostic] {
+        var found: [Diagnostic] = []
+        if let certificates = ClientCertificates(configuration), let end = certificates.end {
+            let place = configuration.kafka.properties.first { $0.name == "ssl.certificate.location" }?.place
+            if let place, let diagnostic = CertificateEnd("ssl.certificate.location", end).diagnostic(at: place, now) {
+                found.append(diagnostic)
+            }
+        }
+        if let admin = configuration.admin, let files = admin.certificate, let place = admin.place,
+            let loaded = try? ServerCertificate.load(files, named: "admin.tls", at: now),
+            let diagnostic = CertificateEnd("admin.tls.certificate", loaded.end).diagnostic(at: place, now)
+        {
+            found.append(diagnostic)
+        }
+        return found
+    }
+}
+
+/// The files that look-ups name, looked at before a worker starts. Those of secrets were when they were read.
+enum LookupFiles {
+    /// Returns the errors in the look-up files of `apps`, each file and place once.
+    static func diagnostics(for apps: [Configuration.App], source: ConfigurationSource) -> [Diagnostic] {
+        var seen: Set<FileLocation> = []
+        return apps.flatMap { $0.lookup?.files ?? [] }
+            .filter { $0.content == .certificates && seen.insert($0.place).inserted }
+            .compactMap { trouble($0, source) }
+    }
+
+    /// Returns the error of a file of certificates one of which cannot be used.
+    private static func trouble(_ file: Configuration.Lookup.File, _ source: ConfigurationSource) -> Diagnostic? {
+        switch source.file(file.path) {
+        case .refused(let reason): return Diagnostic(.error, at: file.place, "\(file.path) \(reason)")
+        case .contents(let text):
+            do throws(JOSEError) { _ = try Certificates.count(inPEM: text) } catch {
+                return Diagnostic(.error, at: file.place, "\(file.path) \(error.message)")
+            }
+            return nil
+        }
+    }
+}
+
+/// Settings that a worker can start with and that are hardly meant.
+enum DoubtfulSettings {
+    /// The properties of librdkafka that are secrets.
+    private static let secrets: Set<String> = [
+        "sasl.password", "sasl.oauthbearer.client.secret", "ssl.key.password", "ssl.key.pem", "ssl.keystore.password",
+    ]
+
+    /// Returns warnings about secrets in the configuration's own file, and about rings that no app uses.
+    static func diagnostics(of configuration: Configuration) -> [Diagnostic] {
+        let literal = configuration.kafka.properties.filter { $0.isLiteral && secrets.contains($0.name) }.map {
+            Diagnostic(
+                .warning, at: $0.place,
+                "kafka.properties \($0.name) is a secret in the configuration's file; move it to a file of mode 600 and write \($0.name)_file: PATH"
+            )
+        }
+        // A signer's configuration may have rings alone.
+        guard !configuration.apps.isEmpty else { return literal }
+        let unused = configuration.keys.filter { key in !configuration.apps.contains { $0.key == key.name } }.map {
+            Diagnostic(
+                .warning, at: $0.place, "keys.\($0.name) is the key of no app; name it in apps.*.key, or remove it")
+        }
+        return literal + unused
+    }
+}

@@ -52,7 +52,6 @@ public actor EmbeddedBroker {
         case leader(TopicPartition, Int32?)
         /// The broker refuses connections.
         case brokerDown(Int32)
-        /// The broker is back.
         case brokerUp(Int32)
         /// The broker answers after this many milliseconds.
         case brokerDelay(Int32, milliseconds: Int32)
@@ -68,7 +67,6 @@ public actor EmbeddedBroker {
 
     /// An error that answers a request.
     public enum ResponseError: Sendable, CaseIterable {
-        /// The connection drops.
         case connectionDropped
         case unknownTopicOrPartition, notLeader, requestTimedOut, messageTooLarge, topicAuthorizationFailed
         case groupAuthorizationFailed

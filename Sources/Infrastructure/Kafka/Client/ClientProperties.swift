@@ -47,9 +47,7 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
 
     /// The kind of a client.
     public enum ClientKind: Sendable {
-        /// A client that produces.
         case producer
-        /// A client that consumes.
         case consumer
     }
 
@@ -102,4 +100,10 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
         default: "does not take that value; correct it or remove it"
         }
     }
+}
+
+/// The library behind this module.
+public enum KafkaLibrary {
+    /// Its version, as the system has it.
+    public static var version: String { unsafe String(cString: rd_kafka_version_str()) }
 }

@@ -2,7 +2,7 @@ import CRdKafka
 
 /// The cluster's metadata of a topic.
 public struct TopicMetadata: Sendable, Equatable {
-    /// The topic's name.
+    /// The extension's name.
     public let name: String
     /// The number of its partitions; 0 if it does not exist.
     public let partitionCount: Int
@@ -22,7 +22,6 @@ public struct TopicMetadata: Sendable, Equatable {
         error = unsafe KafkaError(topic.err, in: "the topic \(name)")
     }
 
-    /// A topic that no broker knows.
     fileprivate init(unknown name: String) {
         self.name = name
         partitionCount = 0

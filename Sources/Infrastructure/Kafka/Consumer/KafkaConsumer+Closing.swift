@@ -1,6 +1,5 @@
 import CRdKafka
 
-/// The end of a consumer.
 extension KafkaConsumer {
     /// Leaves the group for good and frees the client, as `close(within:keepsPlace:)` does.
     ///

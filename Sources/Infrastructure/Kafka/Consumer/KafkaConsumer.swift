@@ -9,7 +9,6 @@ public import Logging
 public actor KafkaConsumer: KafkaClient {
     /// An event of a consumer.
     public enum Event: Sendable {
-        /// A record.
         case record(ConsumedRecord)
         /// Partitions come or go; always the last of the events returned together.
         case rebalance(Rebalance)

@@ -10,10 +10,9 @@ public struct ConsumerGroup: Sendable, Equatable {
         public let clientID: String
         /// The host that it connects from, as the broker writes it.
         public let host: String
-        /// The consumer's partitions.
+        /// The partitions it happens to; for an eager group, all.
         public let partitions: [TopicPartition]
 
-        /// A member with these parts.
         package init(id: String, clientID: String, host: String, partitions: [TopicPartition]) {
             self.id = id
             self.clientID = clientID
@@ -22,14 +21,13 @@ public struct ConsumerGroup: Sendable, Equatable {
         }
     }
 
-    /// The group's name.
+    /// The extension's name.
     public let name: String
     /// The group's state, as librdkafka writes it: `Stable`, `Empty`, `PreparingRebalance` and the like.
     public let state: String
     /// The group's members; empty for a group without any.
     public let members: [Member]
 
-    /// A group with these parts.
     package init(name: String, state: String, members: [Member]) {
         self.name = name
         self.state = state

@@ -8,7 +8,6 @@ package import WorkerConfiguration
 /// beside the checkpoint. The ledger itself changes while the job works. A key that could be read as several lines, or
 /// as another key, is written in hexadecimal digits behind an exclamation mark, which no subject key begins with.
 package final class LedgerInput {
-    /// The file.
     let path: String
     private let apps: [String: Configuration.App]
     private let handle: FileHandle

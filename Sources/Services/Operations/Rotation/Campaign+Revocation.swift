@@ -4,7 +4,6 @@ import WorkerConfiguration
 
 /// The plan of a revocation: the versions and campaigns that it concerns.
 package struct RevocationPlan: Sendable, Equatable {
-    /// The compromised version.
     package let leaked: String
     /// The version that signs instead; nil where there is none.
     package let successor: String?

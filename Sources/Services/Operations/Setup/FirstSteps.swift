@@ -4,7 +4,6 @@ import Keyring
 
 /// The commands that lead from a first configuration to a first token. Each runs as it is printed.
 package struct FirstSteps {
-    /// The user of the first token.
     private static let user = "u-42"
 
     /// The commands, in their order, with the purpose of each.
@@ -52,7 +51,6 @@ package struct FirstSteps {
         return "\(RemintCommand("tail", "--from", "beginning", "--count", "1"))"
     }
 
-    /// Returns the request of a token for a user.
     private static func request(
         _ configuration: StarterConfiguration, _ adapter: any Adapter
     ) -> (String, String) {

@@ -4,30 +4,24 @@ import WorkerConfiguration
 
 /// A first configuration: an app with its key ring, the brokers and, where it is asked for, the gateway.
 package struct StarterConfiguration: Sendable {
-    /// The address of the gateway.
     package static let gatewayAddress = "127.0.0.1:8080"
     /// The address of the worker's admin server, and of the gateway's metrics.
     private static let (adminAddress, metricsAddress) = ("127.0.0.1:9464", "127.0.0.1:9465")
 
-    /// The name of the adapter.
     package let adapter: String
     /// The vendor's own spelling.
     package let vendor: String
     /// The app's name, which is also the name of its key ring.
     package let app: String
-    /// The values of the adapter's settings.
     package let settings: [(key: SettingKey, value: String)]
-    /// The brokers, as the configuration names them.
     package let brokers: String
     /// Whether brokers on other machines are called without TLS.
     package let isPlaintext: Bool
     /// The hash of the gateway's API key; nil for a configuration without a gateway.
     package let backend: String?
 
-    /// Whether the broker runs in the worker.
     package var isEmbedded: Bool { Configuration.Kafka.isEmbedded(brokers) }
 
-    /// The configuration's text.
     package var text: String {
         (head + kafka + ring + application + admin + gateway).map { $0 + "\n" }.joined()
     }
@@ -126,5 +120,43 @@ package struct StarterConfiguration: Sendable {
         var json = JSONWriter()
         json.string(text)
         return String(decoding: json.bytes, as: UTF8.self)
+    }
+}
+
+/// The text of a configuration to which entries are added. All other lines stay as they are.
+struct ConfigurationText {
+    private var lines: [String]
+
+    /// The configuration `text`.
+    init(_ text: String) {
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    var text: String { lines.joined(separator: "\n") }
+
+    /// Adds `entry`, which is indented by two spaces, at the end of the section `name`.
+    ///
+    /// - Returns: whether there is a section that can be added to: its name in a line of its own, and its entries below.
+    mutating func add(_ entry: [String], to name: String) -> Bool {
+        guard let start = lines.firstIndex(where: { Self.names($0, name) }) else { return false }
+        let after = lines[(start + 1)...].firstIndex { !Self.isBlank($0) && !$0.hasPrefix(" ") } ?? lines.endIndex
+        guard let first = lines[start..<after].dropFirst().first(where: { !Self.isBlank($0) }),
+            let last = lines[start..<after].lastIndex(where: { !Self.isBlank($0) })
+        else { return false }
+        let indentation = first.prefix { $0 == " " }.count
+        guard indentation >= 2 else { return false }
+        let space = String(repeating: " ", count: indentation - 2)
+        lines.insert(contentsOf: entry.map { space + $0 }, at: last + 1)
+        return true
+    }
+
+    private static func names(_ line: String, _ section: String) -> Bool {
+        guard line.hasPrefix(section + ":") else { return false }
+        return isBlank(String(line.dropFirst(section.count + 1)))
+    }
+
+    /// Whether the line has nothing but spaces and a comment.
+    private static func isBlank(_ line: String) -> Bool {
+        line.first { $0 != " " && $0 != "\t" && $0 != "\r" }.map { $0 == "#" } ?? true
     }
 }

@@ -6,15 +6,11 @@ package struct TopicPlan: Sendable, Equatable {
     package struct Change: Sendable, Equatable {
         /// `partitions`, `replication`, or the name of a setting.
         package let what: String
-        /// The actual value.
         package let actual: String
-        /// The wanted value.
         package let wanted: String
     }
 
-    /// A topic and the steps that it needs.
     package struct Entry: Sendable, Equatable {
-        /// The topic as it should be.
         package let wanted: WantedTopic
         /// The actual topic; nil where it is missing.
         package let actual: ActualTopic?
@@ -135,5 +131,55 @@ package struct TopicPlan: Sendable, Equatable {
                     "\(recordSize)=\(size): the largest events are no dead letters byte for byte; set it to \(largestEvent)"
             )
         ]
+    }
+}
+
+/// The findings about a topic's replicas, whatever the operator asked for.
+enum ReplicationRules {
+    static let minimumInSync = "min.insync.replicas"
+
+    static func findings(_ topic: ActualTopic) -> [TopicFinding] {
+        let copies = topic.replication
+        guard copies > 0 else { return [] }
+        let minimum = topic.settings[minimumInSync].flatMap { Int($0) } ?? 1
+        if copies < minimum {
+            return [
+                TopicFinding(
+                    severity: .error,
+                    message:
+                        "\(copies.of("copy is", "copies are")) fewer than \(minimumInSync)=\(minimum): nothing can be written; add copies or lower it"
+                )
+            ]
+        }
+        if copies == 1 {
+            return [
+                TopicFinding(
+                    severity: .warning, message: "one copy: what a broker's disk loses is lost; give it three copies")
+            ]
+        }
+        if copies == minimum {
+            return [
+                TopicFinding(
+                    severity: .warning,
+                    message:
+                        "\(copies.of("copy", "copies")) and \(minimumInSync)=\(minimum): nothing can be written while one broker is away; lower it or add a copy"
+                )
+            ]
+        }
+        return []
+    }
+}
+
+package struct ActualTopic: Sendable, Equatable {
+    package var partitions: Int
+    /// The number of replicas of the partition with the fewest; 0 where it is unknown.
+    package var replication: Int
+    /// The settings in force for the topic, its own and the cluster's.
+    package var settings: [String: String]
+
+    package init(partitions: Int, replication: Int, settings: [String: String]) {
+        self.partitions = partitions
+        self.replication = replication
+        self.settings = settings
     }
 }
