@@ -85,7 +85,7 @@ package struct AppSigning: Sendable, Equatable {
     package func problem(at now: UnixTime) -> String? {
         guard let version else {
             return
-                "the app \(app) cannot sign: the key ring \(ring) has no active version; promote one: \(RemintCommand("keys promote", ring: ring, "--now", "ID"))"
+                "the app \(app) cannot sign: the key ring \(ring) has no active version; promote one: \(RemintCommand("rotate promote", ring: ring, "--key-version", "ID", "--now"))"
         }
         // The same comparison as for each token.
         guard let end, end < now.advanced(bySeconds: shortestLife) else { return nil }

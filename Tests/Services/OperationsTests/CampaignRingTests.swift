@@ -98,7 +98,6 @@ import WorkerTestSupport
         try shop.setMode(0o644, of: "imp")
         let commands: [() throws -> Void] = [
             { _ = try shop.ring.promote("imp", isForced: true) },
-            { _ = try shop.ring.revoke("a", promoting: "imp") },
             { _ = try shop.campaign.prepare("imp", why: nil) },
             { _ = try shop.campaign.revoke(try shop.campaign.revocation(of: "a", promoting: "imp"), why: nil) },
         ]
@@ -125,7 +124,6 @@ import WorkerTestSupport
         let shop = try Shop(retireAfter: Self.time.advanced(bySeconds: 60))
         let commands: [() throws -> Void] = [
             { _ = try shop.ring.promote("imp", isForced: true) },
-            { _ = try shop.ring.revoke("a", promoting: "imp") },
             { _ = try shop.campaign.prepare("imp", why: nil) },
             { _ = try shop.campaign.revoke(try shop.campaign.revocation(of: "a", promoting: "imp"), why: nil) },
         ]

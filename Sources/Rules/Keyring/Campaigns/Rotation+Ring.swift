@@ -121,14 +121,13 @@ extension Rotation {
             case .promote: RemintCommand("rotate abort").description
             case .retire where version == to: kind == .revocation ? next : RemintCommand("rotate abort").description
             case .retire: RemintCommand("rotate retire").description
-            case .revoke: RemintCommand("rotate revoke", "--key-version", version).description
             }
         throw RotationError(
             "the ring has an open campaign, \(id) from \(from) to \(to) (\(phase.rawValue)); use: \(remedy)")
     }
 
-    /// A change that `remint keys` makes.
-    package enum RingChange: Sendable { case promote, retire, revoke }
+    /// A change of the ring outside of a campaign.
+    package enum RingChange: Sendable { case promote, retire }
 }
 
 extension KeyRingListing {

@@ -168,9 +168,10 @@ package struct Campaign {
 
     private func unsigned(_ listing: KeyRingListing) -> RotationError {
         let usable = listing.versions.first { $0.state == .prepared } ?? listing.versions.first { $0.state == .passive }
-        let remedy = usable.map { "first: \(RemintCommand("keys promote", "--now", $0.id))" }
+        func promotion(_ id: String) -> RemintCommand { RemintCommand("rotate promote", "--key-version", id, "--now") }
+        let remedy = usable.map { "first: \(promotion($0.id))" }
         return RotationError(
-            "\(ring.ring.name) has no active version to rotate from; \(remedy ?? "generate or import a version ID, then: \(RemintCommand("keys promote", "--now", "ID"))")"
+            "\(ring.ring.name) has no active version to rotate from; \(remedy ?? "generate or import a version ID, then: \(promotion("ID"))")"
         )
     }
 

@@ -15,9 +15,8 @@ final class CampaignSequence {
     enum Command {
         case generate(String?)
         case importKey(Int, String)
-        case keysPromote(String, isForced: Bool)
-        case keysRetire(String, isForced: Bool)
-        case keysRevoke(String, promoting: String?)
+        case promoteVersion(String, isForced: Bool)
+        case retireVersion(String, isForced: Bool)
         case keysRemove(String, isForced: Bool)
         case prepare(String?)
         case promote(isForced: Bool)

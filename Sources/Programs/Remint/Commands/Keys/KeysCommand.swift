@@ -3,7 +3,7 @@ import ArgumentParser
 /// `remint keys`: a key ring's content and changes.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "Makes, imports and lists keys, and changes their states.",
+        commandName: "keys", abstract: "Makes, imports, lists and removes keys.",
         discussion: .help(
             """
             A version of a key has one of these states:
@@ -14,7 +14,7 @@ struct KeysCommand: AsyncParsableCommand {
               retired     out of use
               revoked     compromised, and out of use
 
-            Workers apply a change within a second. Only one operator can change a ring at a time. Each command writes a
+            remint rotate changes the states. Workers apply a change within a second. Only one operator can change a ring at a time. Each command writes a
             change to the ring's audit.log before it makes the change.
             """,
             examples: """
@@ -22,7 +22,6 @@ struct KeysCommand: AsyncParsableCommand {
                 remint keys generate --config remint.yaml --key shop
                 """),
         subcommands: [
-            KeysGenerate.self, KeysImport.self, KeysList.self, KeysPromote.self, KeysRetire.self, KeysRevoke.self,
-            KeysRemove.self, KeysJWKS.self,
+            KeysGenerate.self, KeysImport.self, KeysList.self, KeysRemove.self, KeysJWKS.self,
         ])
 }

@@ -98,7 +98,7 @@ extension RingInUse {
         printSteps(title(version.state, at: vendor, isImported: isImported), handover.beforePromotion)
         if version.state == .prepared {
             Terminal.print(
-                "Then: \(RemintCommand("keys promote", version.id)), or a whole campaign: \(RemintCommand("rotate prepare", "--key-version", version.id))"
+                "Then: \(RemintCommand("rotate prepare", "--key-version", version.id))"
             )
         }
     }

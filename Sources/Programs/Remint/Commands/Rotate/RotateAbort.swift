@@ -27,7 +27,7 @@ struct RotateAbort: ParsableCommand, KeyRingCommand {
         ring.warnOfLeftKey(of: rotation.to)
         if hadSigned {
             Terminal.print(
-                "Leave \(rotation.to) at the vendor until its tokens have expired: \(RemintCommand("keys retire", rotation.to))"
+                "Leave \(rotation.to) at the vendor until its tokens have expired: \(RemintCommand("rotate retire", "--key-version", rotation.to))"
             )
         }
     }

@@ -22,14 +22,17 @@ struct RotateRetire: AsyncParsableCommand, KeyRingCommand {
               - an event of that moment has no outcome
 
             A device may still hold a token that was replaced, because the ledger has only the newest token of each
-            user.
+            user. With --key-version, the command retires another passive version, which is part of no open campaign.
             """,
             examples: """
                 remint rotate retire --config remint.yaml --key shop
                 remint rotate retire --config remint.yaml --key shop --force
+                remint rotate retire --config remint.yaml --key shop --key-version 2026-11
                 """))
 
     @OptionGroup var ring: KeyRingOptions
+    @Option(name: .customLong("key-version"), help: "A version to retire that is part of no open campaign.")
+    var version: String?
     @Flag(help: "Retire even if live tokens remain. The audit log records this option.") var force = false
     @OptionGroup var clock: ClockToleranceOption
     @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
@@ -37,6 +40,7 @@ struct RotateRetire: AsyncParsableCommand, KeyRingCommand {
 
     func run() async throws {
         let ring = try ring.load()
+        if let version { return try await retire(version, ring) }
         let campaign = Campaign(ring: ring)
         let rotation = try campaign.derived()
         var check = rotation
@@ -56,5 +60,22 @@ struct RotateRetire: AsyncParsableCommand, KeyRingCommand {
         ring.printSteps(
             "At \(ring.apps.first?.adapter.vendor ?? "the vendor"):", ring.handover?.afterRetirement ?? [])
         if force { try ring.requireRevokedEverywhere() }
+    }
+
+    private func retire(_ version: String, _ ring: RingInUse) async throws {
+        try ring.requireNoPart(of: [version], in: .retire)
+        let next = RemintCommand("rotate retire", "--key-version", version)
+        if !force {
+            try await ring.requireNoLiveToken(
+                of: [version], instead: brokers, tolerating: clock.tolerance, next: next)
+        }
+        let again = RemintCommand(
+            "rotate retire", arguments: ["--key-version", version] + (force ? ["--force"] : []))
+        let changed = try ring.reporting(next: again) { try ring.retire(version, isForced: force) }
+        Terminal.print("\(ring.ring.name): \(version) \(changed ? "is retired" : "was retired already")")
+        ring.warnOfLeftKey(of: version)
+        guard changed else { return }
+        ring.printSteps(
+            "At \(ring.apps.first?.adapter.vendor ?? "the vendor"):", ring.handover?.afterRetirement ?? [])
     }
 }
