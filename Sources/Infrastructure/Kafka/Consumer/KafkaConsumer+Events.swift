@@ -4,6 +4,41 @@ import Synchronization
 
 /// The reading of a consumer's queue.
 extension KafkaConsumer {
+    /// Reads `starts`, each until `each` wants no more of its partition, or the partition ends: for a consumer that was made to read
+    /// none yet.
+    ///
+    /// - Parameters:
+    ///   - limit: the longest time for all of them.
+    ///   - passesBatches: whether a partition is done at a record batch that cannot be unpacked, in place of an error.
+    ///   - each: called with each record; returns whether more of its partition is wanted.
+    /// - Throws: `KafkaError`; with the name of a partition where not everything came within `limit`, and where the task is canceled.
+    public nonisolated func scan(
+        _ starts: [PartitionOffset], within limit: Duration, passesBatches: Bool = false,
+        _ each: (ConsumedRecord) -> Bool
+    ) async throws(KafkaError) {
+        let end = ContinuousClock.now + limit
+        try await read(starts)
+        var open = Set(starts.map(\.partition))
+        while let first = open.first {
+            guard .now < end, !Task.isCancelled else { throw .overdue("reading \(first), one of \(open.count) unread") }
+            for event in await events(limit: 500, within: .milliseconds(200)) {
+                switch event {
+                case .record(let record):
+                    let partition = TopicPartition(record.position)
+                    if open.contains(partition), !each(record) { open.remove(partition) }
+                case .endOfPartition(let partition, _): open.remove(partition)
+                case .rebalance: break
+                case .error(let error):
+                    if passesBatches, let batch = error.batch {
+                        open.remove(TopicPartition(batch))
+                    } else if error.endsReading {
+                        throw error
+                    }
+                }
+            }
+        }
+    }
+
     func drain(_ queue: EventQueue, _ limit: Int) -> [Event] {
         var events = releaseHeld(limit: limit)
         var bytes = 0

@@ -131,15 +131,14 @@ package struct TopicReader {
 
     /// Returns the time of the record at `place`, committed or not; nil where none arrives.
     private func beginning(at place: PartitionOffset) async throws -> UnixTime? {
-        let reading = try KafkaConsumer(properties.readingUncommitted, reading: [place], logger: logger)
+        let reading = try KafkaConsumer(properties.readingUncommitted, reading: [], logger: logger)
         return await reading.whileOpen(closingWithin: Self.closing) { consumer in
-            let end = ContinuousClock.now + .seconds(3)
-            while .now < end, !Task.isCancelled {
-                for event in await consumer.events(limit: 1, within: .seconds(1)) {
-                    if case .record(let record) = event { return record.timestamp.map(UnixTime.init(milliseconds:)) }
-                }
+            var time: UnixTime?
+            try? await consumer.scan([place], within: .seconds(3)) { record in
+                time = record.timestamp.map(UnixTime.init(milliseconds:))
+                return false
             }
-            return nil
+            return time
         }
     }
 

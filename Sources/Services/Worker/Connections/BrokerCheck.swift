@@ -61,30 +61,9 @@ struct BrokerCheck {
                 ends.append(PartitionOffset(partition, offset: bounds.upperBound))
             }
             guard isRead else { return "\(ends.count.of("partition")); only a record shows whether it may be written" }
-            try await Self.read(ends, reader, until: end)
+            _ = try await reader.metadata(of: name, within: max(.zero, end - .now))
+            try await reader.scan(ends, within: max(.zero, end - .now)) { _ in false }
             return "\(ends.count.of("partition")), and it may be read\(doubts)"
-        }
-    }
-
-    /// Reads from `ends` on until every partition has reported its end, or has given a record.
-    private static func read(
-        _ ends: [PartitionOffset], _ reader: KafkaConsumer, until limit: ContinuousClock.Instant
-    ) async throws(KafkaError) {
-        _ = try await reader.metadata(of: ends.first?.partition.topic ?? "", within: max(.zero, limit - .now))
-        try await reader.read(ends)
-        var open = Set(ends.map(\.partition))
-        while !open.isEmpty {
-            guard .now < limit, !Task.isCancelled else {
-                throw .overdue("reading \(open.count) of \(ends.count.of("partition"))")
-            }
-            for event in await reader.events(limit: 100, within: .milliseconds(200)) {
-                switch event {
-                case .record(let record): open.remove(TopicPartition(record.position))
-                case .endOfPartition(let partition, _): open.remove(partition)
-                case .error(let error): if error.endsReading { throw error }
-                case .rebalance: break
-                }
-            }
         }
     }
 
