@@ -13,13 +13,6 @@ extension Rotation {
             throw disagreement("the ring has no version \(from); \(Self.startOver)")
         }
         if kind == .revocation { return try derivedRevocation(old, signer) }
-        if old == .revoked, isOfOldForm {
-            // Before campaigns had kinds, a revocation's file was a rotation's.
-            var revocation = self
-            revocation.kind = .revocation
-            if phase == .canary { revocation.phase = .waves }
-            return try revocation.derivedRevocation(old, signer)
-        }
         if old == .revoked {
             throw disagreement("\(from) is revoked; re-issue its tokens: \(revocation(of: from, in: listing))")
         }

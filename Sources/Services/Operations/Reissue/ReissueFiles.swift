@@ -48,21 +48,6 @@ package struct ReissueFiles {
         try DurableWrite(path: state, mode: 0o600, on: disk).write(SecretBytes(copying: progress.json))
     }
 
-    /// Takes over the files of `other`, for a job that goes on under another name. The checkpoint comes last: until it
-    /// is there, the job still belongs to `other`.
-    ///
-    /// - Throws: `KeyRingError`, or the file system's error.
-    func takeOver(_ other: ReissueFiles, with progress: ReissueProgress) throws {
-        for (old, new) in [(other.subjects, subjects), (other.rejects, rejects)] {
-            guard access(old, F_OK) == 0 else { continue }
-            guard try disk.run(.place, on: new, { rename(old, new) }) == 0 else {
-                throw InputUnreadable(path: old, reason: "it cannot be renamed: \(String(cString: strerror(errno)))")
-            }
-        }
-        try save(progress)
-        _ = try disk.run(.remove, on: other.state) { unlink(other.state) }
-    }
-
     /// Opens the file of rejected rows, cut to the length in the checkpoint. A missing file is created, for its owner
     /// alone. A link is not followed: an account that may write to the folder could have the job cut any of its files.
     ///
@@ -175,16 +160,6 @@ package struct ReissueProgress: Sendable, Equatable {
         self.input = input
         self.campaign = campaign
         self.round = round
-    }
-
-    /// Returns the job of a campaign from before checkpoints named campaigns, as the job of `campaign`.
-    package func adopted(by campaign: String) -> ReissueProgress {
-        var progress = ReissueProgress(job: job, input: input, campaign: campaign, round: round)
-        (progress.rows, progress.sent, progress.rejected) = (rows, sent, rejected)
-        (progress.rejectsLength, progress.sendingRows, progress.isFinished) = (rejectsLength, sendingRows, isFinished)
-        progress.sendingSince = sendingSince
-        progress.total = total
-        return progress
     }
 
     /// Notes that the rows up to `row` are about to be delivered at `time`. Rows that are in doubt already keep their

@@ -169,7 +169,7 @@ extension Campaign {
         _ plan: RevocationPlan, _ successor: String, _ why: String?, _ editor: borrowing KeyRingEditor
     ) throws -> Rotation {
         if let open = try loadIfAny(), !open.phase.isOver, open.kind == .revocation, open.from == plan.leaked,
-            open.to == successor, !open.isOfOldForm
+            open.to == successor
         {
             return open
         }

@@ -52,10 +52,6 @@ package struct Campaign {
         var rotation = before
         try step(&editor, &rotation)
         if rotation.pause != before.pause { rotation.datePause(ring.now()) }
-        if before.isOfOldForm {
-            try adoptFiles(of: before)
-            rotation = rotation.inNewForm
-        }
         if rotation != before { try save(rotation, action, detail, editor) }
         if rotation.phase.isOver { removeOldLists() }
         return rotation
@@ -104,17 +100,6 @@ package struct Campaign {
         return progress
     }
 
-    /// Renames the checkpoint of a campaign from before campaigns had ids. Before the re-issue, the existing one
-    /// belongs to another campaign.
-    private func adoptFiles(of rotation: Rotation) throws {
-        let old = ReissueFiles(state: ring.directory.checkpoint(of: rotation.to), on: ring.directory.disk)
-        let new = files(of: rotation)
-        guard [.canary, .waves].contains(rotation.phase), try new.load() == nil, let progress = try old.load(),
-            progress.input == "ledger of \(rotation.from)", progress.campaign == nil, !progress.isFinished
-        else { return }
-        try new.takeOver(old, with: progress.adopted(by: rotation.id))
-    }
-
     // MARK: The steps that operators make
 
     /// Begins a campaign, or returns the one that was prepared.
@@ -151,7 +136,7 @@ package struct Campaign {
         let now = ring.now()
         let rotation = Rotation(
             id: Self.freshID(), from: active.id, to: version ?? editor.listing.freshID(at: now), at: now,
-            by: AuditLog.account, why: why, isOfOwnKey: false)
+            by: AuditLog.account, why: why)
         try begin(rotation, "rotate prepare", detail: "kind rotation\(ended)", editor)
         return rotation
     }
@@ -325,8 +310,6 @@ package struct Campaign {
     func removeOldListsLocked() {
         let folder = ring.directory.path
         guard let rotation = try? load(), let listing = try? ring.directory.readListing() else { return }
-        // A campaign from before campaigns had ids may still take over a list of another name.
-        guard !rotation.isOfOldForm || rotation.phase.isOver else { return }
         let kept = rotation.phase.isOver ? nil : files(of: rotation).subjects
         for name in ScratchFile.names(in: folder) where name.hasPrefix(Self.start) && name.hasSuffix(Self.end) {
             let path = "\(folder)/\(name)"

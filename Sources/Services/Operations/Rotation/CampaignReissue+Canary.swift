@@ -101,12 +101,12 @@ extension CampaignReissue {
     /// - Throws: `CampaignStopped` where an app's canary did not pass: a canary of everybody proves nothing.
     private func continueWithoutCanary(_ rotation: Rotation, _ apps: OpenApps) throws -> Bool {
         guard apps.failed.isEmpty else {
-            let others = rotation.passedApps?.isEmpty == false ? ", although the canary of the other apps passed" : ""
+            let others = rotation.passedApps.isEmpty ? "" : ", although the canary of the other apps passed"
             let names = apps.failed.joined(separator: " and ")
             throw try stop(
                 rotation, "no canary of the app \(names) passed, and no user is left who was in none\(others)")
         }
-        if rotation.canaryCount > 0, rotation.passedApps?.isEmpty == true {
+        if rotation.canaryCount > 0, rotation.passedApps.isEmpty {
             throw try stop(rotation, "no canary passed, and no user is left who was in none")
         }
         let detail = "no user is left for a canary"

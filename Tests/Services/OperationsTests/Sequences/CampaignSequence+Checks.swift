@@ -168,10 +168,8 @@ extension CampaignSequence {
             guard before.open == nil || after.state(of: rotation.from) == .active else {
                 throw Violation("\(rotation.from) does not sign after the abort")
             }
-            guard before.open != nil, before.state(of: rotation.to) == .prepared, let own = rotation.isOfOwnKey else {
-                break
-            }
-            guard after.state(of: rotation.to) == (own ? .retired : .prepared) else {
+            guard before.open != nil, before.state(of: rotation.to) == .prepared else { break }
+            guard after.state(of: rotation.to) == (rotation.isOfOwnKey ? .retired : .prepared) else {
                 throw Violation("the abort left \(rotation.to) in another state than it had before the campaign")
             }
         case .promote:
