@@ -106,7 +106,11 @@ import Testing
         #expect(rotation.canaryCount == 2)
     }
 
-    @Test(arguments: ["", "{}", "[]", #"{"id":"c","kind":"rotation","from":"a","to":"b","phase":"over","begun":"2026-11-01T00:00:00Z"}"#])
+    @Test(arguments: [
+        "", "{}", "[]",
+        #"{"id":"c","kind":"rotation","from":"a","to":"b","phase":"over","begun":"2026-11-01T00:00:00Z"}"#,
+        #"{"from":"a","to":"b","phase":"waves","begun":"2026-11-01T00:00:00Z"}"#,
+    ])
     func `a string that is no campaign is refused`(_ text: String) { #expect(Rotation(Array(text.utf8)) == nil) }
 
     private static func rotation(in phase: Rotation.Phase) throws -> Rotation {

@@ -1,20 +1,18 @@
 import CRdKafka
 import Glibc
-public import Logging
+package import Logging
 import Synchronization
 
 /// A token of SASL/OAUTHBEARER (RFC 7628). No description of it contains its text.
-public struct BearerToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+package struct BearerToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// An extension that a broker requires beside the token, such as Confluent's `logicalCluster`.
-    public struct Extension: Sendable, Hashable {
-        /// The extension's name.
-        public let name: String
-        /// The extension's value.
-        public let value: String
+    package struct Extension: Sendable, Hashable {
+        package let name: String
+        package let value: String
 
         /// - Throws: `KafkaError` where the name does not consist of letters alone, or is `auth`, or the value has
         ///   invisible characters (RFC 7628, section 3.1).
-        public init(_ name: String, _ value: String) throws(KafkaError) {
+        package init(_ name: String, _ value: String) throws(KafkaError) {
             let isName =
                 !name.isEmpty && name.utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) }
             guard isName, name != "auth", value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
@@ -28,17 +26,16 @@ public struct BearerToken: Sendable, CustomStringConvertible, CustomDebugStringC
     }
 
     /// The token that the broker gets.
-    public let text: String
+    package let text: String
     /// The end of its life, in milliseconds since 1970.
-    public let expiry: Int64
+    package let expiry: Int64
     /// The principal of the token, as far as the client knows it.
-    public let principal: String
-    /// The extensions sent with the token.
-    public let extensions: [Extension]
+    package let principal: String
+    package let extensions: [Extension]
 
     /// - Throws: `KafkaError` if the text has other than visible characters: librdkafka refuses it, and repeats it in
     ///   its error.
-    public init(
+    package init(
         _ text: String, expiry: Int64, principal: String, extensions: [Extension] = []
     ) throws(KafkaError) {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -51,11 +48,10 @@ public struct BearerToken: Sendable, CustomStringConvertible, CustomDebugStringC
     }
 
     /// A stand-in: the token is a secret.
-    public var description: String { "a token of OAUTHBEARER" }
-    /// The same stand-in.
-    public var debugDescription: String { description }
+    package var description: String { "a token of OAUTHBEARER" }
+    package var debugDescription: String { description }
     /// Nothing: a dump or a mirror shows no member.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
 /// The source of SASL/OAUTHBEARER tokens for the clients of this process. All clients with the same token source share
@@ -63,7 +59,7 @@ public struct BearerToken: Sendable, CustomStringConvertible, CustomDebugStringC
 ///
 /// A task runs from the arrival of the first client to the departure of the last one. It gets tokens in good time and
 /// hands them out. librdkafka asks through a queue of its own, never by a callback.
-public final class BearerTokenProvider: Sendable {
+package final class BearerTokenProvider: Sendable {
     private struct State {
         var clients: [ObjectIdentifier: BearerClient] = [:]
         var token: BearerToken?
@@ -71,21 +67,21 @@ public final class BearerTokenProvider: Sendable {
     }
 
     /// Signaled when a client asks for a token.
-    public let wakeup = Wakeup()
+    package let wakeup = Wakeup()
     private let supply: @Sendable (BearerTokenProvider, Logger) async -> Void
     private let state = Mutex(State())
 
     /// - Parameter supply: supplies the provider until its task is canceled; the logger is the first client's.
-    public init(supply: @escaping @Sendable (BearerTokenProvider, Logger) async -> Void) { self.supply = supply }
+    package init(supply: @escaping @Sendable (BearerTokenProvider, Logger) async -> Void) { self.supply = supply }
 
     /// The token that was handed out last; nil before the first.
-    public var token: BearerToken? { state.withLock { $0.token } }
+    package var token: BearerToken? { state.withLock { $0.token } }
 
     /// Gives `token` to every present client, and to each that joins later.
     ///
     /// - Returns: The number of clients that accepted it; none accepts an expired one.
     @discardableResult
-    public func hand(_ token: BearerToken) -> Int {
+    package func hand(_ token: BearerToken) -> Int {
         let clients = state.withLock { state in
             state.token = token
             return Array(state.clients.values)
@@ -95,11 +91,11 @@ public final class BearerTokenProvider: Sendable {
 
     /// Answers the waiting clients that there is no token, for a reason without a secret in it. Each reports it as an
     /// error, and asks again after ten seconds.
-    public func refuse(_ reason: String) { for client in clients { client.refuse(reason) } }
+    package func refuse(_ reason: String) { for client in clients { client.refuse(reason) } }
 
     /// Takes the clients' requests off their queues, so that the next one signals `wakeup`. `hand` and `refuse` answer
     /// them.
-    public func readQuestions() { for client in clients { client.readQuestions() } }
+    package func readQuestions() { for client in clients { client.readQuestions() } }
 
     private var clients: [BearerClient] { state.withLock { Array($0.clients.values) } }
 

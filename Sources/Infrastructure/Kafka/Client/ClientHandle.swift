@@ -228,7 +228,7 @@ enum LibraryLog {
 }
 
 /// A client of the brokers, which its owner must close.
-public protocol KafkaClient: Sendable {
+package protocol KafkaClient: Sendable {
     /// Closes the client. No other call may follow.
     ///
     /// - Returns: False if that took longer than `limit`; then it continues in the background.
@@ -242,7 +242,7 @@ extension KafkaClient {
     /// - Parameter limit: The longest time for closing. After an error it is a second at most: nobody needs what the client
     ///   still holds, and the brokers may be the error's cause.
     /// - Throws: The error of `work`.
-    public func whileOpen<Result, Failure: Error>(
+    package func whileOpen<Result, Failure: Error>(
         closingWithin limit: Duration = .seconds(1), _ work: (Self) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         let result: Result

@@ -49,7 +49,7 @@ private func signalWakeup(_ client: OpaquePointer?, _ context: UnsafeMutableRawP
 /// share one, so that a single task serves them all.
 ///
 /// Signals do not add up, and a waiter may wake without a reason: it checks again and waits again.
-public final class Wakeup: Sendable {
+package final class Wakeup: Sendable {
     private struct State {
         var isSignalled = false
         var waiter: CheckedContinuation<Void, Never>?
@@ -61,10 +61,10 @@ public final class Wakeup: Sendable {
     private let state = Mutex(State())
 
     /// A wake-up without a signal.
-    public init() {}
+    package init() {}
 
     /// Wakes the waiter, or the next one.
-    public func signal() {
+    package func signal() {
         let waiter = state.withLock { state in
             state.isSignalled = state.waiter == nil
             defer { state.waiter = nil }
@@ -75,7 +75,7 @@ public final class Wakeup: Sendable {
 
     /// Waits for a signal, for `limit` or for the task's cancellation, whichever is first. A second waiter sends the
     /// first one away.
-    public func wait(atMost limit: Duration) async {
+    package func wait(atMost limit: Duration) async {
         let milliseconds = Int(limit.kafkaMilliseconds)
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in

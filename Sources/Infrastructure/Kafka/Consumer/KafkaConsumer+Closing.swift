@@ -5,14 +5,14 @@ extension KafkaConsumer {
     ///
     /// - Returns: false where that took longer than `limit`.
     @discardableResult
-    public func close(within limit: Duration) async -> Bool { await close(within: limit, keepsPlace: false) }
+    package func close(within limit: Duration) async -> Bool { await close(within: limit, keepsPlace: false) }
 
     /// Leaves the group and frees the client. Nothing else may be called afterwards.
     ///
     /// - Parameter keepsPlace: Whether a static member's partitions wait for its successor. Others get them otherwise.
     /// - Returns: false where that took longer than `limit`; it goes on in the background and must not be waited for.
     @discardableResult
-    public func close(within limit: Duration, keepsPlace: Bool) async -> Bool {
+    package func close(within limit: Duration, keepsPlace: Bool) async -> Bool {
         let client = client, owesAnswer = owesAnswer, givesUpPlace = isStatic && !keepsPlace
         guard let queue else {
             // In line behind the first call.
@@ -81,7 +81,7 @@ extension KafkaConsumer {
     private static let placeLimit = Duration.seconds(2)
 
     /// Whether the group's coordinator has accepted this consumer.
-    public var isMember: Bool { unsafe queue == nil ? false : Self.isMember(client.pointer) }
+    package var isMember: Bool { unsafe queue == nil ? false : Self.isMember(client.pointer) }
 
     private static func isMember(_ pointer: OpaquePointer) -> Bool {
         guard let member = unsafe rd_kafka_memberid(pointer) else { return false }

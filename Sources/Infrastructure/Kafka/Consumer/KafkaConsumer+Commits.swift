@@ -6,7 +6,7 @@ extension KafkaConsumer {
     ///
     /// - Throws: `KafkaError`; with `.rebalanceInProgress`, `.illegalGeneration` or `.unknownMemberID` the partitions are
     ///   about to be someone else's.
-    public func commit(_ offsets: [PartitionOffset]) async throws(KafkaError) {
+    package func commit(_ offsets: [PartitionOffset]) async throws(KafkaError) {
         guard !offsets.isEmpty else { return }
         try unsafe await client.blockingThrowing { (client) throws(KafkaError) in
             let list = PartitionList(offsets)
@@ -24,7 +24,7 @@ extension KafkaConsumer {
     /// for the partitions that this one gave up.
     ///
     /// - Throws: `KafkaError`, as `commit` does.
-    public func commitAssigned(_ offsets: [PartitionOffset]) async throws(KafkaError) {
+    package func commitAssigned(_ offsets: [PartitionOffset]) async throws(KafkaError) {
         guard !isAssignmentLost else { return }
         try await commit(offsets.filter { assignment.contains($0.partition) })
     }
@@ -33,7 +33,7 @@ extension KafkaConsumer {
     ///
     /// - Throws: `KafkaError` with `.unknownMemberID` before the group was joined: a broker takes offsets of no member
     ///   unchecked, and nothing would stop a zombie.
-    public func groupMetadata() throws(KafkaError) -> ConsumerGroupMetadata {
+    package func groupMetadata() throws(KafkaError) -> ConsumerGroupMetadata {
         guard queue != nil else { throw .clientIsClosed }
         guard let member = unsafe rd_kafka_memberid(client.pointer) else { throw .isNoMember }
         defer { unsafe rd_kafka_mem_free(client.pointer, member) }
@@ -47,7 +47,7 @@ extension KafkaConsumer {
     /// Returns the group's metadata, as `groupMetadata()` does, for a transaction that commits `offsets`.
     ///
     /// - Throws: `KafkaError`; with `.assignmentLost` or `.unknownPartition` where they are not this member's to commit.
-    public func groupMetadata(committing offsets: [PartitionOffset]) throws(KafkaError) -> ConsumerGroupMetadata {
+    package func groupMetadata(committing offsets: [PartitionOffset]) throws(KafkaError) -> ConsumerGroupMetadata {
         guard !isAssignmentLost else { throw KafkaError(.assignmentLost, "committing: the assignment was lost") }
         if let foreign = offsets.first(where: { !assignment.contains($0.partition) }) {
             throw KafkaError(.unknownPartition, "committing: \(foreign.partition) is not this member's")
@@ -57,7 +57,7 @@ extension KafkaConsumer {
 
     /// Whether the assignment was lost, as it is once the consumer is closed: another member may have it already, so
     /// nothing may be committed.
-    public var isAssignmentLost: Bool { unsafe queue == nil || rd_kafka_assignment_lost(client.pointer) == 1 }
+    package var isAssignmentLost: Bool { unsafe queue == nil || rd_kafka_assignment_lost(client.pointer) == 1 }
 }
 
 /// A consumer's identity in its group, as a transaction sends it along (KIP-447).
@@ -65,7 +65,7 @@ extension KafkaConsumer {
 /// `@unchecked Sendable`: never changed after the initializer; librdkafka copies it for a transaction, and it is freed
 /// with the last reference.
 @safe
-public final class ConsumerGroupMetadata: @unchecked Sendable {
+package final class ConsumerGroupMetadata: @unchecked Sendable {
     let pointer: OpaquePointer
 
     init(owning pointer: OpaquePointer) { unsafe self.pointer = unsafe pointer }

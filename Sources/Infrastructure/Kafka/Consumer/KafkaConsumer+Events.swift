@@ -12,7 +12,7 @@ extension KafkaConsumer {
     ///   - passesBatches: whether a partition is done at a record batch that cannot be unpacked, in place of an error.
     ///   - each: called with each record; returns whether more of its partition is wanted.
     /// - Throws: `KafkaError`; with the name of a partition where not everything came within `limit`, and where the task is canceled.
-    public nonisolated func scan(
+    package nonisolated func scan(
         _ starts: [PartitionOffset], within limit: Duration, passesBatches: Bool = false,
         _ each: (ConsumedRecord) -> Bool
     ) async throws(KafkaError) {

@@ -2,16 +2,15 @@ import CRdKafka
 import Glibc
 
 /// A partition with an offset to commit or to seek to: the next record to read.
-public struct PartitionOffset: Sendable, Hashable {
-    /// The partition.
-    public var partition: TopicPartition
+package struct PartitionOffset: Sendable, Hashable {
+    package var partition: TopicPartition
     /// The offset of the next record.
-    public var offset: Int64
+    package var offset: Int64
     /// The metadata committed with the offset, at most a few hundred bytes; nil for none.
-    public var metadata: String?
+    package var metadata: String?
 
     /// `offset` is the next record of `partition`.
-    public init(_ partition: TopicPartition, offset: Int64, metadata: String? = nil) {
+    package init(_ partition: TopicPartition, offset: Int64, metadata: String? = nil) {
         self.partition = partition
         self.offset = offset
         self.metadata = metadata
@@ -58,9 +57,8 @@ struct PartitionList: ~Copyable {
 
 /// The group distributes its partitions again. Nothing more is consumed until it is answered with
 /// `KafkaConsumer.answer`.
-public struct Rebalance: Sendable, Equatable {
-    /// The kind of change to the partitions.
-    public enum Kind: Sendable, Equatable {
+package struct Rebalance: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable {
         /// The partitions become this member's.
         case assigned
         /// The partitions are revoked. Where `isLost`, another member may have them already: nothing may be committed
@@ -68,13 +66,12 @@ public struct Rebalance: Sendable, Equatable {
         case revoked(isLost: Bool)
     }
 
-    /// The kind of change.
-    public let kind: Kind
+    package let kind: Kind
     /// The partitions it happens to; for an eager group, all.
-    public let partitions: [TopicPartition]
+    package let partitions: [TopicPartition]
 
     /// `kind` of `partitions`.
-    public init(kind: Kind, partitions: [TopicPartition]) {
+    package init(kind: Kind, partitions: [TopicPartition]) {
         self.kind = kind
         self.partitions = partitions
     }

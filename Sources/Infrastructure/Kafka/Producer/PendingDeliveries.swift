@@ -2,14 +2,13 @@ import CRdKafka
 import Synchronization
 
 /// The partition and the offset that a delivered record got.
-public struct DeliveredPlace: Sendable, Equatable {
+package struct DeliveredPlace: Sendable, Equatable {
     /// The partition of the record's topic.
-    public let partition: Int32
-    /// The record's offset.
-    public let offset: Int64
+    package let partition: Int32
+    package let offset: Int64
 
     /// `offset` of `partition`.
-    public init(partition: Int32, offset: Int64) {
+    package init(partition: Int32, offset: Int64) {
         self.partition = partition
         self.offset = offset
     }

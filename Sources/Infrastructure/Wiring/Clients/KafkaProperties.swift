@@ -1,23 +1,23 @@
 import BrokerTokens
 import Formats
 import JOSE
-public import Kafka
-public import Pipeline
-public import WorkerConfiguration
+package import Kafka
+package import Pipeline
+package import WorkerConfiguration
 
 /// librdkafka's properties for this worker: required by its guarantees, set by the configuration, or default.
-public struct KafkaProperties: Sendable {
+package struct KafkaProperties: Sendable {
     /// The consumers', but for their groups.
     private let consumer: ClientProperties
     private let group: String
     /// The producer's, without a transactional id.
-    public let producer: ClientProperties
+    package let producer: ClientProperties
     private let transactionTimeout: Int
     /// The live lane's own defaults.
     private let liveDefaults: ClientProperties
 
     /// The properties for `configuration`, with brokers at `bootstrapServers`.
-    public init(_ configuration: Configuration, bootstrapServers: String) {
+    package init(_ configuration: Configuration, bootstrapServers: String) {
         var configured = ClientProperties()
         for property in configuration.kafka.properties { configured[property.name] = property.value }
         let embedded = configuration.kafka.isEmbedded ? EmbeddedBroker.clientProperties : [:]
@@ -63,7 +63,7 @@ public struct KafkaProperties: Sendable {
 
     /// Returns the properties of a lane's consumer. Each lane has a group of its own, so that one never waits for
     /// another's rebalance: the configured one for live, and the same name with `-retries` or `-bulk` for the others.
-    public func consumer(of lane: Lane) -> ClientProperties {
+    package func consumer(of lane: Lane) -> ClientProperties {
         consumer.merging(["group.id": group(of: lane)])
     }
 
@@ -72,7 +72,7 @@ public struct KafkaProperties: Sendable {
     /// - Parameters:
     ///   - topics: The topics that it consumes.
     ///   - place: The worker's name, which its next process gets too; nil where that gets another one.
-    public func member(of lane: Lane, topics: [String], place: String?) -> ClientProperties {
+    package func member(of lane: Lane, topics: [String], place: String?) -> ClientProperties {
         // The end of a partition is where the offset behind the last transaction's mark is known.
         var member = consumer(of: lane).merging(["enable.partition.eof": "true"])
         if lane == .live { member = member.merging(liveDefaults) }
@@ -101,7 +101,7 @@ public struct KafkaProperties: Sendable {
     package func group(of lane: Lane) -> String { lane == .live ? group : "\(group)-\(lane.rawValue)" }
 
     /// Returns the properties of a reader that belongs to none of the worker's groups.
-    public func reader(group: String) -> ClientProperties {
+    package func reader(group: String) -> ClientProperties {
         // A reader reads all that a topic holds, so that whatever it missed is the beginning.
         // A fetch that comes back empty shows the end of a partition, and somebody waits for it.
         consumer.merging([
@@ -111,13 +111,12 @@ public struct KafkaProperties: Sendable {
     }
 
     /// The properties of a worker's producer, whose statistics show the brokers' quotas.
-    public var workerProducer: ClientProperties { producer.withDefaults(["statistics.interval.ms": "1000"]) }
+    package var workerProducer: ClientProperties { producer.withDefaults(["statistics.interval.ms": "1000"]) }
 
     /// The time after which the brokers abort a transaction.
-    public var transactionLimit: Duration { .milliseconds(transactionTimeout) }
+    package var transactionLimit: Duration { .milliseconds(transactionTimeout) }
 
-    /// Returns the properties of the transactional producer.
-    public func transactionalProducer(id: String) -> ClientProperties {
+    package func transactionalProducer(id: String) -> ClientProperties {
         // librdkafka wants no timeout of the producer's to be longer than the transaction's. A record is given up before the brokers
         // give up its transaction, which would fence the worker; the library looks once a second.
         let limit = String(transactionTimeout)
@@ -174,7 +173,7 @@ public struct KafkaProperties: Sendable {
     /// together.
     ///
     /// - Parameter withClients: Whether to make clients, to see whether they can be made.
-    public static func diagnostics(for configuration: Configuration, withClients: Bool = true) -> [Diagnostic] {
+    package static func diagnostics(for configuration: Configuration, withClients: Bool = true) -> [Diagnostic] {
         let properties = configuration.kafka.properties
         let single = properties.flatMap { property in
             let single: ClientProperties = [property.name: property.value]

@@ -46,8 +46,6 @@ package struct LedgerReader {
     }
 
     /// Returns the tokens that live at `now` and that `filter` matches, and the offsets that open transactions hide.
-    ///
-    /// - Throws: `KafkaError` or `MissingTopic`.
     package func holdings(
         at now: UnixTime, matching filter: LedgerFilter = LedgerFilter()
     ) async throws -> LedgerHoldings {
@@ -74,8 +72,6 @@ package struct LedgerReader {
 
     /// Returns the subject keys of the subjects whose newest token `filter` matches, the earliest end first, and the
     /// offsets that open transactions hide.
-    ///
-    /// - Throws: `KafkaError` or `MissingTopic`.
     package func keys(
         matching filter: LedgerFilter, at now: UnixTime
     ) async throws -> (keys: [[UInt8]], hidden: HiddenOffsets?) {
@@ -85,8 +81,6 @@ package struct LedgerReader {
 
     /// Returns the subjects whose newest token `filter` matches, the earliest end first, and the offsets that open
     /// transactions hide.
-    ///
-    /// - Throws: `KafkaError` or `MissingTopic`.
     package func holders(
         matching filter: LedgerFilter, at now: UnixTime
     ) async throws -> (holders: [LedgerHolder], hidden: HiddenOffsets?) {

@@ -88,7 +88,6 @@ package struct LetterStates: Sendable, Equatable {
     /// - Parameters:
     ///   - maxWait: the longest time to wait for an open transaction.
     ///   - maxStall: the longest time in which no record arrives.
-    /// - Throws: `KafkaError`, or `HiddenOffsets`.
     package static func read(
         _ configuration: Configuration, brokers: String, within maxWait: Duration = TopicReader.standardMaxWait,
         maxStall: Duration = TopicReader.silence, logger: Logger

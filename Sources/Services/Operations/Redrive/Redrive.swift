@@ -23,7 +23,6 @@ package struct Redrive: Sendable {
     ///   - inputs: the topics that events may be written to.
     ///   - named: the code that the operator asked for; nil for any.
     ///   - maximumRedrives: an event that was redriven this many times stays.
-    /// - Throws: `RedriveRefused`.
     package init(
         _ record: InputRecord, _ entry: DeadLetterEntry, inputs: Set<String>, named: ErrorCode?, maximumRedrives: Int
     ) throws(RedriveRefused) {

@@ -49,7 +49,6 @@ package struct RedriveRun {
     /// The number of letters to publish together.
     private var batch: Int { LetterPace.batch(at: rate) }
 
-    /// - Throws: `KafkaError`.
     package func run(brokers: String, group: String, logger: Logger) async throws -> Result {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         let topic = configuration.topics.parkedLetters
@@ -202,7 +201,6 @@ package struct ParkingRun {
         self.plan = plan
     }
 
-    /// - Throws: `KafkaError`, or `MissingTopic`.
     package func run(brokers: String, logger: Logger) async throws -> RedriveRun.Result {
         // From here on no other redrive or parking of the group commits anything, so that what is read next stays true.
         let writer = try await LetterWriter(configuration, brokers: brokers, isExclusive: !isDryRun, logger: logger)
@@ -287,8 +285,6 @@ struct LetterWriter {
     private let isTransactional: Bool
 
     /// A writer at `brokers`; an exclusive one where `isExclusive` and the configuration delivers exactly once.
-    ///
-    /// - Throws: `KafkaError`.
     init(
         _ configuration: Configuration, brokers: String, isExclusive: Bool, logger: Logger
     ) async throws(KafkaError) {

@@ -13,7 +13,6 @@ package protocol BulkLane {
     /// Returns the subject keys of those of the events `ids` that the lane has, by id.
     ///
     /// - Parameter time: the time that no event is older than.
-    /// - Throws: `KafkaError` or `MissingTopic`.
     func events(named ids: Set<String>, since time: UnixTime) async throws -> [String: [UInt8]]
     /// Events that no worker has consumed; nil where that is unknown.
     var lag: Int? { get async }
@@ -28,8 +27,6 @@ package struct KafkaBulkLane: BulkLane {
     private let waiting: BulkLag
 
     /// The lane of `configuration` at `brokers`.
-    ///
-    /// - Throws: `KafkaError`.
     package init(_ configuration: Configuration, brokers: String, logger: Logger) throws {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         (self.configuration, self.brokers, self.logger) = (configuration, brokers, logger)
@@ -92,7 +89,6 @@ package actor BulkLag {
     /// The lag, asked of the brokers now; nil where they do not return it.
     var current: Int? { get async { try? await ask() } }
 
-    /// - Throws: `KafkaError` or `MissingTopic`.
     package func ask() async throws -> Int {
         let consumer = try await reader()
         let lag = try await consumer.lag(of: partitions, within: .seconds(10))

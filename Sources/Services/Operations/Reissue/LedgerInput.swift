@@ -16,8 +16,6 @@ package final class LedgerInput {
     private var isAtEnd = false
 
     /// Opens a list that was written before.
-    ///
-    /// - Throws: `InputUnreadable`.
     package init(path: String, _ configuration: Configuration) throws {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw InputUnreadable(
@@ -29,8 +27,6 @@ package final class LedgerInput {
     }
 
     /// Writes a list, whole or not at all.
-    ///
-    /// - Throws: `KeyRingError`.
     package static func write(_ keys: [[UInt8]], to path: String, on disk: Disk = .real) throws {
         try DurableWrite(path: path, mode: 0o600, on: disk).write { (sink) throws(KeyRingError) in
             var buffer: [UInt8] = []

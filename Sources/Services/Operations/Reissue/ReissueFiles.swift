@@ -42,8 +42,6 @@ package struct ReissueFiles {
     }
 
     /// Writes the checkpoint, whole or not at all.
-    ///
-    /// - Throws: `KeyRingError`.
     package func save(_ progress: ReissueProgress) throws {
         try DurableWrite(path: state, mode: 0o600, on: disk).write(SecretBytes(copying: progress.json))
     }

@@ -22,7 +22,6 @@ package final class UserInput {
     /// - Parameters:
     ///   - columns: the columns, or the one member, that name the user.
     ///   - areNamed: whether the vendor names users by several ids.
-    /// - Throws: `InputUnreadable`.
     package init(path: String, format: Format, columns: [String], areNamed: Bool, delimiter: UInt8) throws {
         self.path = path
         guard let file = FileHandle(forReadingAtPath: path) else {
@@ -46,8 +45,6 @@ package final class UserInput {
     deinit { unpacking?.terminate() }
 
     /// Returns the next users; nil at the end.
-    ///
-    /// - Throws: `InputUnreadable`.
     package func next() throws -> [UserRow]? {
         while !isAtEnd {
             let chunk = try handle.read(upToCount: Self.chunkBytes) ?? Data()

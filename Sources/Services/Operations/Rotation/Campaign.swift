@@ -220,8 +220,6 @@ package struct Campaign {
     }
 
     /// Ends the use of the old version, and with it the campaign. The caller has read the ledger before.
-    ///
-    /// - Throws: `KeyRingError` or `RotationError`.
     package func retire(_ id: String, isForced: Bool) throws {
         try step("rotate retire", detail: isForced ? "forced" : "", of: id) { editor, rotation in
             rotation = try rotation.derived(from: editor.listing)
@@ -236,15 +234,11 @@ package struct Campaign {
     }
 
     /// Pauses the re-issue; a running one stops after its batch.
-    ///
-    /// - Throws: `KeyRingError` or `RotationError`.
     package func pause(because reason: String) throws {
         try step("rotate pause", detail: reason) { try $1.pause(because: reason) }
     }
 
     /// Resumes the re-issue.
-    ///
-    /// - Throws: `KeyRingError` or `RotationError`.
     package func resume() throws {
         try step("rotate resume") { editor, rotation in
             rotation = try rotation.derived(from: editor.listing)

@@ -378,8 +378,6 @@ struct CampaignList {
     }
 
     /// Calls `body` with each subject who can be asked for, in their order.
-    ///
-    /// - Throws: `InputUnreadable`.
     func each(_ body: (Member) throws -> Void) throws {
         let input = try LedgerInput(path: path, configuration)
         var row = 0
@@ -395,14 +393,10 @@ struct CampaignList {
     }
 
     /// Returns the number of all rows.
-    ///
-    /// - Throws: `InputUnreadable`.
     func count() throws -> Int { try LedgerInput(path: path, configuration).count() }
 
     /// Moves `rows` to the place behind the first `fixed` rows, which stay, because their events may have been sent
     /// under their numbers. The file is written whole or not at all.
-    ///
-    /// - Throws: `InputUnreadable` or `KeyRingError`.
     func move(_ rows: [Int], behind fixed: Int, on disk: Disk) throws {
         guard let handle = FileHandle(forReadingAtPath: path), let data = try handle.readToEnd() else {
             throw InputUnreadable(path: path, reason: "the job's list of subjects is not there")

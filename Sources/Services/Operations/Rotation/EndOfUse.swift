@@ -183,7 +183,6 @@ package struct EventsBefore {
     /// Reads the present events.
     ///
     /// - Parameter lanes: some of the live and the bulk lane.
-    /// - Throws: `KafkaError`.
     init(
         on lanes: [Lane] = Self.lanes, _ configuration: Configuration, brokers: String, logger: Logger
     ) async throws {

@@ -36,8 +36,6 @@ extension RingInUse {
     }
 
     /// Deletes the private key of the retired `version`, where a failure, a crash or an earlier release left it.
-    ///
-    /// - Throws: `KeyRingError`.
     func deleteLeftKey(of version: String, _ editor: borrowing KeyRingEditor) throws(KeyRingError) {
         switch try directory.retiredFile(of: version) {
         case .clear, .elsewhere: return

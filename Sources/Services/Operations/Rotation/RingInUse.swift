@@ -143,8 +143,6 @@ extension RingInUse {
     }
 
     /// Refuses a key that is to come into the ring and that a revoked version holds.
-    ///
-    /// - Throws: `CompromisedKey`.
     package func requireUncompromised(_ key: VerificationKey) throws(CompromisedKey) {
         guard let holder = holders(of: key).first(where: \.isRevoked) else { return }
         throw CompromisedKey("this key is compromised: it is that of \(holder); generate or import another one")
@@ -303,7 +301,6 @@ extension LedgerReader {
     /// - Parameters:
     ///   - versions: at least one; the first one is the version in question.
     ///   - tolerance: the bound on how far `now` may be ahead.
-    /// - Throws: `KafkaError` or `MissingTopic`.
     package func holdings(
         of versions: [String], in ring: RingInUse, at now: UnixTime, tolerating tolerance: ClockTolerance = .standard
     ) async throws -> CampaignHoldings {

@@ -27,8 +27,6 @@ package struct TopicTail {
     private let logger: Logger
 
     /// The tail of `topics` from `start` on.
-    ///
-    /// - Throws: `KafkaError`, or `MissingTopic`.
     package init(
         of topics: [String], from start: Start, _ configuration: Configuration, brokers: String, logger: Logger
     ) async throws {

@@ -40,7 +40,6 @@ package struct TopicReader {
     ///   - end: the offset in each partition at which the reading ends; nil for the partition's end.
     ///   - maxWait: the longest time to wait for an open transaction.
     ///   - maxStall: the longest time in which no record arrives that could be read.
-    /// - Throws: `KafkaError`, or `MissingTopic`.
     package init(
         _ topic: String, from starts: [Int64]? = nil, since time: UnixTime? = nil, until end: Int64? = nil,
         _ configuration: Configuration, brokers: String, maxWait: Duration = Self.standardMaxWait,
@@ -237,16 +236,12 @@ package struct MissingTopic: Error, CustomStringConvertible {
 
 extension KafkaProperties {
     /// Returns the topics that the cluster shows to this account. Asking never creates one.
-    ///
-    /// - Throws: `KafkaError`.
     func topicNames(logger: Logger) async throws -> Set<String> {
         let producer = try KafkaProducer(producer, logger: logger)
         return try await producer.whileOpen { Set(try await $0.topicNames(within: .seconds(15))) }
     }
 
     /// Returns the partitions of `topic`.
-    ///
-    /// - Throws: `KafkaError`, or `MissingTopic`.
     func partitions(of topic: String, logger: Logger) async throws -> [TopicPartition] {
         let producer = try KafkaProducer(producer, logger: logger)
         let found = try await producer.whileOpen { try await $0.metadata(of: topic, within: .seconds(15)) }
@@ -257,8 +252,6 @@ extension KafkaProperties {
 
 extension TopicReader {
     /// Returns the committed record at `offset` of `partition` in `topic`; nil where there is none.
-    ///
-    /// - Throws: `KafkaError`, or `MissingTopic`.
     package static func record(
         at offset: Int64, of partition: Int32, in topic: String, _ configuration: Configuration, brokers: String,
         logger: Logger
@@ -279,8 +272,6 @@ extension TopicReader {
 
 extension TopicMarks {
     /// Reads the present ends of `topics`.
-    ///
-    /// - Throws: `KafkaError` or `MissingTopic`.
     package static func read(
         _ topics: [String], _ configuration: Configuration, brokers: String, logger: Logger
     ) async throws -> TopicMarks {

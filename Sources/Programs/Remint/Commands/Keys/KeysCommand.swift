@@ -14,8 +14,8 @@ struct KeysCommand: AsyncParsableCommand {
               retired     out of use
               revoked     compromised, and out of use
 
-            remint rotate changes the states. Workers apply a change within a second. Only one operator can change a ring at a time. Each command writes a
-            change to the ring's audit.log before it makes the change.
+            remint rotate changes the states. Workers apply a change within a second. Only one operator can change a ring
+            at a time. Each command writes a change to the ring's audit.log before it makes the change.
             """,
             examples: """
                 remint keys list --config remint.yaml
