@@ -67,30 +67,11 @@ package struct FleetStatus: Sendable {
     /// The unknown parts of the status, each in a line.
     package var problems: [String]
     /// The topics that do not exist or may not be seen.
-    package var missing: [String]
+    package var missing: [String] = []
     /// The mistakes of keys that no listing shows, each in a line.
-    package var keyProblems: [String]
+    package var keyProblems: [String] = []
     /// The time of each partition's last commit, where its worker stated one.
-    package var commits: [TopicPartition: UnixTime]
-
-    package init(
-        at: UnixTime, group: String, lanes: [LaneState], deadLetters: Topic, parkedLetters: Topic? = nil,
-        apps: [AppState], rings: [RingReport], problems: [String], missing: [String] = [],
-        keyProblems: [String] = [],
-        commits: [TopicPartition: UnixTime] = [:]
-    ) {
-        self.at = at
-        self.group = group
-        self.lanes = lanes
-        self.deadLetters = deadLetters
-        self.parkedLetters = parkedLetters
-        self.apps = apps
-        self.rings = rings
-        self.problems = problems
-        self.missing = missing
-        self.keyProblems = keyProblems
-        self.commits = commits
-    }
+    package var commits: [TopicPartition: UnixTime] = [:]
 
     /// The workers, by host, client and name.
     package var workers: [Worker] {

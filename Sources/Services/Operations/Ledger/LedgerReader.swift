@@ -399,11 +399,4 @@ package struct LedgerHolder: Sendable, Equatable {
     package let issuedAt: Int64
     /// The token's end, in seconds since 1970.
     package let expiresAt: Int64
-
-    /// The subject `key` with a token of these times.
-    package init(key: [UInt8], issuedAt: Int64, expiresAt: Int64) {
-        self.key = key
-        self.issuedAt = issuedAt
-        self.expiresAt = expiresAt
-    }
 }
