@@ -76,8 +76,9 @@ import Testing
             "rotate status \(key)", "rotate promote \(key)", "keys generate \(key) --id n",
             "rotate prepare \(key) --key-version n", "rotate promote \(key)", "rotate retire \(key)",
             "rotate reissue \(key)", "rotate promote \(key) --key-version n", "rotate promote \(key) --now",
-            "rotate retire \(key) --key-version 'prod key; 1'", "keys remove \(key) 'prod key; 1'", "rotate pause \(key)",
-            "rotate reissue \(key)", "rotate resume \(key)", "rotate prepare \(key)", "rotate abort \(key)",
+            "rotate retire \(key) --key-version 'prod key; 1'", "keys remove \(key) 'prod key; 1'",
+            "rotate pause \(key)", "rotate reissue \(key)", "rotate resume \(key)", "rotate prepare \(key)",
+            "rotate abort \(key)",
             "rotate prepare \(key) --key-version n",
         ]
         for step in steps { _ = try await lab.remint(step) }

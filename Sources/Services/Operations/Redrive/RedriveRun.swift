@@ -56,18 +56,13 @@ package struct RedriveRun {
         // From here on no other redrive or parking of the group commits anything, so that what is read next stays true.
         let writer = try await LetterWriter(
             configuration, brokers: brokers, isExclusive: isMarked && !isDryRun, logger: logger)
-        do {
+        return try await writer.whileOpen(closingWithin: .seconds(10)) { writer in
             var states = try await LetterStates.read(configuration, brokers: brokers, logger: logger)
             let consumer = try KafkaConsumer(
                 properties.reader(group: group), topics: [configuration.topics.deadLetters], logger: logger)
-            let result = try await consumer.whileOpen(closingWithin: .seconds(10)) { consumer in
+            return try await consumer.whileOpen(closingWithin: .seconds(10)) { consumer in
                 try await drive(consumer, writer, &states)
             }
-            await writer.close()
-            return result
-        } catch {
-            await writer.close()
-            throw error
         }
     }
 
@@ -204,17 +199,12 @@ package struct ParkingRun {
     package func run(brokers: String, logger: Logger) async throws -> RedriveRun.Result {
         // From here on no other redrive or parking of the group commits anything, so that what is read next stays true.
         let writer = try await LetterWriter(configuration, brokers: brokers, isExclusive: !isDryRun, logger: logger)
-        do {
+        return try await writer.whileOpen(closingWithin: .seconds(10)) { writer in
             guard let states = try await LetterStates.read(configuration, brokers: brokers, logger: logger) else {
                 throw MissingTopic(configuration.topics.parkedLetters)
             }
             let reader = try await TopicReader(order.source, configuration, brokers: brokers, logger: logger)
-            let result = try await drive(reader, writer, states)
-            await writer.close()
-            return result
-        } catch {
-            await writer.close()
-            throw error
+            return try await drive(reader, writer, states)
         }
     }
 
@@ -280,7 +270,7 @@ package struct HandledLetter: Sendable {
 /// Where the worker delivers exactly once, a transaction holds both, and all redrives and parkings of a group share one
 /// transactional id: the latest run keeps earlier ones from committing anything more. At least once, a letter is
 /// delivered before its mark; if the process ends between the two, the next run delivers the letter again.
-struct LetterWriter {
+struct LetterWriter: KafkaClient {
     private let producer: KafkaProducer
     private let isTransactional: Bool
 
@@ -309,7 +299,7 @@ struct LetterWriter {
         return isTransactional ? await writeTogether(letters) : await writeInTurn(letters)
     }
 
-    func close() async { await producer.close(within: .seconds(10)) }
+    func close(within limit: Duration) async -> Bool { await producer.close(within: limit) }
 
     private func writeTogether(_ letters: [HandledLetter]) async -> (written: Int, failure: KafkaError?) {
         do throws(KafkaError) {
