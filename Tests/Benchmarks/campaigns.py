@@ -62,7 +62,7 @@ class Shop:
             topics=", ".join(f"{key}: {topic}" for key, topic in self.topics.items())))
         ring = ["--config", str(self.configuration), "--key", APP]
         run(maker, "keys", "generate", *ring, "--id", "first")
-        run(maker, "keys", "promote", *ring, "first", "--now")
+        run(maker, "rotate", "promote", *ring, "--key-version", "first", "--now")
         run(maker, "topics", "create", "--config", str(self.configuration), "--replication", "1")
 
     def users(self, count, name="users"):

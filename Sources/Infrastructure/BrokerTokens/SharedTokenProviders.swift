@@ -1,18 +1,18 @@
 import Formats
 import Foundation
-public import Kafka
+package import Kafka
 import Synchronization
-public import WorkerConfiguration
+package import WorkerConfiguration
 
 /// The token providers of this process. All clients with the same settings share one provider, which lives as long as
 /// its references.
-public enum SharedTokenProviders {
+package enum SharedTokenProviders {
     /// A provider and its counts.
-    public struct Entry: Sendable {
+    package struct Entry: Sendable {
         /// The provider that clients get their tokens from.
-        public let provider: BearerTokenProvider
+        package let provider: BearerTokenProvider
         /// The counts of the tokens that the provider got.
-        public let tally: TokenTally
+        package let tally: TokenTally
     }
 
     private struct Weak {
@@ -29,7 +29,7 @@ public enum SharedTokenProviders {
     /// Returns the provider for `settings`.
     ///
     /// - Parameter environment: returns a variable of the environment, where AWS's credentials may be.
-    public static func entry(
+    package static func entry(
         for settings: Configuration.OAuth, environment: @escaping @Sendable (String) -> String?
     ) -> Entry {
         providers.withLock { providers in

@@ -1,128 +1,100 @@
 import CRdKafka
-public import Records
+package import Records
 
 /// An error of Kafka, and the reaction that it permits.
 ///
 /// The order in which to ask: `isFenced`, `isFatal`, `requiresAbort`, `isRetriable`; none of them means the same as fatal.
-public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// librdkafka's error code by its name, such as `_TRANSPORT` or `UNKNOWN_TOPIC_OR_PART`.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
+    package struct Code: Sendable, Hashable, CustomStringConvertible {
         let rawValue: Int32
 
         init(_ error: rd_kafka_resp_err_t) { rawValue = error.rawValue }
 
         /// The record is larger than the producer or the topic takes.
-        public static let messageTooLarge = Code(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
-        /// The topic or partition does not exist.
-        public static let unknownTopicOrPartition = Code(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+        package static let messageTooLarge = Code(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+        package static let unknownTopicOrPartition = Code(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
         /// As `unknownTopicOrPartition`, detected by the client itself.
-        public static let unknownTopic = Code(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
+        package static let unknownTopic = Code(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
         /// As `unknownTopicOrPartition`, for a partition alone.
-        public static let unknownPartition = Code(RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
-        /// Writing to the topic is not allowed.
-        public static let topicAuthorizationFailed = Code(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
-        /// The connection failed.
-        public static let transport = Code(RD_KAFKA_RESP_ERR__TRANSPORT)
-        /// No broker could be reached.
-        public static let allBrokersDown = Code(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
-        /// The time allowed ran out.
-        public static let timedOut = Code(RD_KAFKA_RESP_ERR__TIMED_OUT)
+        package static let unknownPartition = Code(RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
+        package static let topicAuthorizationFailed = Code(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+        package static let transport = Code(RD_KAFKA_RESP_ERR__TRANSPORT)
+        package static let allBrokersDown = Code(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+        package static let timedOut = Code(RD_KAFKA_RESP_ERR__TIMED_OUT)
         /// The record waited longer than `message.timeout.ms`.
-        public static let messageTimedOut = Code(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT)
-        /// The producer's own queue is full.
-        public static let queueFull = Code(RD_KAFKA_RESP_ERR__QUEUE_FULL)
+        package static let messageTimedOut = Code(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT)
         /// Another producer with the same `transactional.id` took over (the client's finding).
-        public static let fenced = Code(RD_KAFKA_RESP_ERR__FENCED)
+        package static let fenced = Code(RD_KAFKA_RESP_ERR__FENCED)
         /// Another producer with the same `transactional.id` took over (the broker's answer).
-        public static let producerFenced = Code(RD_KAFKA_RESP_ERR_PRODUCER_FENCED)
-        /// The group has begun another generation.
-        public static let illegalGeneration = Code(RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION)
-        /// The group no longer knows this member.
-        public static let unknownMemberID = Code(RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID)
+        package static let producerFenced = Code(RD_KAFKA_RESP_ERR_PRODUCER_FENCED)
+        package static let illegalGeneration = Code(RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION)
+        package static let unknownMemberID = Code(RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID)
         /// Another live consumer joined the group as the same static member (`group.instance.id`).
-        public static let fencedInstance = Code(RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
-        /// The group is about to distribute its partitions again.
-        public static let rebalanceInProgress = Code(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS)
+        package static let fencedInstance = Code(RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
+        package static let rebalanceInProgress = Code(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS)
         /// A consumer's position is outside of the partition's log, and no reset policy names where to continue.
-        public static let positionOutOfRange = Code(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
+        package static let positionOutOfRange = Code(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
         /// The transactional id's epoch is an old one: another producer took over, or the transaction outlived its timeout.
-        public static let invalidProducerEpoch = Code(RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH)
-        /// Partitions become this member's.
+        package static let invalidProducerEpoch = Code(RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH)
         static let assignPartitions = Code(RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS)
-        /// Partitions are taken away.
         static let revokePartitions = Code(RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS)
-        /// Everything of a partition was read.
         static let partitionEnd = Code(RD_KAFKA_RESP_ERR__PARTITION_EOF)
         /// The broker cannot store the record; usually its disk is full.
-        public static let storageError = Code(RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR)
-        /// A rule of the broker's refuses the record.
-        public static let policyViolation = Code(RD_KAFKA_RESP_ERR_POLICY_VIOLATION)
+        package static let storageError = Code(RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR)
+        package static let policyViolation = Code(RD_KAFKA_RESP_ERR_POLICY_VIOLATION)
         /// The broker refuses the record's time, which the client's clock gave it.
-        public static let invalidTimestamp = Code(RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP)
-        /// Too few replicas of the partition are there.
-        public static let notEnoughReplicas = Code(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS)
+        package static let invalidTimestamp = Code(RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP)
+        package static let notEnoughReplicas = Code(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS)
         /// As `notEnoughReplicas`, detected after the record was written.
-        public static let notEnoughReplicasAfterAppend = Code(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+        package static let notEnoughReplicasAfterAppend = Code(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND)
         /// A compacted topic refuses a record, for instance one without a key.
-        public static let invalidRecord = Code(RD_KAFKA_RESP_ERR_INVALID_RECORD)
+        package static let invalidRecord = Code(RD_KAFKA_RESP_ERR_INVALID_RECORD)
         /// A partition got a record whose number in the producer's own count is not the next.
-        public static let outOfOrderSequence = Code(RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER)
+        package static let outOfOrderSequence = Code(RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER)
         /// The record was dropped with its transaction.
-        public static let purged = Code(RD_KAFKA_RESP_ERR__PURGE_QUEUE)
+        package static let purged = Code(RD_KAFKA_RESP_ERR__PURGE_QUEUE)
         /// As `purged`, for a record that was on its way.
-        public static let purgedInFlight = Code(RD_KAFKA_RESP_ERR__PURGE_INFLIGHT)
+        package static let purgedInFlight = Code(RD_KAFKA_RESP_ERR__PURGE_INFLIGHT)
         /// The partitions were taken away without being asked back.
-        public static let assignmentLost = Code(RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST)
-        /// There is nothing to commit.
-        public static let noOffset = Code(RD_KAFKA_RESP_ERR__NO_OFFSET)
+        package static let assignmentLost = Code(RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST)
         /// A record batch cannot be unpacked: it is damaged, or larger than `receive.message.max.bytes` once unpacked.
         static let badCompression = Code(RD_KAFKA_RESP_ERR__BAD_COMPRESSION)
         /// The checksum of a record batch is wrong. Only with `check.crcs`.
         static let badMessage = Code(RD_KAFKA_RESP_ERR__BAD_MSG)
         /// The library has not the codec of a record batch.
         static let notImplemented = Code(RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED)
-        /// The client was closed.
-        public static let closed = Code(RD_KAFKA_RESP_ERR__DESTROY)
-        /// The operation is not allowed in the client's state.
-        public static let invalidState = Code(RD_KAFKA_RESP_ERR__STATE)
-        /// A property or an argument is not valid.
-        public static let invalidArgument = Code(RD_KAFKA_RESP_ERR__INVALID_ARG)
-        /// The group's or the transaction's coordinator is not available.
-        public static let notAvailable = Code(RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE)
-        /// Another broker is the coordinator.
-        public static let notCoordinator = Code(RD_KAFKA_RESP_ERR_NOT_COORDINATOR)
+        package static let closed = Code(RD_KAFKA_RESP_ERR__DESTROY)
+        package static let invalidState = Code(RD_KAFKA_RESP_ERR__STATE)
+        package static let invalidArgument = Code(RD_KAFKA_RESP_ERR__INVALID_ARG)
+        package static let notAvailable = Code(RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE)
+        package static let notCoordinator = Code(RD_KAFKA_RESP_ERR_NOT_COORDINATOR)
         /// The coordinator still reads what it has to know.
-        public static let loading = Code(RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS)
+        package static let loading = Code(RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS)
 
-        /// The host's name is not known.
-        public static let unknownHost = Code(RD_KAFKA_RESP_ERR__RESOLVE)
+        package static let unknownHost = Code(RD_KAFKA_RESP_ERR__RESOLVE)
         /// There is no agreement on TLS, or a certificate is refused.
-        public static let tls = Code(RD_KAFKA_RESP_ERR__SSL)
+        package static let tls = Code(RD_KAFKA_RESP_ERR__SSL)
         /// The broker does not know the account, or its proof is wrong (detected by the client).
-        public static let authentication = Code(RD_KAFKA_RESP_ERR__AUTHENTICATION)
+        package static let authentication = Code(RD_KAFKA_RESP_ERR__AUTHENTICATION)
         /// As `authentication`, reported by the broker.
-        public static let saslAuthenticationFailed = Code(RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED)
+        package static let saslAuthenticationFailed = Code(RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED)
         /// The brokers allow no session timeout like the consumer's.
-        public static let invalidSessionTimeout = Code(RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT)
-        /// The group's members distribute partitions in another way.
-        public static let inconsistentProtocol = Code(RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL)
-        /// The brokers accept no group of that name.
-        public static let invalidGroupID = Code(RD_KAFKA_RESP_ERR_INVALID_GROUP_ID)
-        /// The group has as many members as the brokers allow.
-        public static let groupIsFull = Code(RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED)
+        package static let invalidSessionTimeout = Code(RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT)
+        package static let inconsistentProtocol = Code(RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL)
+        package static let invalidGroupID = Code(RD_KAFKA_RESP_ERR_INVALID_GROUP_ID)
+        package static let groupIsFull = Code(RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED)
         /// The brokers allow no transaction timeout as long as the producer's.
-        public static let invalidTransactionTimeout = Code(RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT)
-        /// Using the transactional id is not allowed.
-        public static let transactionalIDAuthorizationFailed = Code(
+        package static let invalidTransactionTimeout = Code(RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT)
+        package static let transactionalIDAuthorizationFailed = Code(
             RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         /// Something about the cluster as a whole is not allowed, for instance producing idempotently.
-        public static let clusterAuthorizationFailed = Code(RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
-        /// Using the group is not allowed.
-        public static let groupAuthorizationFailed = Code(RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+        package static let clusterAuthorizationFailed = Code(RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
+        package static let groupAuthorizationFailed = Code(RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
 
         /// Whether the error means that a consumer gets nothing until an operator acts: the topic is gone, or reading
         /// it is not allowed.
-        public var isAboutReading: Bool {
+        package var isAboutReading: Bool {
             switch self {
             case .unknownTopicOrPartition, .unknownTopic, .topicAuthorizationFailed, .groupAuthorizationFailed: true
             default: false
@@ -130,7 +102,7 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         }
 
         /// Whether the error means that the group's coordinator refuses a member for its properties, until an operator acts.
-        public var isJoinRefused: Bool {
+        package var isJoinRefused: Bool {
             [.invalidSessionTimeout, .inconsistentProtocol, .invalidGroupID, .groupIsFull].contains(self)
         }
 
@@ -140,15 +112,15 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
         }
 
         /// Whether the error passes once a coordinator is chosen and has begun, as on a cluster that has just started.
-        public var isAboutNewCoordinator: Bool { [.notAvailable, .notCoordinator, .loading].contains(self) }
+        package var isAboutNewCoordinator: Bool { [.notAvailable, .notCoordinator, .loading].contains(self) }
 
         /// Whether the error means that a connection failed, which the client tries again and its library logs.
-        public var isConnection: Bool {
+        package var isConnection: Bool {
             [.transport, .allBrokersDown, .timedOut, .unknownHost].contains(self)
         }
 
         /// Whether the error means that a topic cannot be written until an operator acts.
-        public var isAboutTopic: Bool {
+        package var isAboutTopic: Bool {
             switch self {
             case .unknownTopicOrPartition, .unknownTopic, .unknownPartition, .topicAuthorizationFailed,
                 .messageTimedOut, .storageError, .policyViolation, .notEnoughReplicas, .notEnoughReplicasAfterAppend,
@@ -158,31 +130,29 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
             }
         }
 
-        /// The code's name.
-        public var description: String {
+        package var description: String {
             unsafe String(cString: rd_kafka_err2name(rd_kafka_resp_err_t(rawValue: rawValue)))
         }
     }
 
-    /// The kind of failure.
-    public let code: Code
+    package let code: Code
     /// The error in one line, for people. It never contains a property's value or a record's bytes.
-    public let message: String
+    package let message: String
     /// Whether the same call with the same arguments may succeed.
-    public let isRetriable: Bool
+    package let isRetriable: Bool
     /// Whether the client is of no further use.
-    public let isFatal: Bool
+    package let isFatal: Bool
     /// Whether the open transaction must be aborted.
-    public let requiresAbort: Bool
+    package let requiresAbort: Bool
     /// The first offset of a record batch that a consumer cannot unpack; nil for every other error.
-    public private(set) var batch: RecordPosition?
+    package private(set) var batch: RecordPosition?
     /// Whether a reader of one topic gets no further: the client is of no use, or the topic or a batch cannot be read.
-    public var endsReading: Bool { isFatal || code.isAboutReading || batch != nil }
+    package var endsReading: Bool { isFatal || code.isAboutReading || batch != nil }
 
     /// Whether another client took over this producer's `transactional.id` or this consumer's `group.instance.id`. librdkafka 2.0.2 marks some of these as merely
     /// requiring an abort; they are final all the same. A fatal old epoch is another one's doing, too: a producer that took the id back
     /// by registering it again would fence the other in turn, for ever.
-    public var isFenced: Bool {
+    package var isFenced: Bool {
         code == .fenced || code == .producerFenced || code == .fencedInstance
             || isFatal && code == .invalidProducerEpoch
     }
@@ -190,11 +160,10 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The error of a transaction's offsets before the consumer joined its group.
     static let isNoMember = KafkaError(.unknownMemberID, "the consumer is not a member of its group yet")
 
-    /// The error of a call on a closed client.
     static let clientIsClosed = KafkaError(.closed, "the client is closed")
 
     /// Returns the error of a caller whose wait for `operation` timed out.
-    public static func overdue(_ operation: String) -> KafkaError {
+    package static func overdue(_ operation: String) -> KafkaError {
         KafkaError(.timedOut, "\(operation): no answer in time")
     }
 
@@ -208,11 +177,11 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The error of an `operation` whose task was canceled.
-    public static func canceled(_ operation: String) -> KafkaError { KafkaError(.closed, "\(operation): canceled") }
+    package static func canceled(_ operation: String) -> KafkaError { KafkaError(.closed, "\(operation): canceled") }
 
     /// Returns this error with `cause` in its message, if both mean that a connection failed: a call that found no broker
     /// does not know why.
-    public func explained(by cause: KafkaError?) -> KafkaError {
+    package func explained(by cause: KafkaError?) -> KafkaError {
         guard code.isConnection, let cause, cause != self else { return self }
         return KafkaError(
             code, "\(message): \(cause.message)", isRetriable: isRetriable, isFatal: isFatal,
@@ -220,7 +189,7 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Returns this error with `cause`, which came first, in its message.
-    public func following(_ cause: KafkaError) -> KafkaError {
+    package func following(_ cause: KafkaError) -> KafkaError {
         KafkaError(
             code, "\(cause); then \(message)", isRetriable: isRetriable, isFatal: isFatal, requiresAbort: requiresAbort)
     }
@@ -274,6 +243,5 @@ public struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
             requiresAbort: unsafe rd_kafka_error_txn_requires_abort(error) == 1)
     }
 
-    /// The error in words, with its code.
-    public var description: String { "\(message) (\(code))" }
+    package var description: String { "\(message) (\(code))" }
 }

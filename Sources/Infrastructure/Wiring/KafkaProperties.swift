@@ -7,7 +7,7 @@ package import Pipeline
 package import WorkerConfiguration
 
 /// librdkafka's properties for this worker: required by its guarantees, set by the configuration, or default.
-public struct KafkaProperties: Sendable {
+package struct KafkaProperties: Sendable {
     private let consumer: ClientProperties
     private let group: String
     /// The producer's, without a transactional id.

@@ -126,30 +126,12 @@ package struct PartitionLogs: Sendable {
     ) async throws(KafkaError) -> [TopicPartition: LogMark] {
         // A reader that knows where the partitions are does not look for them twice.
         for topic in Set(starts.keys.map(\.topic)) { _ = try await reader.metadata(of: topic, within: Self.timeout) }
-        try await reader.read(starts.map { PartitionOffset($0, offset: $1) })
-        var open = Set(starts.keys)
         var found: [TopicPartition: LogMark] = [:]
-        let end = ContinuousClock.now + Self.timeout
-        while !open.isEmpty {
-            guard .now < end, !Task.isCancelled else {
-                throw .overdue("reading the first records of \(open.count.of("partition"))")
-            }
-            for event in await reader.events(limit: 500, within: .milliseconds(200)) {
-                switch event {
-                case .record(let record):
-                    guard open.remove(TopicPartition(record.position)) != nil else { continue }
-                    found[TopicPartition(record.position)] = LogMark(record)
-                case .endOfPartition(let partition, _): open.remove(partition)
-                case .rebalance: break
-                // A log that begins with a batch that cannot be unpacked has no readable first record.
-                case .error(let error):
-                    if let batch = error.batch {
-                        open.remove(TopicPartition(batch))
-                    } else if error.endsReading {
-                        throw error
-                    }
-                }
-            }
+        let places = starts.map { PartitionOffset($0, offset: $1) }
+        // A log that begins with a batch that cannot be unpacked has no readable first record.
+        try await reader.scan(places, within: Self.timeout, passesBatches: true) { record in
+            found[TopicPartition(record.position)] = LogMark(record)
+            return false
         }
         return found
     }

@@ -227,17 +227,19 @@ public struct BatchProcessor: Sendable {
 
     public var memory: (subjects: Int, bytes: Int) { admission.memory }
 
-    /// Ends the suspension of `app`. Its events are answered when they return from the retry tiers.
-    public mutating func resume(_ app: String) { hold(nil, of: app) }
-
-    /// Applies the fleet's state of `app`: a suspension, a pause, or neither.
+    /// Applies the fleet's state of `app`: a suspension, a pause, or neither. Then its events are answered when they return from the
+    /// retry tiers. The states of some apps that are not configured are kept: a reload may add them.
     public mutating func hold(_ suspension: Suspension?, of app: String) {
         let before = admission.suspensions.all.first { $0.app == app }
+        guard reader.apps[app] != nil || admission.suspensions.hasPlace(for: app, besides: reader.apps.names) else {
+            return
+        }
         guard admission.suspensions.hold(suspension, of: app, at: now()) else { return }
         if let now = admission.suspensions.all.first(where: { $0.app == app }) {
             alarms.append(.told(now))
         } else if let before {
             alarms.append(.resumed(before, suspension == nil ? .told : .elapsed))
+            forget(before)
         }
     }
 
@@ -270,8 +272,16 @@ public struct BatchProcessor: Sendable {
             admission.suspensions.keyChanged(of: suspension.app, to: key.version, at: time)
         }
         alarms += admission.suspensions.judgeProbes(at: time)
-        for ended in admission.suspensions.endElapsed(at: time) { alarms.append(.resumed(ended, .elapsed)) }
+        for ended in admission.suspensions.endElapsed(at: time) {
+            alarms.append(.resumed(ended, .elapsed))
+            forget(ended)
+        }
         alarms += admission.suspensions.decide(at: time)
+    }
+
+    /// Forgets the app of a suspension that is over, if it is not configured.
+    private mutating func forget(_ ended: Suspension) {
+        if reader.apps[ended.app] == nil { admission.suspensions.forget(ended.app) }
     }
 
     // MARK: The fleet's counts

@@ -249,3 +249,191 @@ extension Configuration {
             && kafka.properties.elementsEqual(other.kafka.properties) { $0.name == $1.name && $0.value == $1.value }
     }
 }
+
+// The ends of keys and certificates. They fail a check and keep no worker from starting: its other apps' users need tokens.
+
+extension Preflight {
+    /// Returns the apps that cannot sign at `now`, and the keys and certificates that end within 30 days.
+    func ends(at now: UnixTime) -> [Diagnostic] {
+        guard let configuration else { return [] }
+        return keyEnds(of: configuration, at: now) + Self.certificateEnds(of: configuration, at: now)
+    }
+
+    private func keyEnds(of configuration: Configuration, at now: UnixTime) -> [Diagnostic] {
+        var broken: Set<String> = []
+        let errors = configuration.apps.compactMap { app -> Diagnostic? in
+            guard let ring = rings[app.key] else { return nil }
+            let signing = AppSigning(app, version: ring.active?.id, end: ring.active?.retireAfter)
+            let problem = Self.printing(for: app.keyPlace.file) { signing.problem(at: now) }
+            guard let problem else { return nil }
+            broken.insert(app.key)
+            return Diagnostic(.error, at: app.keyPlace, problem)
+        }
+        let reports = RingReader { configuration.ringPlaces }.read().filter { !broken.contains($0.name) }
+        let warnings = reports.flatMap(\.ends).compactMap { end -> Diagnostic? in
+            guard let key = configuration.keys.first(where: { $0.name == end.ring }),
+                let warning = Self.printing(for: key.place.file, { end.warning(at: now) })
+            else { return nil }
+            return Diagnostic(.warning, at: key.place, warning)
+        }
+        return errors + warnings
+    }
+
+    /// Returns the result of `text`, whose commands name the configuration `file`.
+    private static func printing(for file: String, _ text: () -> String?) -> String? {
+        RemintCommand.$invocation.withValue(.init(config: file), operation: text)
+    }
+
+    private static func certificateEnds(of configuration: Configuration, at now: UnixTime) -> [Diagnostic] {
+        var found: [Diagnostic] = []
+        if let certificates = ClientCertificates(configuration), let end = certificates.end {
+            let place = configuration.kafka.properties.first { $0.name == "ssl.certificate.location" }?.place
+            if let place, let diagnostic = CertificateEnd("ssl.certificate.location", end).diagnostic(at: place, now) {
+                found.append(diagnostic)
+            }
+        }
+        if let admin = configuration.admin, let files = admin.certificate, let place = admin.place,
+            let loaded = try? ServerCertificate.load(files, named: "admin.tls", at: now),
+            let diagnostic = CertificateEnd("admin.tls.certificate", loaded.end).diagnostic(at: place, now)
+        {
+            found.append(diagnostic)
+        }
+        return found
+    }
+}
+
+/// The files that look-ups name, looked at before a worker starts. Those of secrets were when they were read.
+enum LookupFiles {
+    /// Returns the errors in the look-up files of `apps`, each file and place once.
+    static func diagnostics(for apps: [Configuration.App], source: ConfigurationSource) -> [Diagnostic] {
+        var seen: Set<FileLocation> = []
+        return apps.flatMap { $0.lookup?.files ?? [] }
+            .filter { $0.content == .certificates && seen.insert($0.place).inserted }
+            .compactMap { trouble($0, source) }
+    }
+
+    /// Returns the error of a file of certificates one of which cannot be used.
+    private static func trouble(_ file: Configuration.Lookup.File, _ source: ConfigurationSource) -> Diagnostic? {
+        switch source.file(file.path) {
+        case .refused(let reason): return Diagnostic(.error, at: file.place, "\(file.path) \(reason)")
+        case .contents(let text):
+            do throws(JOSEError) { _ = try Certificates.count(inPEM: text) } catch {
+                return Diagnostic(.error, at: file.place, "\(file.path) \(error.message)")
+            }
+            return nil
+        }
+    }
+}
+
+/// Settings that a worker can start with and that are hardly meant.
+enum DoubtfulSettings {
+    /// The properties of librdkafka that are secrets.
+    private static let secrets: Set<String> = [
+        "sasl.password", "sasl.oauthbearer.client.secret", "ssl.key.password", "ssl.key.pem", "ssl.keystore.password",
+    ]
+
+    /// Returns warnings about secrets in the configuration's own file, and about rings that no app uses.
+    static func diagnostics(of configuration: Configuration) -> [Diagnostic] {
+        let literal = configuration.kafka.properties.filter { $0.isLiteral && secrets.contains($0.name) }.map {
+            Diagnostic(
+                .warning, at: $0.place,
+                "kafka.properties \($0.name) is a secret in the configuration's file; move it to a file of mode 600 and write \($0.name)_file: PATH"
+            )
+        }
+        // A signer's configuration may have rings alone.
+        guard !configuration.apps.isEmpty else { return literal }
+        let unused = configuration.keys.filter { key in !configuration.apps.contains { $0.key == key.name } }.map {
+            Diagnostic(
+                .warning, at: $0.place, "keys.\($0.name) is the key of no app; name it in apps.*.key, or remove it")
+        }
+        return literal + unused
+    }
+
+    /// Returns warnings about shared secrets of the ring `key` that were hardly copied as the vendor has them.
+    static func secrets(of key: Configuration.Key) -> [Diagnostic] {
+        let stored = key.path.flatMap { try? KeyRingDirectory(path: $0).storedKeys() } ?? []
+        return stored.filter(\.version.state.verifies).compactMap { version, stored in
+            (stored.secret?.withBytes { doubt(about: $0) }).map { doubt in
+                Diagnostic(
+                    .warning, at: key.place,
+                    "keys.\(key.name): the shared secret of the version \(PlainName.quote(version.id)) \(doubt); compare it with the vendor's, and import the secret alone where it differs"
+                )
+            }
+        }
+    }
+
+    /// Returns the reason to doubt a secret, without a copy of it; nil for none.
+    private static func doubt(about secret: UnsafeRawBufferPointer) -> String? {
+        if secret.allSatisfy({ $0 == 0 }) { return "is of zero bytes alone" }
+        if let first = secret.first, secret.count > 1, "\"'`".utf8.contains(first), secret.last == first {
+            return "is in quotes, which are a part of it"
+        }
+        let name = secret.prefix { (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_") }
+        let rest = secret.dropFirst(name.count)
+        // Base64 ends in equals signs.
+        let isNamed = name.count > 2 && rest.first == UInt8(ascii: "=") && rest.contains { $0 != UInt8(ascii: "=") }
+        return isNamed ? "begins with NAME=, which is a part of it" : nil
+    }
+}
+
+/// Keys that several versions hold, of one ring or of several: refused when a key is imported, and only reported here, as the rings
+/// sign.
+struct RepeatedKeys {
+    private struct Stored {
+        let ring: Configuration.Key
+        let version: ListedVersion
+        let key: VerificationKey
+
+        var state: KeyVersion.State { version.state }
+        func name(in other: Configuration.Key) -> String {
+            "\(version.id) (\(state.rawValue))" + (ring.name == other.name ? "" : " of the ring \(ring.name)")
+        }
+    }
+
+    /// Returns the notices about the rings `keys`. An error where one of the versions is revoked, and the compromised key signs or
+    /// verifies under another's name. That fails a check, but no worker's start: it would leave all other keys' users without tokens.
+    static func diagnostics(of keys: [Configuration.Key]) -> [Diagnostic] {
+        let stored = keys.flatMap { ring -> [Stored] in
+            let found = ring.path.flatMap { try? KeyRingDirectory(path: $0).storedKeys() } ?? []
+            return found.map { Stored(ring: ring, version: $0.version, key: $0.key) }
+        }
+        return stored.indices.compactMap { index in
+            let version = stored[index]
+            let others = stored.indices.filter { $0 != index && stored[$0].key.hasSameMaterial(as: version.key) }
+            if version.state.verifies, let revoked = others.first(where: { stored[$0].state == .revoked }) {
+                return compromised(version, stored[revoked])
+            }
+            // Of two versions that are in use or were, the later one is named with the earlier one.
+            return others.first { $0 < index && !isRevocation(stored[$0], version) }.map {
+                repeated(version, stored[$0])
+            }
+        }
+    }
+
+    private static func isRevocation(_ one: Stored, _ other: Stored) -> Bool {
+        one.state == .revoked && other.state.verifies || other.state == .revoked && one.state.verifies
+    }
+
+    private static func compromised(_ version: Stored, _ revoked: Stored) -> Diagnostic {
+        let ring = version.ring
+        let command = RemintCommand.$invocation.withValue(.init(config: ring.place.file)) {
+            RemintCommand("rotate revoke", ring: ring.name, "--key-version", version.version.id).description
+        }
+        return Diagnostic(
+            .error, at: ring.place,
+            "keys.\(ring.name): the version \(version.name(in: ring)) holds the key of \(revoked.name(in: ring)), which is compromised; run: \(command)"
+        )
+    }
+
+    private static func repeated(_ version: Stored, _ earlier: Stored) -> Diagnostic {
+        let extra = version.state == .active ? earlier : version
+        let remedy =
+            version.ring.name == earlier.ring.name
+            ? "put another key into the ring and retire \(extra.version.id)"
+            : "use one ring for the apps of both, or rotate one of them to a key of its own"
+        return Diagnostic(
+            .warning, at: version.ring.place,
+            "keys.\(version.ring.name): the versions \(earlier.name(in: version.ring)) and \(version.name(in: version.ring)) hold the same key; \(remedy)"
+        )
+    }
+}

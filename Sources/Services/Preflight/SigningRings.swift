@@ -1,4 +1,4 @@
-import AdapterKit
+package import AdapterKit
 package import Keyring
 public import Signing
 package import WorkerConfiguration
@@ -58,5 +58,42 @@ extension Preflight {
             let apps = configuration.apps.filter { $0.key == folder.name }
             return ServedRing(ring, in: folder, policy: SigningPolicy(policy, for: apps))
         }
+    }
+}
+
+package struct AppSigning: Sendable, Equatable {
+    package let app: String
+    package let ring: String
+    /// The active version; nil where the ring has none.
+    package let version: String?
+    private let end: UnixTime?
+    private let vendor: String
+    /// The shortest lifetime that the vendor accepts, in seconds.
+    private let shortestLife: Int64
+
+    /// The app `app`, whose ring has the active version `version`, whose tokens end at `end` at the latest.
+    package init(_ app: Configuration.App, version: String?, end: UnixTime?) {
+        self.app = app.name
+        ring = app.key
+        self.version = version
+        self.end = end
+        vendor = app.adapter.vendor
+        shortestLife = app.adapter.recipe(for: Subject(user: "")).lifetime.allowed.lowerBound
+    }
+
+    /// Returns the reason why no token of the app can be signed at `now`, with the command that fixes it; nil where one can.
+    package func problem(at now: UnixTime) -> String? {
+        guard let version else {
+            return
+                "the app \(app) cannot sign: the key ring \(ring) has no active version; promote one: \(RemintCommand("rotate promote", ring: ring, "--key-version", "ID", "--now"))"
+        }
+        // The same comparison as for each token.
+        guard let end, end < now.advanced(bySeconds: shortestLife) else { return nil }
+        let time =
+            end <= now
+            ? "retired at \(end)"
+            : "retires at \(end), and \(vendor) accepts no token of less than \(DurationText.format(seconds: shortestLife))"
+        return
+            "the app \(app) cannot sign: the version \(version) of the key ring \(ring) \(time); replace the key: \(RemintCommand("rotate prepare", ring: ring)), then: \(RemintCommand("rotate promote", ring: ring, "--now"))"
     }
 }

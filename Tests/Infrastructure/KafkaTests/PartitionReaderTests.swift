@@ -9,20 +9,11 @@ import Testing
         _ broker: EmbeddedBroker, from offsets: [PartitionOffset], _ more: ClientProperties = [:]
     ) async throws -> [ConsumedRecord] {
         let properties = consumerProperties(broker, group: "reader").merging(["enable.partition.eof": "true"])
-        let reader = try KafkaConsumer(properties.merging(more), reading: offsets, logger: silent)
-        var open = Set(offsets.map(\.partition))
+        let reader = try KafkaConsumer(properties.merging(more), reading: [], logger: silent)
         var records: [ConsumedRecord] = []
-        while !open.isEmpty {
-            try Task.checkCancellation()
-            for event in await reader.events(limit: 10, within: .seconds(1)) {
-                switch event {
-                case .record(let record): records.append(record)
-                case .endOfPartition(let partition, _):
-                    #expect(open.remove(partition) != nil, "\(partition) ends once")
-                case .rebalance: Issue.record("a reader is a member of no group")
-                case .error(let error): throw error
-                }
-            }
+        try await reader.scan(offsets, within: patience) { record in
+            records.append(record)
+            return true
         }
         #expect(await reader.close(within: patience))
         return records
@@ -43,6 +34,35 @@ import Testing
             #expect(await producer.deliver(numbered(40)).allSatisfy { $0 == nil })
             let found = try await read(broker, from: [PartitionOffset(partitions[0], offset: offset)])
             #expect(found.map(\.position.offset) == Array(offset..<40))
+        }
+    }
+
+    @Test func `a scan is over once no more of any partition is wanted`() async throws {
+        try await withProducer { broker, producer in
+            #expect(await producer.deliver(numbered(40)).allSatisfy { $0 == nil })
+            // No partition reports its end.
+            let reader = try KafkaConsumer(consumerProperties(broker, group: "r"), reading: [], logger: silent)
+            var offsets: [Int64] = []
+            try await reader.scan([PartitionOffset(partitions[0], offset: 3)], within: patience) { record in
+                offsets.append(record.position.offset)
+                return offsets.count < 5
+            }
+            #expect(offsets == [3, 4, 5, 6, 7])
+            #expect(await reader.close(within: patience))
+        }
+    }
+
+    @Test func `a scan in which nothing comes gives up with the partition's name`() async throws {
+        try await withProducer { broker, _ in
+            let reader = try KafkaConsumer(consumerProperties(broker, group: "r"), reading: [], logger: silent)
+            let error = await #expect(throws: KafkaError.self) {
+                try await reader.scan([PartitionOffset(partitions[0], offset: 0)], within: .milliseconds(300)) { _ in
+                    true
+                }
+            }
+            #expect(error?.code == .timedOut)
+            #expect(error?.message.contains("t/0") == true)
+            #expect(await reader.close(within: patience))
         }
     }
 

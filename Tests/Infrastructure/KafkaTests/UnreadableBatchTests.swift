@@ -85,6 +85,26 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true]) func `a scan ends at a batch that it cannot read, with or without its error`(
+        _ passesBatches: Bool
+    ) async throws {
+        try await withBatch { properties in
+            let reader = try KafkaConsumer(properties, reading: [], logger: silent)
+            var offsets: [Int64] = []
+            var failure: KafkaError?
+            do throws(KafkaError) {
+                let start = PartitionOffset(partition, offset: 0)
+                try await reader.scan([start], within: patience, passesBatches: passesBatches) { record in
+                    offsets.append(record.position.offset)
+                    return true
+                }
+            } catch { failure = error }
+            #expect(offsets == [0, 1])
+            #expect(failure?.batch?.offset == (passesBatches ? nil : 2))
+            #expect(await reader.close(within: patience))
+        }
+    }
+
     @Test func `a consumer reads on at the end of the batch that a search found`() async throws {
         try await withBatch { properties in
             let place = RecordPosition(topic: "t", partition: 0, offset: 2)

@@ -42,7 +42,8 @@ extension BrokerTests {
                 let transaction = try await OpenTransaction(canary.shop.partitions(of: [canary.shop.topics.tokens]))
                 let ledger = try Program(Repository.remint, ["ledger", "--json"] + canary.configured)
                 let retirement = try Program(
-                    Repository.remint, ["keys", "retire", old, "--key", Canary.app] + canary.configured)
+                    Repository.remint,
+                    ["rotate", "retire", "--key-version", old, "--key", Canary.app] + canary.configured)
                 await transaction.abort()
                 await ledger.waitForEnd()
                 #expect(ledger.status == 0 && ledger.outputText.contains(#""live":5"#), "\(ledger.errorText)")

@@ -66,12 +66,12 @@ import Testing
             words: "\"-x\" cannot be a version's id: it begins with a hyphen"),
         Mistake(
             testDescription: "an unknown version", openssl: "version",
-            arguments: ["promote", "x", "--key", "braze-ios"],
+            arguments: ["remove", "x", "--force", "--key", "braze-ios"],
             words: "has no version \"x\"; it has: \(DemoFolder.version)"),
         Mistake(
-            testDescription: "the active version retired", openssl: "version",
-            arguments: ["retire", DemoFolder.version, "--force", "--key", "braze-ios"],
-            words: "is active and cannot become retired; promote another version first"),
+            testDescription: "the active version removed", openssl: "version",
+            arguments: ["remove", DemoFolder.version, "--force", "--key", "braze-ios"],
+            words: "is active and cannot be removed; first: remint rotate promote"),
         Mistake(
             testDescription: "a secret of another encoding", openssl: "rand -base64 -out key 33",
             arguments: ["import", "--key", "infobip-mobile", "--secret", "key", "--encoding", "hex"], words: "hex"),
@@ -116,15 +116,21 @@ import Testing
                 ["keys", arguments[0], "--config", "shop/remint.yaml"] + arguments.dropFirst(),
                 directory: folder.url)
         }
+        func rotate(_ arguments: String...) async throws -> Command {
+            try await Command.remint(
+                ["rotate", arguments[0], "--config", "shop/remint.yaml", "--key", "braze-ios", "--key-version", "b"]
+                    + arguments.dropFirst(),
+                directory: folder.url)
+        }
         try await DemoFolder.copy(to: folder.url.appending(path: "shop"))
         let made = try await keys("generate", "--key", "braze-ios", "--id", "b", "--rsa-bits", "3072")
         #expect(made.status == 0, "\(made.errorText)")
         #expect(made.outputText.contains("-----BEGIN PUBLIC KEY-----"))
         #expect(made.outputText.contains("Settings > App Settings"))
         #expect(!made.outputText.contains("PRIVATE"))
-        let early = try await keys("promote", "--key", "braze-ios", "b")
+        let early = try await rotate("promote")
         #expect(early.status == 1)
-        let promoted = try await keys("promote", "--key", "braze-ios", "b", "--now")
+        let promoted = try await rotate("promote", "--now")
         #expect(promoted.status == 0, "\(promoted.errorText)")
         let set = try await keys("jwks", "--key", "braze-ios")
         let root = try JSONSerialization.jsonObject(with: set.standardOutput) as? [String: Any]
@@ -138,7 +144,7 @@ import Testing
             "import", "--key", "infobip-mobile", "--secret", "short", "--encoding", "hex", "--id", "s")
         #expect(imported.status == 0, "the vendor chose it: \(imported.errorText)")
         #expect(imported.errorText.contains("shorter than its digest"))
-        let revoked = try await keys("revoke", "--key", "braze-ios", "b", "--promote", DemoFolder.version)
+        let revoked = try await rotate("revoke", "--promote", DemoFolder.version, "--no-reissue")
         #expect(revoked.status == 1, "without brokers the number of its tokens is unknown: \(revoked.errorText)")
         #expect(revoked.outputText.contains("an unknown number of live tokens of b is left"), "\(revoked.outputText)")
         let list = try await keys("list", "--key", "braze-ios", "--json")

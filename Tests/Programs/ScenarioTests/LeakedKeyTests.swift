@@ -164,14 +164,15 @@ extension KeyScenarios {
             try await Self.infobip.issue(20, shop)
             let first = try #require(try shop.ring(Self.infobip.app).versions.first?.id)
             let revoked = try await operatorOf.remint(
-                ["keys", "revoke", first, "--key", operatorOf.ring], brokers: true)
+                ["rotate", "revoke", "--key-version", first, "--no-reissue", "--key", operatorOf.ring], brokers: true)
             #expect(revoked.status == 1, "\(revoked.errorText)")
             let next = "remint rotate revoke --key \(operatorOf.ring) --key-version \(first) --promote ID"
             for words in ["20 live tokens of \(first) are left in the ledger (20 can be re-issued)", next] {
                 #expect(revoked.outputText.contains(words), "\(revoked.outputText)")
             }
             let again = try await operatorOf.remint([
-                "keys", "revoke", first, "--key", operatorOf.ring, "--brokers", "127.0.0.1:1",
+                "rotate", "revoke", "--key-version", first, "--no-reissue", "--key", operatorOf.ring, "--brokers",
+                "127.0.0.1:1",
             ])
             #expect(again.status == 1, "\(again.outputText)")
             #expect(again.outputText.contains("an unknown number of live tokens of \(first)"), "\(again.outputText)")
@@ -232,7 +233,8 @@ extension KeyScenarios {
                 #expect(program.status == 1, "\(step[0]): \(program.outputText)")
                 #expect(program.errorText.contains(command), "\(step[0]): \(program.errorText)")
             }
-            let revoked = try await operatorOf.remint(["keys", "revoke", "o1", "--key", other], brokers: true)
+            let revoked = try await operatorOf.remint(
+                ["rotate", "revoke", "--key-version", "o1", "--no-reissue", "--key", other], brokers: true)
             #expect(revoked.status == 0, "\(revoked.errorText)")
             for step in ["reissue", "status", "retire"] { try await operatorOf.does(step, brokers: true) }
             worker.terminate()

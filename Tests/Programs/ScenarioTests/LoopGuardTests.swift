@@ -23,7 +23,7 @@ extension DeviceScenarios {
             #expect(try await admin.total("remint_outcomes_total", [#"code="rejected_by_vendor""#]) == 8)
             #expect(try await admin.total("remint_signatures_total") == Double(Self.users.count), "one for each user")
             #expect(try await admin.total("remint_app_suspended", [#"app="braze-ios""#]) == 1)
-            #expect(try await state(of: "braze-ios", shop, admin) == "suspended")
+            try await wait(until: "braze-ios", is: "suspended", shop)
             let late = (0..<5).map { "late-\($0)" }
             try await shop.produce(late.map { rawReport("braze-ios", #"{"code":22,"userId":"\#($0)"}"#) })
             try await admin.wait("remint_outcomes_total", [#"code="app_suspended""#], atLeast: Double(late.count))
@@ -32,13 +32,13 @@ extension DeviceScenarios {
             try await activateNewKey(in: shop.folder.appending(path: "keys/braze-ios"))
             let probes = try await shop.consumeOutputs { !Self.users(of: "new", in: $0).isEmpty }
             #expect(Self.users(of: "new", in: probes).isSubset(of: late))
-            #expect(try await state(of: "braze-ios", shop, admin) == "suspended")
+            #expect(try await Self.state(of: "braze-ios", shop.configuration) == "suspended")
 
             let resumed = try await Command.remint(
-                ["apps", "resume", "braze-ios", "--config", shop.configuration, "--worker", admin.address])
+                ["apps", "resume", "braze-ios", "--config", shop.configuration])
             #expect(resumed.status == 0, "\(resumed.errorText)")
             _ = try await shop.consumeOutputs { Self.users(of: "new", in: $0).isSuperset(of: late) }
-            #expect(try await state(of: "braze-ios", shop, admin) == "active")
+            #expect(try await Self.state(of: "braze-ios", shop.configuration) == "active")
 
             worker.terminate()
             await worker.waitForEnd()
@@ -120,13 +120,14 @@ extension DeviceScenarios {
             try await shop.produce([rawReport("onesignal-shop", #"{"externalId":"ben"}"#)])
             try await admin.wait("remint_outcomes_total", [#"code="app_suspended""#], atLeast: 1)
 
+            try await wait(until: "onesignal-shop", is: "suspended", shop)
             let arguments = ["apps", "resume", "onesignal-shop", "--config", shop.configuration]
-            let resumed = try await Command.remint(arguments + ["--worker", admin.address])
+            let resumed = try await Command.remint(arguments)
             #expect(resumed.status == 0, "\(resumed.errorText)")
-            #expect(resumed.outputText.contains("resuming"))
+            #expect(resumed.outputText.contains("resumed"))
             let all = try await shop.consumeOutputs { $0.contains { $0.user == "ben" } }
             #expect(all.count { $0.member("token") != nil && $0.user == "ann" } == 2)
-            let again = try await Command.remint(arguments + ["--worker", admin.address])
+            let again = try await Command.remint(arguments)
             #expect(again.status == 1, "it is not suspended any more")
 
             worker.terminate()
@@ -135,12 +136,19 @@ extension DeviceScenarios {
         }
 
         /// Returns the state of an app from `remint apps`.
-        private func state(of app: String, _ shop: borrowing Shop, _ admin: AdminAPI) async throws -> String? {
-            let apps = try await Command.remint(
-                ["apps", "--config", shop.configuration, "--worker", admin.address, "--json"])
+        private static func state(of app: String, _ configuration: String) async throws -> String? {
+            let apps = try await Command.remint(["apps", "--config", configuration, "--json"])
             try #require(apps.status == 0, "\(apps.errorText)")
             let list = try JSONSerialization.jsonObject(with: apps.standardOutput) as? [[String: Any]]
             return list?.first { $0["app"] as? String == app }?["state"] as? String
+        }
+
+        /// Waits until the control topic, which a worker writes after it has acted, has the state.
+        private func wait(until app: String, is wanted: String, _ shop: borrowing Shop) async throws {
+            let configuration = shop.configuration
+            try await eventually("\(app) to be \(wanted)", within: .seconds(60)) {
+                try await Self.state(of: app, configuration) == wanted
+            }
         }
 
         /// Puts a new active version into a ring, as an operator's tool would: the key first, then the listing at once.

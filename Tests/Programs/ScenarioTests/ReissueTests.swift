@@ -22,7 +22,7 @@ extension OperatorScenarios {
             let ring = ["--config", shop.configuration, "--key", "infobip-mobile"]
             let made = try await Command.remint(["keys", "generate", "--id", "new"] + ring)
             try #require(made.status == 0, "\(made.errorText)")
-            let promoted = try await Command.remint(["keys", "promote", "new", "--now"] + ring)
+            let promoted = try await Command.remint(["rotate", "promote", "--key-version", "new", "--now"] + ring)
             try #require(promoted.status == 0, "\(promoted.errorText)")
 
             var worker = try await shop.startWorker()

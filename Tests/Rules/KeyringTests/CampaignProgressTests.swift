@@ -22,7 +22,7 @@ import Testing
         #expect(Rotation(rotation.json) == rotation)
     }
 
-    @Test func `a pause of an earlier release has no start`() throws {
+    @Test func `a pause that was not dated has no start`() throws {
         var rotation = Self.rotation()
         try rotation.pause(because: "OPS-7")
         let read = try #require(Rotation(rotation.json))

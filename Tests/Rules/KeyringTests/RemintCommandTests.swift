@@ -20,8 +20,8 @@ import Testing
             #expect(
                 "\(RemintCommand("reissue --ledger"))" == "remint reissue --ledger --config shop.yaml --brokers b:9092")
             #expect(
-                "\(RemintCommand("keys promote", ring: "web", "b"))"
-                    == "remint keys promote --key web b --config shop.yaml")
+                "\(RemintCommand("keys remove", ring: "web", "b"))"
+                    == "remint keys remove --key web b --config shop.yaml")
         }
     }
 
@@ -37,9 +37,9 @@ import Testing
         let rotation = Rotation(id: "c", from: "a b", to: "c", at: .init(seconds: 0))
         RemintCommand.$invocation.withValue(.init(config: "c.yaml", ring: "ios")) {
             let error = #expect(throws: RotationError.self) {
-                try rotation.requireNoPart(of: ["a b"], in: .revoke)
+                try rotation.requireNoPart(of: ["a b"], in: .retire)
             }
-            let command = "remint rotate revoke --key-version 'a b' --key ios --config c.yaml"
+            let command = "remint rotate retire --key ios --config c.yaml"
             #expect(error?.description.hasSuffix(command) == true, "\(error?.description ?? "")")
         }
     }

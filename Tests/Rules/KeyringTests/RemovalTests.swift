@@ -176,9 +176,10 @@ import Testing
     @Test func `a version in use is not removed, and neither is the last one of a ring that signs nothing`() throws {
         let (ring, _) = try Self.ring()
         let passive = #expect(throws: KeyRingError.self) { try Self.remove("a", ring) }
-        #expect(passive?.message.hasSuffix("is passive and cannot be removed; first: remint keys retire a") == true)
+        let first = "is passive and cannot be removed; first: remint rotate retire --key-version a"
+        #expect(passive?.message.hasSuffix(first) == true)
         let active = #expect(throws: KeyRingError.self) { try Self.remove("b", ring) }
-        #expect(active?.message.hasSuffix("first: remint keys promote ID") == true)
+        #expect(active?.message.hasSuffix("first: remint rotate promote --key-version ID") == true)
         try Self.change(ring) { listing throws(KeyRingError) in try listing.revoke("b") }
         let last = #expect(throws: KeyRingError.self) { try Self.remove("b", ring) }
         #expect(last?.message.contains("while no version signs") == true)

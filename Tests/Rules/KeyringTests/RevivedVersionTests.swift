@@ -55,7 +55,8 @@ import Testing
         let ring = try Self.ring()
         let old = try ring.read("keyring.json")
         try AuditLog(ring.directory).append("retire", version: "a", at: Self.time)
-        #expect(try Self.revived(ring).first?.hasSuffix("remint keys promote ID, then remint keys retire a") == true)
+        let steps = "remint rotate promote --key-version ID, then remint rotate retire --key-version a"
+        #expect(try Self.revived(ring).first?.hasSuffix(steps) == true)
         try AuditLog(ring.directory).append("revoke", version: "a", at: Self.time)
         #expect(try Self.revived(ring).first?.hasSuffix("revoke --key-version a --promote ID") == true)
         #expect(try ring.read("keyring.json") == old)

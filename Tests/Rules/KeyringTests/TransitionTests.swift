@@ -36,7 +36,7 @@ import Testing
         let refusal = #expect(throws: KeyRingError.self) { try listing.retire("a") }
         #expect(
             refusal?.message
-                == "the version \"a\" is active and cannot become retired; promote another version first: remint keys promote ID"
+                == "the version \"a\" is active and cannot become retired; promote another version first: remint rotate promote --key-version ID"
         )
         try listing.retire("b")
         let other = #expect(throws: KeyRingError.self) { try listing.promote("b", at: Self.time) }

@@ -1,6 +1,7 @@
 import AdapterKit
-import Operations
 import Testing
+
+@testable import Operations
 
 /// A canary is made of users who may be heard of, and nobody can choose to be one.
 @Suite struct CanaryChoiceTests {

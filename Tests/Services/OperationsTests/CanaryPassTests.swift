@@ -185,25 +185,5 @@ import WorkerConfiguration
         guard case .reissued = try await shop.reissue(canary: 0) else { throw Unexpected() }
     }
 
-    // MARK: From before
-
-    @Test(
-        arguments: [
-            (#""judged":[{"app":"a1","users":9,"live":9}],"canaries":1"#, ["a1"]), (#""canaries":0"#, []),
-            (#""canaries":2"#, nil),
-        ] as [(String, [String]?)])
-    func `a campaign file that names no passed apps keeps those that it shows`(_ members: String, _ apps: [String]?)
-        throws
-    {
-        let text = """
-            {"id":"c-1","kind":"rotation","from":"a","to":"b","phase":"waves","begun":"2026-11-01T00:00:00Z",\(members)}
-            """
-        let rotation = try #require(Rotation(Array(text.utf8)))
-        #expect(rotation.passedApps == apps && Rotation(rotation.json) == rotation)
-        #expect(rotation.hasPassed("a2") == (apps == nil))
-        let canary = try #require(Rotation(Array(text.replacing("waves", with: "canary").utf8)))
-        #expect(canary.passedApps == [])
-    }
-
     private struct Unexpected: Error {}
 }

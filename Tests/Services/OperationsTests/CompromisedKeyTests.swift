@@ -73,14 +73,9 @@ import WorkerTestSupport
         try shop.add("b")
         try shop.copyKey(of: "a", to: "b")
         let ring = try shop.ring("push")
-        let commands: [() throws -> Void] = [
-            { _ = try shop.revoke("a", promoting: "b") }, { _ = try ring.revoke("a", promoting: "b") },
-        ]
-        for command in commands {
-            let error = #expect(throws: CompromisedKey.self) { try command() }
-            #expect(error?.description.contains("remint keys generate --key push") == true)
-            #expect(try shop.state(of: "a") == .active)
-        }
+        let error = #expect(throws: CompromisedKey.self) { try shop.revoke("a", promoting: "b") }
+        #expect(error?.description.contains("remint keys generate --key push") == true)
+        #expect(try shop.state(of: "a") == .active)
         #expect(try shop.revoke("a") == nil, "no version of another key is there, so none signs")
         #expect(try shop.state(of: "b") == .prepared && shop.state(of: "a") == .revoked)
         for command in [

@@ -63,13 +63,22 @@ import WorkerTestSupport
                 try await cluster.holdings(of: $0, in: ring, at: ring.now())
             }
         }
+
+        /// Revokes the version a; with nil no version signs afterwards.
+        func revoke(promoting successor: String?) throws {
+            var editor = try ring.editor()
+            try editor.change { listing throws(KeyRingError) in
+                if let successor { try listing.promote(successor, at: ring.now()) }
+                return try listing.revoke("a")
+            }
+        }
     }
 
     private static let next = RemintCommand("rotate reissue")
 
     @Test func `a revocation is not over before every worker has loaded the ring`() async throws {
         let shop = try Shop()
-        try shop.ring.revoke("a", promoting: "b")
+        try shop.revoke(promoting: "b")
         let late = try await shop.read { shop.sign() }
         #expect(shop.rests == [EndOfUse.loading])
         #expect(!late.isOver)
@@ -82,7 +91,7 @@ import WorkerTestSupport
 
     @Test func `a version without a successor is not over before every worker has loaded the ring`() async throws {
         let shop = try Shop()
-        try shop.ring.revoke("a", promoting: nil)
+        try shop.revoke(promoting: nil)
         #expect(try await !shop.read { shop.sign() }.isOver)
     }
 
@@ -97,7 +106,7 @@ import WorkerTestSupport
 
     @Test func `a verdict waits for the events from before it`() async throws {
         let shop = try Shop()
-        try shop.ring.revoke("a", promoting: "b")
+        try shop.revoke(promoting: "b")
         shop.cluster.mood = .silent
         let pending = try await shop.read()
         let text = pending.sentence(next: Self.next)
@@ -121,7 +130,7 @@ import WorkerTestSupport
 
     @Test func `a verdict is refused where brokers do not show a topic of events`() async throws {
         let shop = try Shop()
-        try shop.ring.revoke("a", promoting: "b")
+        try shop.revoke(promoting: "b")
         shop.cluster.unseen = ["remint.own"]
         let reading = try await shop.read()
         #expect(!reading.isOver && reading.sentence(next: Self.next).contains("brokers do not show remint.own"))
@@ -159,11 +168,11 @@ import WorkerTestSupport
 
     /// The steps that change the ring, and the errors of those that fail halfway.
     enum Step: CaseIterable {
-        case promote, abort, retire, keysPromote, keysRetire
+        case promote, abort, retire, promoteVersion, retireVersion
 
         var words: String {
             switch self {
-            case .promote, .keysPromote, .keysRetire, .retire: "b signs, a is "
+            case .promote, .promoteVersion, .retireVersion, .retire: "b signs, a is "
             case .abort: "a signs, b is "
             }
         }
@@ -175,8 +184,8 @@ import WorkerTestSupport
             case .abort, .retire:
                 _ = try campaign.prepare("b", why: nil)
                 _ = try campaign.promote(isForced: true)
-            case .keysPromote: break
-            case .keysRetire: try ring.promote("b", isForced: true)
+            case .promoteVersion: break
+            case .retireVersion: try ring.promote("b", isForced: true)
             }
         }
 
@@ -186,8 +195,8 @@ import WorkerTestSupport
             case .promote: _ = try campaign.promote(isForced: true)
             case .abort: _ = try campaign.abort()
             case .retire: try campaign.retire(try campaign.load().id, isForced: false)
-            case .keysPromote: try ring.promote("b", isForced: true)
-            case .keysRetire: _ = try ring.retire("a", isForced: false)
+            case .promoteVersion: try ring.promote("b", isForced: true)
+            case .retireVersion: _ = try ring.retire("a", isForced: false)
             }
         }
     }

@@ -136,7 +136,7 @@ import WorkerTestSupport
     @Test func `a version is not retired over what is hidden, nor over tokens of a revoked one`() async throws {
         let shop = try Shop()
         shop.issue(1, "a")
-        try shop.ring.revoke("a", promoting: "b")
+        try shop.revoke("a", promoting: "b")
         #expect(try shop.ring.withRevoked("b") == ["b", "a"])
         #expect(try shop.ring.withRevoked("a") == ["a"])
         func refusal() async throws -> String? {

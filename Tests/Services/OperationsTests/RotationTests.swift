@@ -5,22 +5,6 @@ import Testing
 
 /// A campaign's phases: which step may be taken when, and what a repeated one does.
 @Suite struct RotationTests {
-    /// Written by the program before campaigns had ids.
-    private static let oldForm =
-        #"{"from":"a","to":"b","phase":"waves","paused":"why","begun":"2026-11-01T00:00:00Z","canary_since":"2026-11-01T00:05:00Z"}"#
-        + "\n"
-
-    @Test func `a campaign of the old form gets the same id each time it is read, and goes on`() throws {
-        let first = try #require(Rotation(Array(Self.oldForm.utf8)))
-        let second = try #require(Rotation(Array(Self.oldForm.utf8)))
-        #expect(first == second && first.isOfOldForm)
-        #expect(first.phase == .waves && first.pause == "why" && first.kind == .rotation)
-        let other = try #require(Rotation(Array(Self.oldForm.replacing("-01T", with: "-02T").utf8)))
-        #expect(other.id != first.id)
-        let written = try #require(Rotation(first.inNewForm.json))
-        #expect(written == first.inNewForm && written.id == first.id && !written.isOfOldForm)
-    }
-
     private static let time = UnixTime(seconds: 1_763_640_000)
 
     enum Step: String, CaseIterable, Sendable {
@@ -122,7 +106,11 @@ import Testing
         #expect(rotation.canaryCount == 2)
     }
 
-    @Test(arguments: ["", "{}", "[]", #"{"from":"a","to":"b","phase":"over","begun":"2026-11-01T00:00:00Z"}"#])
+    @Test(arguments: [
+        "", "{}", "[]",
+        #"{"id":"c","kind":"rotation","from":"a","to":"b","phase":"over","begun":"2026-11-01T00:00:00Z"}"#,
+        #"{"from":"a","to":"b","phase":"waves","begun":"2026-11-01T00:00:00Z"}"#,
+    ])
     func `a string that is no campaign is refused`(_ text: String) { #expect(Rotation(Array(text.utf8)) == nil) }
 
     private static func rotation(in phase: Rotation.Phase) throws -> Rotation {

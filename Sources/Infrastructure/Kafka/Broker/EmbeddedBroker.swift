@@ -1,21 +1,21 @@
 import CRdKafka
 import Glibc
-public import Logging
+package import Logging
 
 /// librdkafka's own mock cluster, for demonstrations and tests: brokers on loopback, in this process, in memory.
 ///
 /// It speaks the protocol and keeps little of it: no transaction is isolated, nothing is compacted, a partition holds some
 /// 5 MiB. A worker on it is at least once.
-public actor EmbeddedBroker {
+package actor EmbeddedBroker {
     private let host: ClientHandle
     private var cluster: MockCluster?
     /// The value of `bootstrap.servers` for its clients.
-    public nonisolated let bootstrapServers: String
+    package nonisolated let bootstrapServers: String
 
     /// Starts `brokers` brokers on ports the system chooses.
     ///
     /// - Throws: `KafkaError` when they cannot be started.
-    public init(brokers: Int = 1, logger: Logger) throws(KafkaError) {
+    package init(brokers: Int = 1, logger: Logger) throws(KafkaError) {
         host = try ClientHandle(RD_KAFKA_PRODUCER, [:], events: RD_KAFKA_EVENT_LOG, logger: logger)
         let handle = host
         guard let cluster = unsafe rd_kafka_mock_cluster_new(host.pointer, Int32(clamping: brokers)) else {
@@ -30,14 +30,13 @@ public actor EmbeddedBroker {
     /// Creates a topic with `partitions` partitions.
     ///
     /// - Throws: `KafkaError`, for instance for a name that is none or taken.
-    public func createTopic(_ name: String, partitions: Int) throws(KafkaError) {
+    package func createTopic(_ name: String, partitions: Int) throws(KafkaError) {
         guard let cluster else { throw KafkaError(.closed, "the embedded broker is closed") }
         let code = unsafe rd_kafka_mock_topic_create(cluster.pointer, name, Int32(clamping: partitions), 1)
         if let error = KafkaError(code, in: "creating the topic \(name)") { throw error }
     }
 
-    /// A disturbance of the cluster.
-    public enum Fault: Sendable {
+    package enum Fault: Sendable {
         /// The next requests of this kind are answered with these errors, one each, in order.
         case errors(Request, [ResponseError])
         /// The member that sends the next heartbeat learns that another member has its place.
@@ -52,14 +51,13 @@ public actor EmbeddedBroker {
         case leader(TopicPartition, Int32?)
         /// The broker refuses connections.
         case brokerDown(Int32)
-        /// The broker is back.
         case brokerUp(Int32)
         /// The broker answers after this many milliseconds.
         case brokerDelay(Int32, milliseconds: Int32)
     }
 
     /// The requests that can be made to fail, by Kafka's API keys.
-    public enum Request: Int16, Sendable, CaseIterable {
+    package enum Request: Int16, Sendable, CaseIterable {
         case produce = 0, fetch = 1, metadata = 3, offsetCommit = 8, offsetFetch = 9, findCoordinator = 10
         case joinGroup = 11, heartbeat = 12, leaveGroup = 13, syncGroup = 14, initProducerID = 22
         case addPartitionsToTransaction = 24, addOffsetsToTransaction = 25, endTransaction = 26
@@ -67,8 +65,7 @@ public actor EmbeddedBroker {
     }
 
     /// An error that answers a request.
-    public enum ResponseError: Sendable, CaseIterable {
-        /// The connection drops.
+    package enum ResponseError: Sendable, CaseIterable {
         case connectionDropped
         case unknownTopicOrPartition, notLeader, requestTimedOut, messageTooLarge, topicAuthorizationFailed
         case groupAuthorizationFailed
@@ -99,7 +96,7 @@ public actor EmbeddedBroker {
     /// Disturbs the cluster.
     ///
     /// - Throws: `KafkaError` for a broker that does not exist.
-    public func inject(_ fault: Fault) throws(KafkaError) {
+    package func inject(_ fault: Fault) throws(KafkaError) {
         guard let cluster = unsafe cluster?.pointer else { throw KafkaError(.closed, "the embedded broker is closed") }
         var code = RD_KAFKA_RESP_ERR_NO_ERROR
         switch fault {
@@ -130,7 +127,7 @@ public actor EmbeddedBroker {
     }
 
     /// Ends the brokers, after every client of theirs was closed.
-    public func close() async {
+    package func close() async {
         guard let cluster else { return }
         self.cluster = nil
         let host = host
@@ -142,7 +139,7 @@ public actor EmbeddedBroker {
 
     /// The properties that clients of this broker need beyond its address. The broker does not wake a waiting fetch,
     /// and it rebalances only when sessions end.
-    public static let clientProperties: ClientProperties = [
+    package static let clientProperties: ClientProperties = [
         "fetch.wait.max.ms": "10", "session.timeout.ms": "6000", "heartbeat.interval.ms": "500",
     ]
 

@@ -1,21 +1,19 @@
 import CRdKafka
 
 /// librdkafka's configuration: names and values, later ones winning. Any property may be set.
-public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
+package struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
     private(set) var values: [(name: String, value: String)] = []
     /// The source of the clients' SASL/OAUTHBEARER tokens; nil if they need none.
-    public var tokens: BearerTokenProvider?
+    package var tokens: BearerTokenProvider?
 
     /// An empty set of properties.
-    public init() {}
+    package init() {}
 
-    /// Properties with these names and values.
-    public init(dictionaryLiteral elements: (String, String)...) {
+    package init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { self[name] = value }
     }
 
-    /// Returns the value of a property.
-    public subscript(name: String) -> String? {
+    package subscript(name: String) -> String? {
         get { values.last { $0.name == name }?.value }
         set {
             values.removeAll { $0.name == name }
@@ -24,7 +22,7 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// Returns these properties, overridden by `others`.
-    public func merging(_ others: ClientProperties) -> ClientProperties {
+    package func merging(_ others: ClientProperties) -> ClientProperties {
         var merged = self
         for (name, value) in others.values { merged[name] = value }
         merged.tokens = others.tokens ?? tokens
@@ -32,12 +30,12 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// Returns these properties, with `defaults` where they have no value.
-    public func withDefaults(_ defaults: ClientProperties) -> ClientProperties { defaults.merging(self) }
+    package func withDefaults(_ defaults: ClientProperties) -> ClientProperties { defaults.merging(self) }
 
     /// Checks every property with librdkafka itself, one by one, without making a client.
     ///
     /// - Returns: The errors, each with the property's name. A value never appears in them.
-    public func problems() -> [(name: String, message: String)] {
+    package func problems() -> [(name: String, message: String)] {
         guard let configuration = unsafe rd_kafka_conf_new() else { return [] }
         defer { unsafe rd_kafka_conf_destroy(configuration) }
         return values.compactMap { name, value in
@@ -45,11 +43,8 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The kind of a client.
-    public enum ClientKind: Sendable {
-        /// A client that produces.
+    package enum ClientKind: Sendable {
         case producer
-        /// A client that consumes.
         case consumer
     }
 
@@ -57,7 +52,7 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
     /// their combination, files and credentials.
     ///
     /// - Returns: The reason why no client can be made; nil if one can.
-    public func refusal(of kind: ClientKind) -> String? {
+    package func refusal(of kind: ClientKind) -> String? {
         var properties = self
         properties["bootstrap.servers"] = nil
         properties["log_level"] = "0"
@@ -111,4 +106,9 @@ public struct ClientProperties: Sendable, ExpressibleByDictionaryLiteral {
         let words = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return words.hasPrefix("Java ") ? "is Java's: \(words)" : nil
     }
+}
+
+/// The library behind this module.
+package enum KafkaLibrary {
+    package static var version: String { unsafe String(cString: rd_kafka_version_str()) }
 }

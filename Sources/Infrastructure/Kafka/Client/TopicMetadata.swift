@@ -1,17 +1,15 @@
 import CRdKafka
 
-/// The cluster's metadata of a topic.
-public struct TopicMetadata: Sendable, Equatable {
-    /// The topic's name.
-    public let name: String
+package struct TopicMetadata: Sendable, Equatable {
+    package let name: String
     /// The number of its partitions; 0 if it does not exist.
-    public let partitionCount: Int
+    package let partitionCount: Int
     /// The number of copies of the partition with the fewest; 0 if the topic does not exist.
-    public let replication: Int
+    package let replication: Int
     /// The partitions that have no leader just now.
-    public let leaderless: Set<Int32>
+    package let leaderless: Set<Int32>
     /// The reason why it cannot be used; nil if it can.
-    public let error: KafkaError?
+    package let error: KafkaError?
 
     fileprivate init(_ topic: rd_kafka_metadata_topic) {
         name = unsafe String(cString: topic.topic)
@@ -22,7 +20,6 @@ public struct TopicMetadata: Sendable, Equatable {
         error = unsafe KafkaError(topic.err, in: "the topic \(name)")
     }
 
-    /// A topic that no broker knows.
     fileprivate init(unknown name: String) {
         self.name = name
         partitionCount = 0

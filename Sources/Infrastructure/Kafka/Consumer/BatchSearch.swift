@@ -1,4 +1,4 @@
-public import Logging
+package import Logging
 
 /// The search for the offset behind a record batch that cannot be unpacked.
 ///
@@ -38,7 +38,7 @@ extension KafkaConsumer {
     ///
     /// - Parameter properties: the properties of a reader that reports the ends of partitions.
     /// - Throws: `KafkaError` when the brokers do not answer in time.
-    public static func end(
+    package static func end(
         ofBatchAt place: RecordPosition, _ properties: ClientProperties, within limit: Duration, logger: Logger
     ) async throws(KafkaError) -> Int64 {
         // Each offset is tried once, so the client need not wait between two tries.

@@ -1,8 +1,44 @@
 import CRdKafka
 import Glibc
+import Synchronization
 
 /// The reading of a consumer's queue.
 extension KafkaConsumer {
+    /// Reads `starts`, each until `each` wants no more of its partition, or the partition ends: for a consumer that was made to read
+    /// none yet.
+    ///
+    /// - Parameters:
+    ///   - limit: the longest time for all of them.
+    ///   - passesBatches: whether a partition is done at a record batch that cannot be unpacked, in place of an error.
+    ///   - each: called with each record; returns whether more of its partition is wanted.
+    /// - Throws: `KafkaError`; with the name of a partition where not everything came within `limit`, and where the task is canceled.
+    package nonisolated func scan(
+        _ starts: [PartitionOffset], within limit: Duration, passesBatches: Bool = false,
+        _ each: (ConsumedRecord) -> Bool
+    ) async throws(KafkaError) {
+        let end = ContinuousClock.now + limit
+        try await read(starts)
+        var open = Set(starts.map(\.partition))
+        while let first = open.first {
+            guard .now < end, !Task.isCancelled else { throw .overdue("reading \(first), one of \(open.count) unread") }
+            for event in await events(limit: 500, within: .milliseconds(200)) {
+                switch event {
+                case .record(let record):
+                    let partition = TopicPartition(record.position)
+                    if open.contains(partition), !each(record) { open.remove(partition) }
+                case .endOfPartition(let partition, _): open.remove(partition)
+                case .rebalance: break
+                case .error(let error):
+                    if passesBatches, let batch = error.batch {
+                        open.remove(TopicPartition(batch))
+                    } else if error.endsReading {
+                        throw error
+                    }
+                }
+            }
+        }
+    }
+
     func drain(_ queue: EventQueue, _ limit: Int) -> [Event] {
         var events = releaseHeld(limit: limit)
         var bytes = 0
@@ -113,5 +149,104 @@ extension KafkaConsumer {
         let partitions = unsafe list.map { unsafe PartitionList.offsets(in: $0).map(\.partition) } ?? []
         let code = unsafe KafkaError.Code(rd_kafka_event_error(event))
         return Rebalance(code, partitions, assigned: assignment, isLost: isAssignmentLost)
+    }
+}
+
+/// Copies a record out of librdkafka's memory, which the event frees.
+enum RecordReader {
+    static func read(_ message: UnsafePointer<rd_kafka_message_t>, topic: String) -> ConsumedRecord {
+        var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
+        let timestamp = unsafe rd_kafka_message_timestamp(message, &kind)
+        return unsafe ConsumedRecord(
+            position: RecordPosition(
+                topic: topic, partition: message.pointee.partition, offset: message.pointee.offset),
+            timestamp: kind == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE || timestamp < 0 ? nil : timestamp,
+            isAppendTime: kind == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME,
+            body: body(of: message))
+    }
+
+    private static func body(of message: UnsafePointer<rd_kafka_message_t>) -> RecordBody {
+        let key = unsafe message.pointee.key.map {
+            unsafe UnsafeRawBufferPointer(start: $0, count: message.pointee.key_len)
+        }
+        let value = unsafe message.pointee.payload.map {
+            unsafe UnsafeRawBufferPointer(start: $0, count: message.pointee.len)
+        }
+        var list: OpaquePointer?
+        _ = unsafe rd_kafka_message_headers(message, &list)
+        var bytes: [UInt8] = []
+        // A guess that is right for most headers: what is too little grows.
+        let headersGuess = unsafe list.map { unsafe 64 * rd_kafka_header_cnt($0) } ?? 0
+        unsafe bytes.reserveCapacity((key?.count ?? 0) + headersGuess + (value?.count ?? 0))
+        if let key = unsafe key { unsafe bytes.append(contentsOf: key) }
+        let headersStart = bytes.count
+        if let list = unsafe list { unsafe append(list, to: &bytes) }
+        let headersLength = bytes.count - headersStart
+        if let value = unsafe value { unsafe bytes.append(contentsOf: value) }
+        return RecordBody(
+            bytes: bytes, keyLength: unsafe key == nil ? -1 : Int32(clamping: headersStart),
+            headersLength: Int32(clamping: headersLength), hasValue: unsafe value != nil)
+    }
+
+    private static func append(_ list: OpaquePointer, to bytes: inout [UInt8]) {
+        var name: UnsafePointer<CChar>?
+        var value: UnsafeRawPointer?
+        var count = 0
+        var index = 0
+        while unsafe rd_kafka_header_get_all(list, index, &name, &value, &count) == RD_KAFKA_RESP_ERR_NO_ERROR,
+            let name = unsafe name
+        {
+            let nameCount = unsafe strlen(name)
+            RecordBody.append(Int32(clamping: nameCount), to: &bytes)
+            RecordBody.append(unsafe value == nil ? -1 : Int32(clamping: count), to: &bytes)
+            unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(start: name, count: nameCount))
+            if let value = unsafe value {
+                unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(start: value, count: count))
+            }
+            index += 1
+        }
+    }
+}
+
+/// Makes librdkafka fetch again.
+///
+/// Before 2.2.0 a thread that has filled the local queue sleeps for up to a second, however fast the queue is emptied.
+/// Any request to the broker wakes it. This one asks for the ends of the partitions; nobody needs the answer.
+final class FetchPrompt: Sendable {
+    /// The numbers of records taken, and of their bytes, each of which triggers a look.
+    private let recordInterval: Int
+    private let byteInterval: Int
+    private let records = Atomic(0)
+    private let bytes = Atomic(0)
+    private let isUnderWay = Atomic(false)
+
+    /// - Parameter properties: the consumer's: the local queue is full with `queued.min.messages` of a partition, or with
+    ///   `queued.max.messages.kbytes` of all.
+    init(_ properties: ClientProperties) {
+        func half(_ name: String, _ standard: Int) -> Int {
+            max(1, (properties[name].flatMap { Int($0) } ?? standard) / 2)
+        }
+        recordInterval = half("queued.min.messages", 100_000)
+        // librdkafka takes no more than 2 GB here.
+        byteInterval = min(half("queued.max.messages.kbytes", 65_536), 1 << 20) << 10
+    }
+
+    /// - Returns: whether it is time, after `count` more records of `size` bytes together were taken.
+    func isDue(after count: Int, bytes size: Int) -> Bool {
+        let isFull = records.wrappingAdd(count, ordering: .relaxed).newValue >= recordInterval
+        let isHeavy = bytes.wrappingAdd(size, ordering: .relaxed).newValue >= byteInterval
+        guard isFull || isHeavy, !isUnderWay.exchange(true, ordering: .acquiring) else { return false }
+        records.store(0, ordering: .relaxed)
+        bytes.store(0, ordering: .relaxed)
+        return true
+    }
+
+    /// Asks the leaders of `partitions`; without partitions it asks nothing. On the client's own thread.
+    func ask(_ client: OpaquePointer, about partitions: Set<TopicPartition>) {
+        defer { isUnderWay.store(false, ordering: .releasing) }
+        guard !partitions.isEmpty else { return }
+        let list = PartitionList(partitions.map { PartitionOffset($0, offset: Int64(RD_KAFKA_OFFSET_END)) })
+        // An error changes nothing: the thread was woken, or there is nothing to fetch from.
+        _ = unsafe rd_kafka_offsets_for_times(client, list.pointer, 100)
     }
 }

@@ -5,7 +5,7 @@ extension KafkaConsumer {
     /// Asks the brokers for the first and the end offset of `partition`; the end is the offset the next record will get.
     ///
     /// - Throws: `KafkaError` when none answers within `limit`.
-    public func bounds(
+    package func bounds(
         of partition: TopicPartition, within limit: Duration
     ) async throws(KafkaError) -> Range<Int64> {
         let milliseconds = limit.kafkaMilliseconds
@@ -23,7 +23,7 @@ extension KafkaConsumer {
     /// one is left out.
     ///
     /// - Throws: `KafkaError` when the group's coordinator does not answer within `limit`.
-    public func committed(
+    package func committed(
         _ partitions: [TopicPartition], within limit: Duration
     ) async throws(KafkaError) -> [TopicPartition: Int64] {
         let offsets = try await committedOffsets(partitions, within: limit)
@@ -33,7 +33,7 @@ extension KafkaConsumer {
     /// Returns the group's committed offsets, as `committed` does, with the metadata of each.
     ///
     /// - Throws: `KafkaError` when the group's coordinator does not answer within `limit`.
-    public func committedOffsets(
+    package func committedOffsets(
         _ partitions: [TopicPartition], within limit: Duration
     ) async throws(KafkaError) -> [PartitionOffset] {
         let milliseconds = limit.kafkaMilliseconds
@@ -54,7 +54,7 @@ extension KafkaConsumer {
     /// partition without one, or whose broker does not know times, is left out.
     ///
     /// - Throws: `KafkaError` when the brokers do not answer within `limit`.
-    public func offsets(
+    package func offsets(
         of partitions: [TopicPartition], notBefore time: Int64, within limit: Duration
     ) async throws(KafkaError) -> [TopicPartition: Int64] {
         let milliseconds = limit.kafkaMilliseconds
@@ -72,7 +72,7 @@ extension KafkaConsumer {
     /// for all of them; a partition whose leader does not answer is left out.
     ///
     /// - Throws: `KafkaError` when the brokers do not answer within `limit`.
-    public func bounds(
+    package func bounds(
         of partitions: [TopicPartition], within limit: Duration
     ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
         guard !partitions.isEmpty else { return [:] }
@@ -89,7 +89,7 @@ extension KafkaConsumer {
     ///
     /// - Parameter known: the group's committed offsets; nil to ask the coordinator.
     /// - Throws: `KafkaError` when brokers or the group's coordinator do not answer within `limit`.
-    public func lag(
+    package func lag(
         of partitions: [TopicPartition], after known: [TopicPartition: Int64]? = nil, within limit: Duration
     ) async throws(KafkaError) -> [TopicPartition: Int64] {
         guard !partitions.isEmpty else { return [:] }
@@ -104,7 +104,7 @@ extension KafkaConsumer {
 
     /// The ends of the assigned partitions, each the offset the next record will get, as the last fetch learned them.
     /// Asks nobody; a partition that was not fetched from yet is not among them.
-    public var knownEnds: [TopicPartition: Int64] {
+    package var knownEnds: [TopicPartition: Int64] {
         guard queue != nil else { return [:] }
         var ends: [TopicPartition: Int64] = [:]
         for partition in assignment {

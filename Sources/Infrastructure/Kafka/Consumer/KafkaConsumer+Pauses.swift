@@ -8,9 +8,7 @@ import CRdKafka
 extension KafkaConsumer {
     /// Pauses `partitions` until they are resumed. Records that were fetched from them and not returned yet are dropped
     /// and fetched again later. Partitions that are not this member's, or that are paused already, are skipped.
-    ///
-    /// - Throws: `KafkaError`.
-    public func pause(_ partitions: some Sequence<TopicPartition>) throws(KafkaError) {
+    package func pause(_ partitions: some Sequence<TopicPartition>) throws(KafkaError) {
         guard queue != nil else { throw .clientIsClosed }
         let running = Set(partitions).intersection(assignment).subtracting(paused)
         guard !running.isEmpty else { return }
@@ -21,9 +19,7 @@ extension KafkaConsumer {
     }
 
     /// Resumes `partitions` behind the last record that was returned. Partitions that are not paused are skipped.
-    ///
-    /// - Throws: `KafkaError`.
-    public func resume(_ partitions: some Sequence<TopicPartition>) throws(KafkaError) {
+    package func resume(_ partitions: some Sequence<TopicPartition>) throws(KafkaError) {
         guard queue != nil else { throw .clientIsClosed }
         let waiting = Set(partitions).intersection(paused)
         guard !waiting.isEmpty else { return }

@@ -1,15 +1,13 @@
 import CRdKafka
-public import Logging
+package import Logging
 
 /// A member of a consumer group.
 ///
 /// One task at a time calls `events`; whatever it returns is handled before the next call. A `Rebalance` among the events
 /// must be answered, even with nothing to do, and `events` must be called at least every third of
 /// `max.poll.interval.ms`, or the group takes the partitions away.
-public actor KafkaConsumer: KafkaClient {
-    /// An event of a consumer.
-    public enum Event: Sendable {
-        /// A record.
+package actor KafkaConsumer: KafkaClient {
+    package enum Event: Sendable {
         case record(ConsumedRecord)
         /// Partitions come or go; always the last of the events returned together.
         case rebalance(Rebalance)
@@ -52,7 +50,7 @@ public actor KafkaConsumer: KafkaClient {
     ///   - topics: The topics to consume.
     ///   - wakeup: A wake-up that is signaled when there is something to take. Consumers that one task serves share it.
     /// - Throws: `KafkaError` when librdkafka refuses a property or a topic's name.
-    public init(
+    package init(
         _ properties: ClientProperties, topics: [String], wakeup: Wakeup = Wakeup(), logger: Logger
     ) throws(KafkaError) {
         try self.init(properties, .subscription(topics), wakeup, logger)
@@ -62,7 +60,7 @@ public actor KafkaConsumer: KafkaClient {
     /// committed. An offset of 0 is the first record there is.
     ///
     /// - Throws: `KafkaError` when librdkafka refuses a property or a partition.
-    public init(
+    package init(
         _ properties: ClientProperties, reading partitions: [PartitionOffset], logger: Logger
     ) throws(KafkaError) {
         try self.init(properties, .partitions(partitions), Wakeup(), logger)
@@ -127,7 +125,7 @@ public actor KafkaConsumer: KafkaClient {
     /// - Throws: `KafkaError` when librdkafka refuses a partition, and with `.invalidState` where some are read
     ///   already: with an assignment that replaces another, 2.0.2 may abort the process (rdkafka_assignment.c:872,
     ///   `rktp->rktp_started`).
-    public func read(_ partitions: [PartitionOffset]) throws(KafkaError) {
+    package func read(_ partitions: [PartitionOffset]) throws(KafkaError) {
         guard queue != nil else { throw .clientIsClosed }
         guard assignment.isEmpty else {
             throw KafkaError(.invalidState, "reading: it reads other partitions already; make another consumer")
@@ -139,7 +137,7 @@ public actor KafkaConsumer: KafkaClient {
     /// Reads `partitions` too, from the given offsets on: those that were added to a topic since `read`, or were left out of it.
     ///
     /// - Throws: `KafkaError` when librdkafka refuses a partition.
-    public func readAlso(_ partitions: [PartitionOffset]) throws(KafkaError) {
+    package func readAlso(_ partitions: [PartitionOffset]) throws(KafkaError) {
         guard queue != nil else { throw .clientIsClosed }
         guard !assignment.isEmpty else { return try read(partitions) }
         let list = PartitionList(partitions.filter { !assignment.contains($0.partition) })
@@ -152,11 +150,11 @@ public actor KafkaConsumer: KafkaClient {
     }
 
     /// The partitions that are this member's.
-    public var assignedPartitions: Set<TopicPartition> { assignment }
+    package var assignedPartitions: Set<TopicPartition> { assignment }
 
     /// Returns the events since the last call, up to `limit` of them. If there are none, it waits up to `wait`. The
     /// result is empty after `wait`, after a cancellation and once the consumer is closed.
-    public func events(limit: Int, within wait: Duration) async -> [Event] {
+    package func events(limit: Int, within wait: Duration) async -> [Event] {
         let end = ContinuousClock.now + .milliseconds(wait.kafkaMilliseconds)
         while let queue {
             let events = drain(queue, limit)
@@ -172,7 +170,7 @@ public actor KafkaConsumer: KafkaClient {
     ///
     /// librdkafka before 2.4.0 looks whether a heartbeat is due when it has something else to do, or once a second. By its heartbeats a
     /// member learns of a rebalance, for which all others wait. So the library is given something to do here.
-    public func keepAlive() {
+    package func keepAlive() {
         wakeForHeartbeat()
         // Polling any queue of the client counts, also one that is always empty (librdkafka before 2.1.1).
         guard queue != nil, let idle = unsafe rd_kafka_queue_new(client.pointer) else { return }
@@ -193,7 +191,7 @@ public actor KafkaConsumer: KafkaClient {
     /// - Parameter starts: the next record to read of each assigned partition; a partition without one starts at the
     ///   group's offset.
     /// - Throws: `KafkaError` when the group moved on meanwhile; another rebalance follows then.
-    public func answer(
+    package func answer(
         _ rebalance: Rebalance, from starts: [TopicPartition: Int64] = [:]
     ) throws(KafkaError) {
         guard queue != nil else { throw .clientIsClosed }
@@ -234,7 +232,7 @@ public actor KafkaConsumer: KafkaClient {
     /// Moves to `offsets`, back or forward: nothing fetched before this call follows it.
     ///
     /// - Throws: `KafkaError` with `.unknownPartition` for a partition that is no longer this member's.
-    public func seek(to offsets: [PartitionOffset]) async throws(KafkaError) {
+    package func seek(to offsets: [PartitionOffset]) async throws(KafkaError) {
         guard !offsets.isEmpty else { return }
         guard queue != nil else { throw .clientIsClosed }
         // librdkafka without a wait does not look: it would begin to want a partition that is not its own.
@@ -255,10 +253,10 @@ public actor KafkaConsumer: KafkaClient {
     /// Asks the cluster about `topic`.
     ///
     /// - Throws: `KafkaError` when no broker answers within `limit`.
-    public func metadata(of topic: String, within limit: Duration) async throws(KafkaError) -> TopicMetadata {
+    package func metadata(of topic: String, within limit: Duration) async throws(KafkaError) -> TopicMetadata {
         try await client.metadata(of: topic, within: limit)
     }
 
     /// The client's last error among those that `events` has taken. It explains why a call ran out of time.
-    public var lastError: KafkaError? { client.lastError }
+    package var lastError: KafkaError? { client.lastError }
 }

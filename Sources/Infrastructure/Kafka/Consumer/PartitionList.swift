@@ -2,16 +2,15 @@ import CRdKafka
 import Glibc
 
 /// A partition with an offset to commit or to seek to: the next record to read.
-public struct PartitionOffset: Sendable, Hashable {
-    /// The partition.
-    public var partition: TopicPartition
+package struct PartitionOffset: Sendable, Hashable {
+    package var partition: TopicPartition
     /// The offset of the next record.
-    public var offset: Int64
+    package var offset: Int64
     /// The metadata committed with the offset, at most a few hundred bytes; nil for none.
-    public var metadata: String?
+    package var metadata: String?
 
     /// `offset` is the next record of `partition`.
-    public init(_ partition: TopicPartition, offset: Int64, metadata: String? = nil) {
+    package init(_ partition: TopicPartition, offset: Int64, metadata: String? = nil) {
         self.partition = partition
         self.offset = offset
         self.metadata = metadata
@@ -52,6 +51,48 @@ struct PartitionList: ~Copyable {
             let bytes = unsafe UnsafeRawBufferPointer(start: element.metadata, count: element.metadata_size)
             let metadata = unsafe bytes.isEmpty ? nil : String(validating: bytes, as: UTF8.self)
             return unsafe PartitionOffset(partition, offset: element.offset, metadata: metadata)
+        }
+    }
+}
+
+/// The group distributes its partitions again. Nothing more is consumed until it is answered with
+/// `KafkaConsumer.answer`.
+package struct Rebalance: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable {
+        /// The partitions become this member's.
+        case assigned
+        /// The partitions are revoked. Where `isLost`, another member may have them already: nothing may be committed
+        /// for them.
+        case revoked(isLost: Bool)
+    }
+
+    package let kind: Kind
+    /// The partitions it happens to; for an eager group, all.
+    package let partitions: [TopicPartition]
+
+    /// `kind` of `partitions`.
+    package init(kind: Kind, partitions: [TopicPartition]) {
+        self.kind = kind
+        self.partitions = partitions
+    }
+
+    /// The rebalance that librdkafka reports with `code`.
+    ///
+    /// - Parameters:
+    ///   - partitions: the partitions that it names.
+    ///   - assigned: the partitions that belong to this member by now.
+    ///   - isLost: whether the assignment was lost.
+    init(
+        _ code: KafkaError.Code, _ partitions: [TopicPartition], assigned: Set<TopicPartition>, isLost: Bool
+    ) {
+        switch code {
+        case .assignPartitions: self.init(kind: .assigned, partitions: partitions)
+        case .revokePartitions: self.init(kind: .revoked(isLost: isLost), partitions: partitions)
+        default:
+            // The group could not agree, and nobody knows who has what was this member's. The answer gives everything up, after which
+            // the library joins again.
+            let all = assigned.sorted { ($0.topic, $0.partition) < ($1.topic, $1.partition) }
+            self.init(kind: .revoked(isLost: true), partitions: all)
         }
     }
 }

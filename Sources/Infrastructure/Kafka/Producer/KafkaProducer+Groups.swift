@@ -1,19 +1,14 @@
 import CRdKafka
 
 /// A consumer group as its coordinator describes it.
-public struct ConsumerGroup: Sendable, Equatable {
-    /// A consumer.
-    public struct Member: Sendable, Equatable {
-        /// The group's id of the member.
-        public let id: String
-        /// The id that the client gives itself.
-        public let clientID: String
+package struct ConsumerGroup: Sendable, Equatable {
+    package struct Member: Sendable, Equatable {
+        package let id: String
+        package let clientID: String
         /// The host that it connects from, as the broker writes it.
-        public let host: String
-        /// The consumer's partitions.
-        public let partitions: [TopicPartition]
+        package let host: String
+        package let partitions: [TopicPartition]
 
-        /// A member with these parts.
         package init(id: String, clientID: String, host: String, partitions: [TopicPartition]) {
             self.id = id
             self.clientID = clientID
@@ -22,14 +17,12 @@ public struct ConsumerGroup: Sendable, Equatable {
         }
     }
 
-    /// The group's name.
-    public let name: String
+    package let name: String
     /// The group's state, as librdkafka writes it: `Stable`, `Empty`, `PreparingRebalance` and the like.
-    public let state: String
+    package let state: String
     /// The group's members; empty for a group without any.
-    public let members: [Member]
+    package let members: [Member]
 
-    /// A group with these parts.
     package init(name: String, state: String, members: [Member]) {
         self.name = name
         self.state = state
@@ -41,7 +34,7 @@ extension KafkaProducer {
     /// Returns the consumer groups `names`, as `KafkaConsumer.consumerGroups` does.
     ///
     /// - Throws: `KafkaError`, also where some brokers do not answer and the others do not know the group.
-    public func consumerGroups(
+    package func consumerGroups(
         _ names: [String], within limit: Duration
     ) async throws(KafkaError) -> [String: ConsumerGroup] {
         try await client.consumerGroups(names, within: limit)
@@ -56,7 +49,7 @@ extension KafkaConsumer {
     /// the connection to it breaks (librdkafka's issue 4605).
     ///
     /// - Throws: `KafkaError`, also where some brokers do not answer and the others do not know the group.
-    public func consumerGroups(
+    package func consumerGroups(
         _ names: [String], within limit: Duration
     ) async throws(KafkaError) -> [String: ConsumerGroup] {
         try await client.consumerGroups(names, within: limit)

@@ -7,8 +7,7 @@ extension KafkaProducer {
     /// - Parameters:
     ///   - replication: The number of copies of each partition; nil for the cluster's default.
     ///   - settings: The topic's own configuration, such as `max.message.bytes`.
-    /// - Throws: `KafkaError`.
-    public func createTopic(
+    package func createTopic(
         _ topic: String, partitions: Int, replication: Int? = nil, settings: [String: String] = [:],
         within limit: Duration
     ) async throws(KafkaError) {
@@ -40,9 +39,7 @@ extension KafkaProducer {
     }
 
     /// Sets these settings of `topic`; all its other ones return to the cluster's defaults.
-    ///
-    /// - Throws: `KafkaError`.
-    public func configure(
+    package func configure(
         _ topic: String, settings: [String: String], within limit: Duration
     ) async throws(KafkaError) {
         let operation = "configuring the topic \(topic)"
@@ -69,7 +66,7 @@ extension KafkaProducer {
     /// Deletes `topics` with everything in them.
     ///
     /// - Throws: `KafkaError`, the first one.
-    public func deleteTopics(_ topics: [String], within limit: Duration) async throws(KafkaError) {
+    package func deleteTopics(_ topics: [String], within limit: Duration) async throws(KafkaError) {
         let operation = "deleting topics"
         try unsafe await administer(operation, within: limit) { (client, options, queue) throws(KafkaError) in
             var list = unsafe topics.map { unsafe rd_kafka_DeleteTopic_new($0) }
@@ -90,7 +87,7 @@ extension KafkaProducer {
     /// topic's name. Settings that a broker keeps secret are left out.
     ///
     /// - Throws: `KafkaError`, the first one.
-    public func settings(
+    package func settings(
         of topics: [String], within limit: Duration
     ) async throws(KafkaError) -> [String: [String: String]] {
         guard !topics.isEmpty else { return [:] }

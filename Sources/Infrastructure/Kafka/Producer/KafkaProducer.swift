@@ -1,10 +1,10 @@
 import CRdKafka
 import Dispatch
-public import Logging
+package import Logging
 import Synchronization
 
 /// A producer: idempotent, and transactional where its properties name a `transactional.id`.
-public final class KafkaProducer: KafkaClient {
+package final class KafkaProducer: KafkaClient {
     let client: ClientHandle
     private let queue: EventQueue
     private let pending = PendingDeliveries()
@@ -20,7 +20,7 @@ public final class KafkaProducer: KafkaClient {
     /// A producer with librdkafka's `properties`; `bootstrap.servers` is needed.
     ///
     /// - Throws: `KafkaError` when librdkafka refuses a property.
-    public init(_ properties: ClientProperties, logger: Logger) throws(KafkaError) {
+    package init(_ properties: ClientProperties, logger: Logger) throws(KafkaError) {
         let events =
             RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_STATS
             | RD_KAFKA_EVENT_OAUTHBEARER_TOKEN_REFRESH
@@ -54,7 +54,7 @@ public final class KafkaProducer: KafkaClient {
     /// not committed.
     ///
     /// - Returns: for each record, nil or why it was not delivered.
-    public func deliver(_ records: [ProducerRecord]) async -> [KafkaError?] {
+    package func deliver(_ records: [ProducerRecord]) async -> [KafkaError?] {
         guard !records.isEmpty else { return [] }
         return await withCheckedContinuation { hand(records, as: pending.open(records.count, $0)) }
     }
@@ -62,7 +62,7 @@ public final class KafkaProducer: KafkaClient {
     /// Produces `records` and waits, as `deliver` does.
     ///
     /// - Returns: for each record, its place, nil where the broker did not name it, or why it was not delivered.
-    public func deliverPlaced(_ records: [ProducerRecord]) async -> [Result<DeliveredPlace?, KafkaError>] {
+    package func deliverPlaced(_ records: [ProducerRecord]) async -> [Result<DeliveredPlace?, KafkaError>] {
         guard !records.isEmpty else { return [] }
         return await withCheckedContinuation { hand(records, as: pending.open(records.count, placed: $0)) }
     }
@@ -83,7 +83,7 @@ public final class KafkaProducer: KafkaClient {
 
     /// Looks the topics up, so that the first record of each does not wait for a second until librdkafka has asked for
     /// its topic (before 2.10.1). Called before the first transaction.
-    public func prepare(_ topics: [String]) {
+    package func prepare(_ topics: [String]) {
         unsafe client.enqueue { [self] pointer in
             guard !client.isClosed else { return }
             known.withLock { known in
@@ -97,7 +97,7 @@ public final class KafkaProducer: KafkaClient {
     /// Returns the names of all usable topics that the cluster shows to this client.
     ///
     /// - Throws: `KafkaError` when none answers within `limit`.
-    public func topicNames(within limit: Duration) async throws(KafkaError) -> [String] {
+    package func topicNames(within limit: Duration) async throws(KafkaError) -> [String] {
         try await topics(within: limit).filter { $0.error == nil }.map(\.name)
     }
 
@@ -105,24 +105,24 @@ public final class KafkaProducer: KafkaClient {
     /// creates none.
     ///
     /// - Throws: `KafkaError` when none answers within `limit`.
-    public func topics(within limit: Duration) async throws(KafkaError) -> [TopicMetadata] {
+    package func topics(within limit: Duration) async throws(KafkaError) -> [TopicMetadata] {
         try await client.topics(within: limit)
     }
 
     /// Returns the last time that a broker gave a record of this producer, since the last call; nil where no topic has
     /// `message.timestamp.type=LogAppendTime`.
-    public func takeAppendTime() -> AppendTime? { appendTime.take() }
+    package func takeAppendTime() -> AppendTime? { appendTime.take() }
 
     /// The longest time of late for which a broker made this producer wait because of a quota; needs `statistics.interval.ms`.
-    public var throttle: Duration { client.throttle.longest }
+    package var throttle: Duration { client.throttle.longest }
 
     /// The client's last error, whichever call it concerned. It explains why a call ran out of time.
-    public var lastError: KafkaError? { client.lastError }
+    package var lastError: KafkaError? { client.lastError }
 
     /// Asks the cluster about `topic`. A cluster that creates topics automatically creates it.
     ///
     /// - Throws: `KafkaError` when no broker answers within `limit`.
-    public func metadata(of topic: String, within limit: Duration) async throws(KafkaError) -> TopicMetadata {
+    package func metadata(of topic: String, within limit: Duration) async throws(KafkaError) -> TopicMetadata {
         try await client.metadata(of: topic, within: limit)
     }
 
@@ -131,7 +131,7 @@ public final class KafkaProducer: KafkaClient {
     /// - Returns: false where that took longer than `limit`; then it continues in the background, and nobody must wait
     ///   for it.
     @discardableResult
-    public func close(within limit: Duration) async -> Bool {
+    package func close(within limit: Duration) async -> Bool {
         let end = DispatchTime.now() + .milliseconds(Int(limit.kafkaMilliseconds))
         patienceEnd.min(Int64(clamping: end.uptimeNanoseconds), ordering: .relaxed)
         return await Deadline.run(within: .milliseconds(limit.kafkaMilliseconds) + .seconds(1)) { done in
@@ -237,4 +237,69 @@ private struct TopicHandle: @unchecked Sendable {
     }
 
     func destroy() { unsafe rd_kafka_topic_destroy(pointer) }
+}
+
+/// Transactions (KIP-98, KIP-447). Each call may block for as long as the broker is away; it runs on the producer's own
+/// thread, so records handed over before it are inside and records handed over after it are not.
+extension KafkaProducer {
+    /// Registers the `transactional.id` and ends a predecessor's open transaction. Called once, before the first
+    /// transaction.
+    package func initTransactions(within limit: Duration) async throws(KafkaError) {
+        let milliseconds = limit.kafkaMilliseconds
+        try unsafe await transactional("registering the transactional id") {
+            unsafe rd_kafka_init_transactions($0, milliseconds)
+        }
+    }
+
+    package func beginTransaction() async throws(KafkaError) {
+        try unsafe await transactional("beginning a transaction") { unsafe rd_kafka_begin_transaction($0) }
+    }
+
+    /// Makes `offsets`, each the next record to read, part of the transaction, once per consumer group.
+    ///
+    /// - Throws: `KafkaError`; where it is retriable, the same call must be repeated with the same arguments.
+    package func sendOffsets(
+        _ offsets: [PartitionOffset], of group: ConsumerGroupMetadata, within limit: Duration
+    ) async throws(KafkaError) {
+        let milliseconds = limit.kafkaMilliseconds
+        try unsafe await transactional("sending offsets to the transaction") { client in
+            let list = PartitionList(offsets)
+            return unsafe rd_kafka_send_offsets_to_transaction(client, list.pointer, group.pointer, milliseconds)
+        }
+    }
+
+    /// Commits. Repeated while the error is retriable, it resumes.
+    ///
+    /// - Parameter limit: The timeout of one call; nil waits for as long as the brokers take. A commit that times out
+    ///   continues in the library, and its error is retriable.
+    package func commitTransaction(within limit: Duration? = nil) async throws(KafkaError) {
+        let milliseconds = limit?.kafkaMilliseconds ?? -1
+        try unsafe await transactional("committing the transaction") {
+            unsafe rd_kafka_commit_transaction($0, milliseconds)
+        }
+    }
+
+    /// Aborts. Repeated while the error is retriable, it resumes.
+    ///
+    /// - Parameter limit: as for `commitTransaction`.
+    package func abortTransaction(within limit: Duration? = nil) async throws(KafkaError) {
+        let milliseconds = limit?.kafkaMilliseconds ?? -1
+        try unsafe await transactional("aborting the transaction") {
+            unsafe rd_kafka_abort_transaction($0, milliseconds)
+        }
+    }
+
+    /// Returns the topics that no transaction may write, as far as was found since the last call: the errors of records and
+    /// calls do not name them.
+    package func takeRefusals() -> Set<String> { client.takeRefusals() }
+
+    private func transactional(
+        _ operation: String, _ call: @escaping @Sendable (OpaquePointer) -> OpaquePointer?
+    ) async throws(KafkaError) {
+        try unsafe await client.blockingThrowing { (pointer) throws(KafkaError) in
+            guard let error = unsafe KafkaError(taking: call(pointer), in: operation) else { return }
+            // A call after the fatal error reports only that there was one, and not whether another producer took over.
+            throw error.isFatal ? unsafe KafkaError(fatalOf: pointer, in: operation) ?? error : error
+        }
+    }
 }

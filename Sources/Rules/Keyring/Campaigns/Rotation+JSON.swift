@@ -2,26 +2,17 @@ import JOSE
 
 /// A campaign's text in `rotation.json`.
 extension Rotation {
-    /// Reads a campaign that `json` wrote, or one from before campaigns had ids; nil for anything else.
+    /// Reads a campaign that `json` wrote; nil for anything else.
     package init?(_ text: [UInt8]) {
         guard let root = try? JSONDocument(parsing: text).root, let from = root["from"]?.string,
             let to = root["to"]?.string, let phase = root["phase"]?.string.flatMap(Phase.init(rawValue:)),
-            let begun = root["begun"]?.string.flatMap({ RFC3339.parse($0) })
+            let begun = root["begun"]?.string.flatMap({ RFC3339.parse($0) }), let id = root["id"]?.string,
+            Self.isID(id), let kind = root["kind"]?.string.flatMap(Kind.init)
         else { return nil }
-        let id: String
-        var kind = Kind.rotation
-        if let member = root["id"] {
-            guard let text = member.string, Self.isID(text), let stated = root["kind"]?.string.flatMap(Kind.init)
-            else { return nil }
-            (id, kind) = (text, stated)
-        } else {
-            id = Self.idOfOldForm(from: from, to: to, begun: begun)
-        }
         self.init(
             id: id, kind: kind, from: from, to: to, at: begun, by: root["by"]?.string, why: root["why"]?.string,
-            isOfOwnKey: root["own_key"]?.bool)
+            isOfOwnKey: root["own_key"]?.bool ?? false)
         self.phase = phase
-        isOfOldForm = root["id"] == nil
         pause = root["paused"]?.string
         pausedSince = pause == nil ? nil : root["paused_since"]?.string.flatMap { RFC3339.parse($0) }
         if let member = root["marks"] {
@@ -40,25 +31,9 @@ extension Rotation {
             failedApps = failed
         }
         if let member = root["passed_apps"] {
-            if member.string == Self.everyApp {
-                passedApps = nil
-                return
-            }
             guard let passed = Self.texts(member) else { return nil }
             passedApps = passed
-        } else if ![.prepared, .promoted, .canary].contains(phase) {
-            passedApps = passedOfOldForm
         }
-    }
-
-    /// The text in place of a list of passed apps where it is every app.
-    private static let everyApp = "all"
-
-    /// The apps that passed by a file that names none: a pass was the campaign's then. A canary whose apps the file does
-    /// not name was one of all of them; without a canary none has passed.
-    private var passedOfOldForm: [String]? {
-        guard judged.isEmpty else { return judged.map(\.app) }
-        return canaryCount > 0 || isOfOldForm ? nil : []
     }
 
     private static func texts(_ value: JSONValue) -> [String]? {
@@ -88,29 +63,16 @@ extension Rotation {
         json.member("begun", begun.description)
         if let by { json.member("by", by) }
         if let why { json.member("why", why) }
-        if let isOfOwnKey {
-            json.name("own_key")
-            json.bool(isOfOwnKey)
-        }
+        json.name("own_key")
+        json.bool(isOfOwnKey)
         if let start { start.write("marks", to: &json) }
         if let canary { canary.write("canary", to: &json) }
         RotationStratum.write(judged, "judged", to: &json)
         if !failedApps.isEmpty { Self.write(failedApps, "failed_apps", to: &json) }
-        if let passedApps {
-            Self.write(passedApps, "passed_apps", to: &json)
-        } else {
-            json.member("passed_apps", Self.everyApp)
-        }
+        Self.write(passedApps, "passed_apps", to: &json)
         json.member("canaries", Int64(canaryCount))
         json.endObject()
         return json.bytes + [UInt8(ascii: "\n")]
-    }
-
-    /// The campaign once its file has the form of today.
-    package var inNewForm: Rotation {
-        var rotation = self
-        rotation.isOfOldForm = false
-        return rotation
     }
 
     /// Returns whether `text` can be an id: the name of a file, and part of an event's id.
@@ -123,12 +85,6 @@ extension Rotation {
                 default: false
                 }
             }
-    }
-
-    /// Returns the id of a campaign whose file has none: the same each time it is read.
-    private static func idOfOldForm(from: String, to: String, begun: UnixTime) -> String {
-        let hash = SHA256.hash(Array("\(from)\n\(to)\n\(begun)".utf8)).prefix(8)
-        return "old-" + hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }
 

@@ -13,13 +13,6 @@ extension Rotation {
             throw disagreement("the ring has no version \(from); \(Self.startOver)")
         }
         if kind == .revocation { return try derivedRevocation(old, signer) }
-        if old == .revoked, isOfOldForm {
-            // Before campaigns had kinds, a revocation's file was a rotation's.
-            var revocation = self
-            revocation.kind = .revocation
-            if phase == .canary { revocation.phase = .waves }
-            return try revocation.derivedRevocation(old, signer)
-        }
         if old == .revoked {
             throw disagreement("\(from) is revoked; re-issue its tokens: \(revocation(of: from, in: listing))")
         }
@@ -121,14 +114,13 @@ extension Rotation {
             case .promote: RemintCommand("rotate abort").description
             case .retire where version == to: kind == .revocation ? next : RemintCommand("rotate abort").description
             case .retire: RemintCommand("rotate retire").description
-            case .revoke: RemintCommand("rotate revoke", "--key-version", version).description
             }
         throw RotationError(
             "the ring has an open campaign, \(id) from \(from) to \(to) (\(phase.rawValue)); use: \(remedy)")
     }
 
-    /// A change that `remint keys` makes.
-    package enum RingChange: Sendable { case promote, retire, revoke }
+    /// A change of the ring outside of a campaign.
+    package enum RingChange: Sendable { case promote, retire }
 }
 
 extension KeyRingListing {

@@ -52,14 +52,13 @@ package struct Rotation: Sendable, Equatable {
     package let by: String?
     /// The operator's reason; nil where none was given.
     package let why: String?
-    /// Whether the campaign generated the key of its new version; nil for a campaign of a release that did not record
-    /// it.
-    package internal(set) var isOfOwnKey: Bool?
+    /// Whether the campaign generated the key of its new version.
+    package internal(set) var isOfOwnKey: Bool
     /// The phase that the campaign has reached.
     package internal(set) var phase: Phase
     /// The reason for its pause; nil if it is not paused.
     package internal(set) var pause: String?
-    /// The start of its pause; nil if it is not paused, and for a pause from before campaigns noted it.
+    /// The start of its pause; nil if it is not paused.
     package internal(set) var pausedSince: UnixTime?
     /// The ends of the topics before its first event was sent: its outcomes lie behind them.
     package internal(set) var start: TopicMarks?
@@ -69,18 +68,15 @@ package struct Rotation: Sendable, Equatable {
     package internal(set) var judged: [RotationStratum] = []
     /// The apps whose last canary did not pass.
     package internal(set) var failedApps: [String] = []
-    /// The apps whose canary passed, and those that an operator let go on without one. Nil is every app: in a campaign
-    /// from before a pass belonged to an app.
-    package internal(set) var passedApps: [String]? = []
+    /// The apps whose canary passed, and those that an operator let go on without one.
+    package internal(set) var passedApps: [String] = []
     /// Canaries that were begun.
     package internal(set) var canaryCount = 0
-    /// Whether it was read from a file of before campaigns had ids. Its checkpoint has another name then.
-    package internal(set) var isOfOldForm = false
 
     /// A campaign that begins.
     package init(
         id: String, kind: Kind = .rotation, from: String, to: String, at time: UnixTime, by: String? = nil,
-        why: String? = nil, isOfOwnKey: Bool? = nil
+        why: String? = nil, isOfOwnKey: Bool = false
     ) {
         self.isOfOwnKey = isOfOwnKey
         self.id = id
@@ -95,8 +91,7 @@ package struct Rotation: Sendable, Equatable {
 
     /// Returns whether the campaign itself put `version` into the ring, so that it is of no use without the campaign.
     package func hasMade(_ version: ListedVersion) -> Bool {
-        guard version.id == to else { return false }
-        return isOfOwnKey ?? version.created.map { $0 >= begun } ?? false
+        isOfOwnKey && version.id == to
     }
 
     /// Notes that the campaign generated the key of its new version.
@@ -145,7 +140,7 @@ package struct Rotation: Sendable, Equatable {
 
     /// Returns whether users of the app `name` may be asked for without a canary.
     package func hasPassed(_ name: String) -> Bool {
-        kind == .revocation || passedApps.map { $0.contains { $0.hasSameBytes(as: name) } } ?? true
+        kind == .revocation || passedApps.contains { $0.hasSameBytes(as: name) }
     }
 
     /// Returns the number of users that the next canary of the app `name` needs: silence of fewer users than the vendor
@@ -153,9 +148,7 @@ package struct Rotation: Sendable, Equatable {
     ///
     /// - Parameter least: the number that is enough in any case.
     package func canaryNeed(of name: String, least: Int) -> Int {
-        // A canary that did not pass, from before apps were judged by themselves, was one of every app.
-        let wasWhole = canaryCount > 0 && judged.isEmpty && passedApps?.isEmpty == true
-        guard wasWhole || failedApps.contains(where: { $0.hasSameBytes(as: name) }) else { return 1 }
+        guard failedApps.contains(where: { $0.hasSameBytes(as: name) }) else { return 1 }
         return min(least, judged.first { $0.app.hasSameBytes(as: name) }?.users ?? least)
     }
 
@@ -174,7 +167,7 @@ package struct Rotation: Sendable, Equatable {
         phase = .waves
         canary = nil
         if !strata.isEmpty { judged = strata }
-        passedApps = passedApps.map { Set($0).union(apps).sorted() }
+        passedApps = Set(passedApps).union(apps).sorted()
         failedApps.removeAll(where: apps.contains)
     }
 

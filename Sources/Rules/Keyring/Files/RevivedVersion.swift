@@ -13,12 +13,14 @@ public struct RevivedVersion: Sendable, Equatable {
         "\(id) was \(ended.rawValue), and keyring.json has it \(state.rawValue) again; an older file was restored. Run: \(remedy)"
     }
 
+    private var retirement: RemintCommand { RemintCommand("rotate retire", "--key-version", id) }
+
     private var remedy: String {
         switch (ended, state) {
         case (.revoked, .active): RemintCommand("rotate revoke", "--key-version", id, "--promote", "ID").description
         case (.revoked, _): RemintCommand("rotate revoke", "--key-version", id).description
-        case (_, .active): "\(RemintCommand("keys promote", "ID")), then \(RemintCommand("keys retire", id))"
-        default: RemintCommand("keys retire", id).description
+        case (_, .active): "\(RemintCommand("rotate promote", "--key-version", "ID")), then \(retirement)"
+        default: retirement.description
         }
     }
 }

@@ -171,7 +171,8 @@ public struct KeyRingListing: Sendable, Equatable {
         let index = try index(of: id)
         let state = versions[index].state
         guard !state.verifies else {
-            let first = state == .active ? RemintCommand("keys promote", "ID") : RemintCommand("keys retire", id)
+            let (step, version) = state == .active ? ("promote", "ID") : ("retire", id)
+            let first = RemintCommand("rotate \(step)", "--key-version", version)
             throw KeyRingError(
                 file, "the version \"\(id)\" is \(state.rawValue) and cannot be removed; first: \(first)")
         }
@@ -180,7 +181,7 @@ public struct KeyRingListing: Sendable, Equatable {
         guard rest.contains(where: { $0.state == .active || $0.state == .revoked }) else {
             throw KeyRingError(
                 file,
-                "the version \"\(id)\" cannot be removed while no version signs; first: \(RemintCommand("keys promote", "--now", "ID"))"
+                "the version \"\(id)\" cannot be removed while no version signs; first: \(RemintCommand("rotate promote", "--key-version", "ID", "--now"))"
             )
         }
         versions = rest
@@ -199,7 +200,8 @@ public struct KeyRingListing: Sendable, Equatable {
         guard version.state.successors.contains(state) else {
             let remedy =
                 switch (version.state, state) {
-                case (.active, .retired): "; promote another version first: \(RemintCommand("keys promote", "ID"))"
+                case (.active, .retired):
+                    "; promote another version first: \(RemintCommand("rotate promote", "--key-version", "ID"))"
                 case (_, .active): "; generate or import a new one"
                 default: ""
                 }

@@ -214,6 +214,17 @@ struct Suspensions: Sendable {
         return apps[app, default: SuspendableApp(name: app)].hold(suspension, rules, at: now)
     }
 
+    /// The most apps that are not configured and whose states are kept.
+    static let mostUnknown = 100
+
+    /// Returns whether the state of `app` may be kept, which is none of the `configured` apps.
+    func hasPlace(for app: String, besides configured: Set<String>) -> Bool {
+        apps[app] != nil || apps.keys.count { !configured.contains($0) } < Self.mostUnknown
+    }
+
+    /// Forgets `app`, whose events do not wait.
+    mutating func forget(_ app: String) { apps[app] = nil }
+
     /// Ends the suspension of `app`.
     ///
     /// - Returns: the suspension, now over; nil if the app's events did not wait.

@@ -57,7 +57,13 @@ package struct HeldWords: Sendable {
 
     package init() {}
 
-    package mutating func note(_ word: ControlWord) { words[word.key] = word.end == nil ? nil : word }
+    /// The most states that are kept: anyone who may write the topic may name any app.
+    package static let most = 20_000
+
+    package mutating func note(_ word: ControlWord) {
+        guard word.end != nil else { return words[word.key] = nil }
+        if words.count < Self.most || words[word.key] != nil { words[word.key] = word }
+    }
 
     /// Returns the states at the time `now` that are in none of `others`, the records of a new topic, in the order of their
     /// keys.

@@ -1,8 +1,10 @@
 package import AdapterKit
+import Glibc
+import JOSE
 package import Kafka
 import Keyring
 package import Logging
-import Pipeline
+package import Pipeline
 import Wiring
 package import WorkerConfiguration
 
@@ -31,7 +33,6 @@ package actor FleetReader {
     private var silence: (problem: KafkaError, until: ContinuousClock.Instant)?
     /// The states of letters, and the offsets of the parked letters' topic from which they were read.
     private var letters: (states: LetterStates, bounds: [TopicPartition: Range<Int64>]) = (LetterStates(), [:])
-    /// The letters that are counted so far.
     private var counted: LetterCount
     /// The log of the dead letters' topic, and the time of the next look at it.
     private var watch: (topic: TopicWatch, next: ContinuousClock.Instant)
@@ -131,7 +132,6 @@ package actor FleetReader {
         guard !Task.isCancelled else { throw .canceled("reading the fleet's status") }
     }
 
-    /// Closes the clients.
     package func close() async {
         for lane in Lane.allCases { await consumers[lane].close(within: .seconds(1)) }
         await producer.close(within: .seconds(1))
@@ -254,5 +254,166 @@ package actor FleetReader {
 
     private static func partitions(of topic: String, _ counts: [String: Int]) -> [TopicPartition] {
         (0..<(counts[topic] ?? 0)).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
+    }
+
+    /// The most waiting offsets of a lane that are read, to count the records among them.
+    static let mostRead: Int64 = 1000
+
+    /// Returns `lag` in records where few offsets wait. A transaction ends with a mark, which has an offset and which no group
+    /// commits, so that a lane without work would never reach zero. The figures stay as they are where the topics cannot be read.
+    ///
+    /// Also returns the time of the oldest waiting record; nil where none was read.
+    func withoutMarks(
+        _ lag: [TopicPartition: Int64], _ lane: Lane
+    ) async -> (lag: [TopicPartition: Int64], oldest: UnixTime?) {
+        let behind = lag.filter { $0.value > 0 }
+        guard !behind.isEmpty, behind.values.reduce(0, +) <= Self.mostRead,
+            let bounds = try? await consumers[lane].bounds(of: Array(behind.keys), within: Self.timeout)
+        else { return (lag, nil) }
+        var (result, oldest) = (lag, Int64?.none)
+        for (topic, partitions) in Dictionary(grouping: behind.keys, by: \.topic) {
+            guard let starts = Self.starts(of: partitions, behind, bounds),
+                let found = try? await records(in: topic, partitions, from: starts)
+            else { continue }
+            result.merge(found.counts) { _, count in count }
+            oldest = [oldest, found.oldest].compactMap(\.self).min()
+        }
+        return (result, oldest.map { UnixTime(milliseconds: $0) })
+    }
+
+    /// Returns the offsets from which the last ones of `partitions` are read, `behind` of each, in the order of the partitions; nil if
+    /// the brokers returned no bounds of one of them, which would be read from its beginning.
+    static func starts(
+        of partitions: [TopicPartition], _ behind: [TopicPartition: Int64], _ bounds: [TopicPartition: Range<Int64>]
+    ) -> [Int64]? {
+        var starts = Array(repeating: Int64(0), count: Int(partitions.map(\.partition).max() ?? 0) + 1)
+        for partition in partitions {
+            guard let bounds = bounds[partition] else { return nil }
+            starts[Int(partition.partition)] = bounds.upperBound - (behind[partition] ?? 0)
+        }
+        return starts
+    }
+
+    /// Returns the number of committed records of `partitions`, each from its place in `starts` on, and the oldest one's time.
+    private func records(
+        in topic: String, _ partitions: [TopicPartition], from starts: [Int64]
+    ) async throws -> (counts: [TopicPartition: Int64], oldest: Int64?) {
+        let reader = try await TopicReader(
+            topic, from: starts, configuration, brokers: brokers, maxWait: .zero, maxStall: Self.maxStall,
+            logger: logger)
+        var counts = Dictionary(partitions.map { ($0, Int64(0)) }) { first, _ in first }
+        var oldest: Int64?
+        let hidden = try await reader.readVisible(partitions) { record, _, _ in
+            counts[TopicPartition(record.position), default: 0] += 1
+            oldest = [oldest, record.timestamp].compactMap(\.self).min()
+        }
+        // Behind an open transaction, the number of records is unknown.
+        if let hidden { throw hidden }
+        return (counts, oldest)
+    }
+
+    /// Returns the problems of active versions that no listing shows: the key's file is missing, or an app's vendor
+    /// does not accept the algorithm.
+    func problems(of rings: [RingReport]) -> [String] {
+        let active = Dictionary(
+            rings.compactMap { ring in ring.versions.first { $0.state == .active }.map { (ring.name, $0) } }
+        ) { first, _ in first }
+        let missing = configuration.keys.compactMap { key -> String? in
+            guard let folder = key.path, let version = active[key.name], !version.file.isEmpty else { return nil }
+            let file = version.file.hasPrefix("/") ? version.file : "\(folder)/\(version.file)"
+            guard access(file, F_OK) != 0, errno == ENOENT else { return nil }
+            return "the key of \(version.id) of the key ring \(key.name) is missing: put the file \(file) back"
+        }
+        let misfits = configuration.apps.compactMap { app -> String? in
+            guard let version = active[app.key], version.algorithm != app.adapter.algorithm else { return nil }
+            return
+                "the app \(app.name) needs \(app.adapter.algorithm.rawValue), and the key ring \(app.key) signs with \(version.algorithm.rawValue)"
+        }
+        return missing + misfits
+    }
+}
+
+/// The dead letters of a topic, counted as records: a topic's offsets also count the marks of transactions.
+package struct LetterCount: Sendable {
+    /// The most offsets that a command reads for a count.
+    package static let most = 200_000
+
+    private struct Place: Sendable {
+        /// The offset up to which letters are counted.
+        var end: Int64
+        /// The name of the letter at each offset; nil for a record that no worker wrote.
+        var letters: [Int64: LetterName?] = [:]
+    }
+
+    private var places: [TopicPartition: Place] = [:]
+    /// The partitions of the present reading. The brokers may not have returned the bounds of the others.
+    package private(set) var partitions: Set<TopicPartition> = []
+
+    /// The most offsets that are read and letters that are kept. Above it, offsets are counted instead.
+    private let most: Int
+
+    /// A count of nothing.
+    package init(most: Int = Self.most) { self.most = most }
+
+    /// Prepares for the letters of `bounds`, and returns the first offset to read in each partition; nil where there is nothing to
+    /// read, or more than is read for a count. Only `partitions` are to be read.
+    package mutating func begin(_ bounds: [TopicPartition: Range<Int64>]) -> [Int64]? {
+        for (partition, bounds) in bounds {
+            var place = places[partition] ?? Place(end: bounds.lowerBound)
+            // A topic that was created again starts at its first offset.
+            if place.end > bounds.upperBound { place = Place(end: bounds.lowerBound) }
+            place.end = max(place.end, bounds.lowerBound)
+            place.letters = place.letters.filter { bounds.contains($0.key) }
+            places[partition] = place
+        }
+        partitions = Set(bounds.keys)
+        let (unread, kept) = (unread(in: bounds), places.values.reduce(0) { $0 + $1.letters.count })
+        guard unread > 0, unread <= most - kept else { return nil }
+        let last = bounds.keys.map(\.partition).max() ?? 0
+        var starts = Array(repeating: Int64(0), count: Int(last) + 1)
+        for partition in bounds.keys { starts[Int(partition.partition)] = places[partition]?.end ?? 0 }
+        return starts
+    }
+
+    /// Begins again, because the topic was created again under its name.
+    package mutating func forget() {
+        places = [:]
+        partitions = []
+    }
+
+    /// Counts `letter`.
+    package mutating func add(_ letter: InputRecord) {
+        places[TopicPartition(letter.origin)]?.letters[letter.origin.offset] = .some(LetterName(letter))
+    }
+
+    /// Notes that the present reading has everything in `bounds` that is of its partitions.
+    package mutating func finish(_ bounds: [TopicPartition: Range<Int64>]) {
+        for (partition, bounds) in bounds where partitions.contains(partition) {
+            places[partition]?.end = bounds.upperBound
+        }
+    }
+
+    /// Returns whether every letter in `bounds` is counted.
+    package func isExact(in bounds: [TopicPartition: Range<Int64>]) -> Bool { unread(in: bounds) == 0 }
+
+    /// Returns the number of letters in `bounds` that need attention, by partition. Offsets that were not read count as letters.
+    package func waiting(
+        in bounds: [TopicPartition: Range<Int64>], _ states: LetterStates
+    ) -> [TopicPartition: Int] {
+        bounds.reduce(into: [:]) { waiting, next in
+            guard let place = places[next.key] else { return waiting[next.key] = next.value.count }
+            let letters = place.letters.values.count { name in name.map { states[$0] == nil } ?? true }
+            guard place.end < next.value.upperBound else { return waiting[next.key] = letters }
+            let rest = place.end..<next.value.upperBound
+            let handled = states.count(within: [next.key: rest])
+            let beyond = place.letters.filter { rest.contains($0.key) && $0.value.map { states[$0] == nil } ?? true }
+            waiting[next.key] = letters - beyond.count + max(0, rest.count - handled)
+        }
+    }
+
+    private func unread(in bounds: [TopicPartition: Range<Int64>]) -> Int {
+        bounds.reduce(0) { sum, next in
+            sum + max(0, Int(next.value.upperBound - max(places[next.key]?.end ?? 0, next.value.lowerBound)))
+        }
     }
 }

@@ -5,9 +5,7 @@ package import Pipeline
 
 /// A fleet's status at one moment, as brokers, control topic and key rings show it. No worker is asked.
 package struct FleetStatus: Sendable {
-    /// A topic.
     package struct Topic: Sendable, Equatable {
-        /// The topic's name.
         package var name: String
         /// The number of partitions; 0 where the topic does not exist.
         package var partitions: Int
@@ -19,15 +17,10 @@ package struct FleetStatus: Sendable {
         package var isUpperBound = false
     }
 
-    /// A lane.
     package struct LaneState: Sendable {
-        /// The lane.
         package var lane: Lane
-        /// The lane's consumer group.
         package var group: String
-        /// The pause in force.
         package var pause: LanePause?
-        /// The lane's topics.
         package var topics: [Topic]
         /// The group's state and members; nil where the brokers do not describe it.
         package var members: ConsumerGroup?
@@ -37,13 +30,9 @@ package struct FleetStatus: Sendable {
         package var oldest: UnixTime?
     }
 
-    /// A configured app.
     package struct AppState: Sendable, Equatable {
-        /// The app's name.
         package var name: String
-        /// The app's adapter.
         package var adapter: String
-        /// The app's key ring.
         package var keyRing: String
         /// The suspension that makes the app's events wait; nil where they are answered.
         package var suspension: Suspension?
@@ -53,9 +42,7 @@ package struct FleetStatus: Sendable {
     package struct Worker: Sendable, Equatable {
         /// The worker's name as its groups know it; empty where it changes with each start.
         package var name = ""
-        /// The clients' id.
         package var clientID: String
-        /// The host that the clients connect from.
         package var host: String
         /// The number of workers: each has one client in each lane's group.
         package var count: Int
@@ -65,13 +52,11 @@ package struct FleetStatus: Sendable {
         package var committed: UnixTime?
     }
 
-    /// The time of the status.
     package var at: UnixTime
     /// The fleet's consumer group, from which the names of the lanes' groups derive.
     package var group: String
     /// The lanes, the most urgent first.
     package var lanes: [LaneState]
-    /// The dead letters' topic.
     package var deadLetters: Topic
     /// The parked letters' topic, with the number of parked letters; nil where it does not exist.
     package var parkedLetters: Topic?
@@ -82,31 +67,11 @@ package struct FleetStatus: Sendable {
     /// The unknown parts of the status, each in a line.
     package var problems: [String]
     /// The topics that do not exist or may not be seen.
-    package var missing: [String]
+    package var missing: [String] = []
     /// The mistakes of keys that no listing shows, each in a line.
-    package var keyProblems: [String]
+    package var keyProblems: [String] = []
     /// The time of each partition's last commit, where its worker stated one.
-    package var commits: [TopicPartition: UnixTime]
-
-    /// A status with these parts.
-    package init(
-        at: UnixTime, group: String, lanes: [LaneState], deadLetters: Topic, parkedLetters: Topic? = nil,
-        apps: [AppState], rings: [RingReport], problems: [String], missing: [String] = [],
-        keyProblems: [String] = [],
-        commits: [TopicPartition: UnixTime] = [:]
-    ) {
-        self.at = at
-        self.group = group
-        self.lanes = lanes
-        self.deadLetters = deadLetters
-        self.parkedLetters = parkedLetters
-        self.apps = apps
-        self.rings = rings
-        self.problems = problems
-        self.missing = missing
-        self.keyProblems = keyProblems
-        self.commits = commits
-    }
+    package var commits: [TopicPartition: UnixTime] = [:]
 
     /// The workers, by host, client and name.
     package var workers: [Worker] {

@@ -15,7 +15,6 @@ package struct Verdict: Sendable, Equatable {
         case fails
         /// Events are answered, and a part does not work as it should.
         case degraded
-        /// An operator stopped it.
         case paused
         /// A part of the status that nobody could read.
         case unknown
@@ -114,7 +113,6 @@ extension Verdict.Finding {
             runbook: "RemintAppSuspended")
     }
 
-    /// Returns the finding about a paused lane.
     package static func lane(_ pause: LanePause) -> Self {
         let affected =
             switch pause.lane {

@@ -1,4 +1,5 @@
 package import AdapterKit
+import JOSE
 import Kafka
 package import Logging
 import Pipeline
@@ -45,8 +46,6 @@ package struct LedgerReader {
     }
 
     /// Returns the tokens that live at `now` and that `filter` matches, and the offsets that open transactions hide.
-    ///
-    /// - Throws: `KafkaError` or `MissingTopic`.
     package func holdings(
         at now: UnixTime, matching filter: LedgerFilter = LedgerFilter()
     ) async throws -> LedgerHoldings {
@@ -73,8 +72,6 @@ package struct LedgerReader {
 
     /// Returns the subject keys of the subjects whose newest token `filter` matches, the earliest end first, and the
     /// offsets that open transactions hide.
-    ///
-    /// - Throws: `KafkaError` or `MissingTopic`.
     package func keys(
         matching filter: LedgerFilter, at now: UnixTime
     ) async throws -> (keys: [[UInt8]], hidden: HiddenOffsets?) {
@@ -84,8 +81,6 @@ package struct LedgerReader {
 
     /// Returns the subjects whose newest token `filter` matches, the earliest end first, and the offsets that open
     /// transactions hide.
-    ///
-    /// - Throws: `KafkaError` or `MissingTopic`.
     package func holders(
         matching filter: LedgerFilter, at now: UnixTime
     ) async throws -> (holders: [LedgerHolder], hidden: HiddenOffsets?) {
@@ -261,4 +256,147 @@ private struct LedgerTurns {
     func hides(_ partition: TopicPartition) -> Bool { hiddenOffsets[partition] != nil }
 
     mutating func end() { display.clear() }
+}
+
+/// Half of a SHA-256 of a subject key: that two of a billion subjects share one is less likely than a fault of the machine.
+package struct SubjectHash: Sendable, Hashable {
+    let high, low: UInt64
+
+    init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    init(_ key: some Collection<UInt8>) {
+        let digest = SHA256.hash(key)
+        func word(_ start: Int) -> UInt64 {
+            var word: UInt64 = 0
+            for place in start..<start + 8 { word = word << 8 | UInt64(digest[place]) }
+            return word
+        }
+        self.init(high: word(0), low: word(8))
+    }
+}
+
+/// A part of all subjects, by their hashes, one of several equal ones: subjects too many for memory are read in several
+/// turns.
+package struct LedgerSlice: Sendable, Equatable {
+    private let index: UInt64
+    private let count: UInt64
+
+    package static let all = LedgerSlice(index: 0, count: 1)
+
+    /// Returns `count` parts.
+    package static func slices(_ count: Int) -> [LedgerSlice] {
+        (0..<UInt64(max(1, count))).map { LedgerSlice(index: $0, count: UInt64(max(1, count))) }
+    }
+
+    /// Whether it is the part that counts records that belong to no subject.
+    var isFirst: Bool { index == 0 }
+
+    func contains(_ hash: SubjectHash) -> Bool { count == 1 || hash.high % count == index }
+}
+
+/// The plan for reading a topic with a table of bounded size: partition by partition, because a subject's tokens are
+/// all in one, and in slices where a partition has more records than the table holds.
+package enum LedgerPlan {
+    /// Returns the slices in which a partition with `records` offsets is read, where a table uses at most `memory`
+    /// bytes.
+    package static func slices(records: Int, memory: Int) -> [LedgerSlice] {
+        let fitting = max(1, memory / LedgerTable.bytesPerSubject)
+        return LedgerSlice.slices(records / fitting + (records % fitting == 0 ? 0 : 1))
+    }
+
+    /// Returns the expected maximum of subjects in a slice of such a partition; its table grows where there are more.
+    package static func room(records: Int, slices: Int) -> Int {
+        let share = records / max(1, slices)
+        return slices == 1 ? share + 1 : share + share / 20 + 1000
+    }
+}
+
+/// The subject keys of tokens that a `LedgerTable` counted and a filter matches, so that the topic need not be read
+/// again for them.
+///
+/// The keys are in one piece of memory, one behind the other. If they exceed it, all are forgotten.
+struct LedgerNotes {
+    private struct Note {
+        let start: Int
+        let subject: SubjectHash
+        let offset: Int64
+        let issuedAt: Int64
+    }
+
+    private let limit: Int
+    private var keys: [UInt8] = []
+    private var notes: [Note] = []
+    private(set) var isComplete = true
+
+    /// Notes without a key.
+    ///
+    /// - Parameter limit: the limit on their memory, in bytes.
+    init(limit: Int) { self.limit = limit }
+
+    /// Notes the token of the record at `offset` with its key, whose hash is `subject`.
+    mutating func note(_ key: [UInt8], _ subject: SubjectHash, offset: Int64, issuedAt: Int64) {
+        guard isComplete else { return }
+        guard keys.count + key.count + (notes.count + 1) * MemoryLayout<Note>.stride <= limit else {
+            isComplete = false
+            (keys, notes) = ([], [])
+            return
+        }
+        notes.append(Note(start: keys.count, subject: subject, offset: offset, issuedAt: issuedAt))
+        keys += key
+    }
+
+    /// Calls `body` with each note's key and its hash, offset and time of issue.
+    func each(_ body: (_ key: ArraySlice<UInt8>, _ subject: SubjectHash, _ offset: Int64, _ issuedAt: Int64) -> Void) {
+        for (place, note) in notes.enumerated() {
+            let end = place + 1 < notes.count ? notes[place + 1].start : keys.count
+            body(keys[note.start..<end], note.subject, note.offset, note.issuedAt)
+        }
+    }
+}
+
+package struct LedgerFilter: Sendable, Equatable {
+    /// The apps; nil for any.
+    package var apps: [String]?
+    /// The versions of the app's key that signed the tokens; nil for any.
+    package var keyIDs: [String]?
+    /// The ring of the tokens; tokens of an unknown ring match too. nil for any ring.
+    package var ring: LedgerRing?
+    /// The moment before which the tokens end, in seconds since 1970; nil for any.
+    package var expiringBefore: Int64?
+
+    /// A filter for tokens of `versions` of `ring`.
+    package init(versions: [String], of ring: LedgerRing) {
+        self.init(ring: ring)
+        keyIDs = versions
+    }
+
+    /// A filter that matches tokens that fulfill each of these conditions.
+    package init(
+        apps: [String]? = nil, keyID: String? = nil, ring: LedgerRing? = nil, expiringBefore: Int64? = nil
+    ) {
+        self.apps = apps
+        self.ring = ring
+        keyIDs = keyID.map { [$0] }
+        self.expiringBefore = expiringBefore
+    }
+
+    func matches(_ label: LedgerLabel, expiresAt: Int64) -> Bool {
+        if let apps, !apps.contains(where: { $0.hasSameBytes(as: label.app) }) { return false }
+        if let keyIDs, !keyIDs.contains(where: { $0.hasSameBytes(as: label.keyID) }) { return false }
+        if let ring, ring.owner(of: label) == .other { return false }
+        if let expiringBefore, expiresAt >= expiringBefore { return false }
+        return true
+    }
+}
+
+/// A subject on the ledger, by its newest token.
+package struct LedgerHolder: Sendable, Equatable {
+    package let key: [UInt8]
+    /// The token's time of issue, in seconds since 1970.
+    package let issuedAt: Int64
+    /// The token's end, in seconds since 1970.
+    package let expiresAt: Int64
 }

@@ -1,9 +1,10 @@
 package import AdapterKit
-package import Pipeline
+package import Kafka
+import Pipeline
+import Synchronization
 
 /// The key that signed a token: the app, the key's version and its ring.
 package struct LedgerLabel: Sendable, Hashable {
-    /// The app.
     package let app: String
     /// The id of the key's version.
     package let keyID: String
@@ -153,7 +154,6 @@ package struct LedgerTable: Sendable {
         }
     }
 
-    /// The newest token of a subject.
     struct NewestToken {
         let label: LedgerLabel
         let version: Int64
@@ -215,5 +215,201 @@ package struct LedgerTable: Sendable {
         labels.append(label)
         labelNumbers[label] = number
         return number
+    }
+}
+
+/// Tokens of one key of one app.
+package struct LedgerHolding: Sendable, Equatable {
+    package let app: String
+    /// The id of the key's version.
+    package let keyID: String
+    package private(set) var live = 0
+    /// The end of the first live token, in seconds since 1970.
+    package private(set) var firstEnd: Int64?
+    /// The end of the last live token, in seconds since 1970.
+    package private(set) var lastEnd: Int64?
+    /// The number of expired tokens that are still on the token topic.
+    package private(set) var ended = 0
+    /// The ring of that version; nil for records from before records named it.
+    package let ring: String?
+    /// The tokens of `live` that answer a challenge: only their devices can renew them.
+    package private(set) var challengeBound = 0
+
+    init(_ label: LedgerLabel) {
+        app = label.app
+        keyID = label.keyID
+        ring = label.ring
+    }
+
+    package var label: LedgerLabel { LedgerLabel(app: app, keyID: keyID, ring: ring) }
+
+    mutating func count(_ end: Int64, isChallengeBound: Bool, at now: UnixTime) {
+        guard end > now.seconds else {
+            ended += 1
+            return
+        }
+        live += 1
+        if isChallengeBound { challengeBound += 1 }
+        firstEnd = min(firstEnd ?? end, end)
+        lastEnd = max(lastEnd ?? end, end)
+    }
+}
+
+/// The live tokens of each key, counted on the token topic.
+package struct LedgerHoldings: Sendable {
+    private var holdings: [LedgerLabel: LedgerHolding] = [:]
+    /// The number of subjects with a token on the token topic, live or not.
+    package private(set) var subjectCount = 0
+    /// Records that are no replacement tokens.
+    package private(set) var strangers = 0
+    /// Records that claim to be replacement tokens and cannot be read.
+    package private(set) var unreadable = 0
+
+    /// The first record that is no token or cannot be read; nil where there is none.
+    package private(set) var firstDoubtful: RecordPosition?
+
+    /// The offsets that open transactions hid of the topic.
+    package var hidden: HiddenOffsets?
+
+    package init() {}
+
+    /// The holdings, sorted by app, version and ring.
+    package var list: [LedgerHolding] {
+        holdings.values.sorted { ($0.app, $0.keyID, $0.ring ?? "") < ($1.app, $1.keyID, $1.ring ?? "") }
+    }
+
+    package var live: Int { holdings.values.reduce(0) { $0 + $1.live } }
+
+    /// Adds the tokens of `table` at `now` that `filter` matches.
+    package mutating func add(_ table: LedgerTable, matching filter: LedgerFilter, at now: UnixTime) {
+        add(table, matching: filter, at: now, but: { _ in false })
+    }
+
+    /// Adds the tokens of `table` but those of the subjects that `isLeftOut` excludes.
+    mutating func add(
+        _ table: LedgerTable, matching filter: LedgerFilter, at now: UnixTime, but isLeftOut: (SubjectHash) -> Bool
+    ) {
+        subjectCount += table.subjectCount
+        strangers += table.strangers
+        unreadable += table.unreadable
+        table.each(but: isLeftOut) { label, end, isChallengeBound in
+            guard filter.matches(label, expiresAt: end) else { return }
+            holdings[label, default: LedgerHolding(label)].count(end, isChallengeBound: isChallengeBound, at: now)
+        }
+    }
+
+    /// Notes the first record of `table`, which has read `partition`, that is no token or cannot be read.
+    mutating func noteDoubtful(in table: LedgerTable, of partition: TopicPartition) {
+        guard firstDoubtful == nil, let offset = table.firstDoubtful else { return }
+        firstDoubtful = RecordPosition(
+            topic: partition.topic, partition: partition.partition, offset: offset)
+    }
+
+    /// Adds a token that matches the filter.
+    mutating func add(_ token: LedgerTable.NewestToken, at now: UnixTime) {
+        holdings[token.label, default: LedgerHolding(token.label)].count(
+            token.expiresAt, isChallengeBound: token.isChallengeBound, at: now)
+    }
+}
+
+/// The tables of the last reading of the token topic, for a command that reads it several times: the next reading goes
+/// on behind them, because a record only changes by a later one.
+///
+/// Nothing is kept of a partition that was read in slices, of which an open transaction hid a part, or with tokens
+/// outside of their subjects' partitions. Those are read from their start every time.
+final class KnownTables: Sendable {
+    /// A table and the offset up to which it was read.
+    struct Table {
+        var table: LedgerTable
+        let next: Int64
+    }
+
+    private struct State {
+        var tables: [TopicPartition: Table] = [:]
+        var partitions = 0
+    }
+
+    private let state = Mutex(State())
+    /// The limit on the memory of all tables, in bytes.
+    private let limit: Int
+
+    /// No tables yet.
+    ///
+    /// - Parameter memory: the limit on the memory of all tables, in bytes.
+    init(memory: Int) { limit = memory }
+
+    /// The offset of each partition from which the topic is to be read; nil where nothing is known.
+    var starts: [Int64]? {
+        state.withLock { state in
+            guard !state.tables.isEmpty else { return nil }
+            var starts = [Int64](repeating: 0, count: state.partitions)
+            for (partition, known) in state.tables where starts.indices.contains(Int(partition.partition)) {
+                starts[Int(partition.partition)] = known.next
+            }
+            return starts
+        }
+    }
+
+    /// Whether a reading from `starts` with these `bounds` goes on where the tables end. It does not where partitions
+    /// were added, which moves subjects to other partitions, and where the topic is shorter than it was: then it was
+    /// created again.
+    func precede(_ bounds: [TopicPartition: Range<Int64>]) -> Bool {
+        state.withLock { state in
+            guard state.partitions == bounds.count else { return false }
+            return state.tables.allSatisfy { known in
+                // Records that were deleted meanwhile are in the table.
+                bounds[known.key].map { $0.lowerBound >= known.value.next } ?? false
+            }
+        }
+    }
+
+    /// Removes and returns the table of `partition`.
+    func take(_ partition: TopicPartition) -> LedgerTable? {
+        state.withLock { $0.tables.removeValue(forKey: partition)?.table }
+    }
+
+    /// Keeps the table of `partition` of a topic with `count` partitions, if there is memory for it.
+    func keep(_ table: LedgerTable, of partition: TopicPartition, among count: Int, next: Int64) {
+        state.withLock { state in
+            if state.partitions != count { state = State(partitions: count) }
+            let kept = state.tables.values.reduce(0) { $0 + $1.table.bytes }
+            guard kept + table.bytes <= limit else { return }
+            state.tables[partition] = Table(table: table, next: next)
+        }
+    }
+
+    func forget() { state.withLock { $0.tables = [:] } }
+}
+
+/// The partition to which workers send a record, by its key: that of `murmur2_random`, the partitioner of Kafka's Java
+/// clients (`KafkaProperties`).
+enum KeyPartition {
+    /// Returns the partition of `key` on a topic with `count` partitions.
+    static func of(_ key: [UInt8], count: Int) -> Int32 {
+        guard count > 0 else { return 0 }
+        return Int32(truncatingIfNeeded: (murmur2(key) & 0x7fff_ffff) % UInt32(clamping: count))
+    }
+
+    /// Returns MurmurHash2 of `bytes` with Kafka's seed.
+    static func murmur2(_ bytes: [UInt8]) -> UInt32 {
+        let factor: UInt32 = 0x5bd1_e995
+        var hash = 0x9747_b28c ^ UInt32(truncatingIfNeeded: bytes.count)
+        var place = 0
+        while place + 4 <= bytes.count {
+            var word =
+                UInt32(bytes[place]) | UInt32(bytes[place + 1]) << 8 | UInt32(bytes[place + 2]) << 16
+                | UInt32(bytes[place + 3]) << 24
+            word = word &* factor
+            word ^= word >> 24
+            hash = (hash &* factor) ^ (word &* factor)
+            place += 4
+        }
+        if place < bytes.count {
+            for (shift, byte) in bytes[place...].enumerated() { hash ^= UInt32(byte) << (8 * UInt32(shift)) }
+            hash = hash &* factor
+        }
+        hash ^= hash >> 13
+        hash = hash &* factor
+        return hash ^ hash >> 15
     }
 }

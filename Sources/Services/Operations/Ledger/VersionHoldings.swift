@@ -1,11 +1,11 @@
 package import AdapterKit
+import Formats
 package import Kafka
 import WorkerConfiguration
 
 /// Live tokens of one version of a ring, as the ledger has them, and the reasons why the ledger may not know all of
 /// them.
 package struct VersionHoldings: Sendable, Equatable {
-    /// The id of the version.
     package let version: String
     /// Tokens of configured apps that answer no challenge: their users can be asked for.
     package private(set) var askable = 0
@@ -53,7 +53,6 @@ package struct VersionHoldings: Sendable, Equatable {
         }
     }
 
-    /// All live tokens of the version.
     package var live: Int { askable + challengeBound + orphaned.values.reduce(0, +) + unknownRing }
     /// Live tokens whose users can be asked for.
     package var waiting: Int { askable + unknownAskable }
@@ -138,4 +137,74 @@ package struct VersionHoldings: Sendable, Equatable {
     private func add(_ count: Int, _ one: String, _ many: String, to parts: inout [String]) {
         if count > 0 { parts.append("\(count) \(count == 1 ? one : many)") }
     }
+}
+
+/// Live tokens of the versions whose tokens a campaign replaces, from one reading of the ledger: the campaign's old
+/// version, and the ring's revoked versions where they count.
+package struct CampaignHoldings: Sendable, Equatable {
+    package let first: VersionHoldings
+    package let others: [VersionHoldings]
+
+    /// The holdings of `first` and of `others`, all from one reading.
+    package init(_ first: VersionHoldings, _ others: [VersionHoldings] = []) {
+        self.first = first
+        self.others = others
+    }
+
+    private var all: [VersionHoldings] { [first] + others }
+    private var living: [VersionHoldings] { all.filter { $0.live > 0 } }
+
+    package var live: Int { all.reduce(0) { $0 + $1.live } }
+    /// Live tokens whose users can be asked for.
+    package var waiting: Int { all.reduce(0) { $0 + $1.waiting } }
+    /// Records that claim to be tokens and cannot be read.
+    package var unreadable: Int { first.unreadable }
+    /// The offsets that open transactions hide of the token topic; nil where it was read whole.
+    package var hidden: HiddenOffsets? { first.hidden }
+    /// Whether the ledger was read whole and shows no live token of any of the versions.
+    package var isClear: Bool { all.allSatisfy(\.isClear) }
+    package var otherLiving: [VersionHoldings] { others.filter { $0.live > 0 } }
+
+    /// The version whose last token ends last.
+    package var last: VersionHoldings { all.max { ($0.lastEnd ?? 0) < ($1.lastEnd ?? 0) } ?? first }
+
+    /// The tokens left in the ledger, as a part of a sentence.
+    package var left: String {
+        live.of("live token of \(names) is left in the ledger", "live tokens of \(names) are left in the ledger")
+            + (hidden == nil ? "" : " as far as it can be read")
+    }
+
+    /// The versions whose tokens these are, such as `2026-05`, or `2026-05 (3) and 2025-11 (2)`.
+    package var names: String {
+        let living = self.living
+        guard living.count > 1 else { return living.first?.version ?? first.version }
+        return living.map { "\($0.version) (\($0.live))" }.joined(separator: " and ")
+    }
+
+    /// The number of each kind of token, and the unknown part, in a line; empty where there is none.
+    package var reasons: String {
+        let living = self.living
+        let tokens =
+            living.count > 1
+            ? living.map { "\($0.version): \($0.tokenReasons)" } : living.map(\.tokenReasons)
+        return (tokens + [first.doubts]).filter { !$0.isEmpty }.joined(separator: "; ")
+    }
+}
+
+/// The bound on how far an operator's clock may be ahead of the workers'.
+///
+/// The operator's clock decides whether a token lives. A clock that is ahead would count tokens as expired that devices
+/// still use, so campaigns count a token for this long after its end. A clock that is behind counts tokens for too long
+/// by itself. A canary needs tokens that live for certain, so there the clock counts as behind by as much.
+package struct ClockTolerance: Sendable, Equatable {
+    package static let standard = ClockTolerance(seconds: 900)
+
+    /// The bound, in seconds.
+    package let seconds: Int64
+
+    /// A bound of `seconds`, at least 0.
+    package init(seconds: Int64) { self.seconds = max(0, seconds) }
+
+    /// Returns the earliest time that it may be where a clock shows `now`.
+    package func earliest(at now: UnixTime) -> UnixTime { now.advanced(bySeconds: -seconds) }
 }

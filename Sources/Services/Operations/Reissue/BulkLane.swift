@@ -1,10 +1,10 @@
 package import AdapterKit
 package import Kafka
 package import Logging
-import Wiring
+import Pipeline
+package import Wiring
 package import WorkerConfiguration
 
-/// The bulk lane as a job writes to it.
 package protocol BulkLane {
     /// Delivers `records`, all of them.
     ///
@@ -13,15 +13,12 @@ package protocol BulkLane {
     /// Returns the subject keys of those of the events `ids` that the lane has, by id.
     ///
     /// - Parameter time: the time that no event is older than.
-    /// - Throws: `KafkaError` or `MissingTopic`.
     func events(named ids: Set<String>, since time: UnixTime) async throws -> [String: [UInt8]]
     /// Events that no worker has consumed; nil where that is unknown.
     var lag: Int? { get async }
-    /// Closes the connections.
     func close(within limit: Duration) async
 }
 
-/// The bulk lane of a cluster.
 package struct KafkaBulkLane: BulkLane {
     private let configuration: Configuration
     private let brokers: String
@@ -30,8 +27,6 @@ package struct KafkaBulkLane: BulkLane {
     private let waiting: BulkLag
 
     /// The lane of `configuration` at `brokers`.
-    ///
-    /// - Throws: `KafkaError`.
     package init(_ configuration: Configuration, brokers: String, logger: Logger) throws {
         let properties = KafkaProperties(configuration, bootstrapServers: brokers)
         (self.configuration, self.brokers, self.logger) = (configuration, brokers, logger)
@@ -64,5 +59,55 @@ package struct KafkaBulkLane: BulkLane {
     package func close(within limit: Duration) async {
         await producer.close(within: limit)
         await waiting.close()
+    }
+}
+
+/// The number of events of the bulk lane that wait for the workers: the ends of its partitions less the offsets that
+/// its group committed.
+package actor BulkLag {
+    private let topic: String
+    private let properties: KafkaProperties
+    private let logger: Logger
+    private var consumer: KafkaConsumer?
+    private var partitions: [TopicPartition] = []
+    private var last: (value: Int, at: ContinuousClock.Instant)?
+
+    package init(_ configuration: Configuration, _ properties: KafkaProperties, logger: Logger) {
+        topic = configuration.topics.invalidationsBulk
+        self.properties = properties
+        self.logger = logger
+    }
+
+    /// The lag, asked of the brokers once a second at most; nil where they do not return it.
+    package var value: Int? {
+        get async {
+            if let last, .now - last.at < .seconds(1) { return last.value }
+            return await current
+        }
+    }
+
+    /// The lag, asked of the brokers now; nil where they do not return it.
+    var current: Int? { get async { try? await ask() } }
+
+    package func ask() async throws -> Int {
+        let consumer = try await reader()
+        let lag = try await consumer.lag(of: partitions, within: .seconds(10))
+        let value = Int(clamping: lag.values.reduce(0, +))
+        last = (value, .now)
+        return value
+    }
+
+    /// Returns a client that reads nothing and only asks in the name of the bulk lane's group.
+    private func reader() async throws -> KafkaConsumer {
+        if let consumer { return consumer }
+        partitions = try await properties.partitions(of: topic, logger: logger)
+        let consumer = try KafkaConsumer(properties.consumer(of: .bulk), reading: [], logger: logger)
+        self.consumer = consumer
+        return consumer
+    }
+
+    package func close() async {
+        await consumer?.close(within: .seconds(1))
+        consumer = nil
     }
 }

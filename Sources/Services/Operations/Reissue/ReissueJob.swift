@@ -1,6 +1,8 @@
 package import AdapterKit
 import Foundation
+@_spi(Signing) import JOSE
 import Kafka
+import Keyring
 import Pipeline
 package import WorkerConfiguration
 
@@ -201,4 +203,172 @@ package struct ReissueJob {
         return try ReissueEvent(
             user: try item.row.user.get(), app: app.name, adapter: app.adapter, id: id, observedAt: observedAt)
     }
+}
+
+/// The pace of a job: a rate, spread evenly but for a jitter, with rests between waves.
+package struct ReissuePace: Sendable, Equatable {
+    /// The allowed rates, in events a second: within them, no time and no number of events is too large to be counted.
+    package static let rates = 0.001...1_000_000.0
+
+    /// Events a second; nil for as fast as they can be delivered.
+    package let rate: Double?
+    /// The share by which the time from batch to batch varies, from 0 to 1, so that many jobs at once do not keep step.
+    package let jitter: Double
+    /// Events of a wave; nil for one wave.
+    package let wave: Int?
+    /// The rest between waves, in seconds.
+    package let rest: Double
+
+    /// - Parameters:
+    ///   - rate: events a second, within `rates`; nil for as fast as they can be delivered.
+    ///   - wave: events of a wave.
+    package init(rate: Double?, jitter: Double = 0.2, wave: Int? = nil, rest: Double = 0) {
+        self.rate = rate.map {
+            $0.isNaN ? Self.rates.lowerBound : min(max($0, Self.rates.lowerBound), Self.rates.upperBound)
+        }
+        self.jitter = min(max(jitter, 0), 1)
+        self.wave = wave
+        self.rest = rest
+    }
+
+    /// Returns the number of events to send together: a tenth of a second's worth, at most 2,000, and no more than the
+    /// wave has left.
+    package func batch(sent: Int) -> Int {
+        let size = rate.map { max(1, min(2000, Int($0 / 10))) } ?? 2000
+        guard let wave, wave > 0 else { return size }
+        return min(size, wave - sent % wave)
+    }
+
+    /// Returns the time from the beginning of a batch of `count` to the beginning of the next one, in seconds.
+    package func pause(after count: Int, sent: Int, random: inout some RandomNumberGenerator) -> Double {
+        let even = rate.map { Double(count) / $0 } ?? 0
+        let pause = even * (1 + Double.random(in: -jitter...jitter, using: &random))
+        guard let wave, wave > 0, sent % wave == 0 else { return pause }
+        return pause + rest
+    }
+}
+
+/// An event of the bulk lane that asks for a new token: `{"app":…,"reissue":{"user":…},"id":…,"observed_at":…}`.
+package struct ReissueEvent: Sendable, Equatable {
+    /// The record's key: the subject's, so that a user's events keep their order.
+    package let key: [UInt8]
+    package let value: [UInt8]
+
+    /// - Parameters:
+    ///   - user: a JSON string, or an object of ids by name.
+    ///   - app: the app.
+    ///   - adapter: the app's adapter, which decides whether it can be asked for this user.
+    ///   - id: the event's id; the same row of the same job has the same id.
+    ///   - time: the time of the request.
+    /// - Throws: `UserRow.BadRow` where the adapter accepts no such user, and where the vendor's tokens need a member that the
+    ///   edge must vouch for.
+    package init(
+        user: [UInt8], app: String, adapter: any Adapter, id: String, at time: UnixTime
+    ) throws(UserRow.BadRow) {
+        try self.init(user: user, app: app, adapter: adapter, id: id, observedAt: time.description)
+    }
+
+    /// The same for a time that is text already: a batch of events has one.
+    init(
+        user: [UInt8], app: String, adapter: any Adapter, id: String, observedAt: String
+    ) throws(UserRow.BadRow) {
+        key = try Self.key(of: user, app: app, adapter: adapter)
+        // A batch job names users and vouches for nothing else.
+        if let refusal = adapter.refusalOfMissingMembers(in: nil) {
+            throw UserRow.BadRow("\(refusal.code.rawValue): \(refusal.detail)")
+        }
+        var json = JSONWriter(capacity: user.count + 160)
+        json.beginObject()
+        json.member("app", app)
+        json.name("reissue")
+        json.raw(Reissue.request(for: user))
+        json.member("id", id)
+        json.member("observed_at", observedAt)
+        json.endObject()
+        value = json.bytes
+    }
+
+    /// Returns the key of an event for `user`.
+    ///
+    /// - Throws: `UserRow.BadRow` where the adapter takes no such user.
+    static func key(of user: [UInt8], app: String, adapter: any Adapter) throws(UserRow.BadRow) -> [UInt8] {
+        guard let root = try? JSONDocument(parsing: user).root else { throw UserRow.BadRow("the user is not JSON") }
+        do throws(Rejection) { return try adapter.user(reissuing: root).key(app: app) } catch {
+            throw UserRow.BadRow("\(error.code.rawValue): \(error.detail)")
+        }
+    }
+}
+
+/// A rest of a job that an operator's step ends early.
+enum WatchedRest {
+    /// The time after which a pause, or a campaign that takes over, is noticed.
+    private static let interval = Duration.seconds(1)
+
+    /// Waits until `end`, and asks `mayContinue` each second.
+    ///
+    /// - Returns: false where `mayContinue` cut the wait short.
+    /// - Throws: the error of `mayContinue`, or `CancellationError`.
+    static func until(_ end: ContinuousClock.Instant, while mayContinue: () throws -> Bool) async throws -> Bool {
+        while true {
+            let left = end - ContinuousClock.now
+            guard left > .zero else { return true }
+            try await Task.sleep(for: min(left, interval))
+            guard left > interval else { continue }
+            guard try mayContinue() else { return false }
+        }
+    }
+}
+
+/// The rate of signing on this machine, measured: a third of a second with a key of the algorithm on every core.
+package struct SigningEstimate {
+    /// Signatures a second on all cores.
+    package let perSecond: Double
+    let cores: Int
+
+    /// - Throws: `JOSEError` where no key can be made.
+    package init(_ algorithm: Algorithm) async throws {
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let key = try SigningKey.generate(algorithm)
+        let counts = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<cores { group.addTask { Self.count(key) } }
+            return await group.reduce(0, +)
+        }
+        self.cores = cores
+        perSecond = Double(counts) / Self.length
+    }
+
+    private static let length = 0.3
+
+    private static func count(_ key: SigningKey) -> Int {
+        guard let signer = try? Signer(key) else { return 0 }
+        let input = [UInt8](repeating: 0x61, count: 200)
+        let end = ContinuousClock.now + .seconds(length)
+        var count = 0
+        while .now < end {
+            for _ in 0..<8 where (try? signer.sign(input)) != nil { count += 1 }
+        }
+        return count
+    }
+}
+
+/// The job's line on the terminal: events sent, total, and the workers' lag.
+struct ReissueDisplay {
+    private let total: Int?
+    private var line: any ProgressDisplay
+
+    init(on line: any ProgressDisplay, total: Int?) {
+        self.line = line
+        self.total = total
+    }
+
+    mutating func show(_ progress: ReissueProgress, _ lane: any BulkLane) async {
+        guard line.isShown else { return }
+        let behind = await lane.lag
+        var note = "\(progress.sent) sent"
+        if let behind { note += ", \(behind) waiting, \(max(0, progress.sent - behind)) answered" }
+        if progress.rejected > 0 { note += ", \(progress.rejected) rejected" }
+        line.show(progress.rows, of: total ?? progress.rows, note)
+    }
+
+    mutating func clear() { line.clear() }
 }

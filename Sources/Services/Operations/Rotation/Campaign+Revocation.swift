@@ -4,7 +4,6 @@ import WorkerConfiguration
 
 /// The plan of a revocation: the versions and campaigns that it concerns.
 package struct RevocationPlan: Sendable, Equatable {
-    /// The compromised version.
     package let leaked: String
     /// The version that signs instead; nil where there is none.
     package let successor: String?
@@ -170,7 +169,7 @@ extension Campaign {
         _ plan: RevocationPlan, _ successor: String, _ why: String?, _ editor: borrowing KeyRingEditor
     ) throws -> Rotation {
         if let open = try loadIfAny(), !open.phase.isOver, open.kind == .revocation, open.from == plan.leaked,
-            open.to == successor, !open.isOfOldForm
+            open.to == successor
         {
             return open
         }

@@ -1,5 +1,7 @@
 import AdapterKit
 import Formats
+import Foundation
+import JOSE
 import Keyring
 import Pipeline
 import WorkerConfiguration
@@ -99,12 +101,12 @@ extension CampaignReissue {
     /// - Throws: `CampaignStopped` where an app's canary did not pass: a canary of everybody proves nothing.
     private func continueWithoutCanary(_ rotation: Rotation, _ apps: OpenApps) throws -> Bool {
         guard apps.failed.isEmpty else {
-            let others = rotation.passedApps?.isEmpty == false ? ", although the canary of the other apps passed" : ""
+            let others = rotation.passedApps.isEmpty ? "" : ", although the canary of the other apps passed"
             let names = apps.failed.joined(separator: " and ")
             throw try stop(
                 rotation, "no canary of the app \(names) passed, and no user is left who was in none\(others)")
         }
-        if rotation.canaryCount > 0, rotation.passedApps?.isEmpty == true {
+        if rotation.canaryCount > 0, rotation.passedApps.isEmpty {
             throw try stop(rotation, "no canary passed, and no user is left who was in none")
         }
         let detail = "no user is left for a canary"
@@ -137,7 +139,6 @@ extension CampaignReissue {
         var failed: [String] = []
 
         var isClear: Bool { unasked.isEmpty && failed.isEmpty }
-        /// Their names.
         var names: String { unasked.union(failed).sorted().joined(separator: " and ") }
     }
 
@@ -284,5 +285,137 @@ extension CampaignReissue {
             of: rotation.to, ring: ring.ring.name, job: progress.job, firstRow: canary.firstRow, subjects: subjects,
             rings: canary.strata.isEmpty ? [:] : rings, wasAnswered: canary.answered != nil)
         return (tally, rings.keys.sorted())
+    }
+}
+
+/// The choice of a canary's users among those of one app, as a value.
+///
+/// A canary must be able to notice a refusal, and only a device that comes back reports one. So it consists of users
+/// who hold a token that lives for certain, although the clock may be behind. The half whose tokens were issued last comes first: these users were active most recently.
+/// Within a half the order is that of a hash under a salt that nobody knows before the campaign. An account that
+/// fetches fresh tokens, or picks its ids, at most doubles its chance to be chosen, and cannot fill the canary; in the
+/// order of time it would be the first user. Users with an expired token are in no canary: they would make it larger
+/// without reporting more.
+package struct CanaryChoice {
+    /// A user who may be chosen.
+    package struct Candidate: Sendable, Equatable {
+        /// The row in the campaign's list, from 1.
+        package let row: Int
+        /// The place among others of its half.
+        let rank: UInt64
+        let issuedAt: Int64
+        let expiresAt: Int64
+    }
+
+    /// The number of users that a canary has if there are that many and nobody wants fewer.
+    package static let least = 20
+
+    package let rows: [Int]
+    /// All candidates who hold a live token.
+    package let live: Int
+
+    /// Chooses among `candidates`.
+    ///
+    /// - Parameters:
+    ///   - wanted: the number of users to choose; fewer where fewer hold a live token.
+    ///   - now: the time in seconds since 1970.
+    ///   - tolerance: the bound on how far `now` may be behind. A token must live for longer than that. One that lives
+    ///     no longer than twice as long at all must have half of its time left.
+    package init(
+        among candidates: [Candidate], wanted: Int, at now: Int64, tolerating tolerance: ClockTolerance = .standard
+    ) {
+        let live = candidates.filter {
+            let life = max(0, $0.expiresAt - $0.issuedAt)
+            return $0.expiresAt - min(tolerance.seconds, life / 2) > now
+        }.sorted {
+            ($1.issuedAt, $0.rank, $0.row) < ($0.issuedAt, $1.rank, $1.row)
+        }
+        let half = (live.count + 1) / 2
+        let order = Self.spread(live.prefix(half)) + Self.spread(live.dropFirst(half))
+        rows = order.prefix(max(0, wanted)).map(\.row)
+        self.live = live.count
+    }
+
+    private static func spread(_ candidates: ArraySlice<Candidate>) -> [Candidate] {
+        candidates.sorted { ($0.rank, $0.row) < ($1.rank, $1.row) }
+    }
+
+    /// Returns the size of a canary for an app with `total` users: `percent` of them, and at least `least`.
+    package static func wanted(of total: Int, percent: Double, least: Int) -> Int {
+        max(1, least, Int((Double(total) * percent / 100).rounded(.up)))
+    }
+}
+
+extension CanaryChoice.Candidate {
+    /// The user of `row`, who is the subject `holder`.
+    ///
+    /// - Parameter salt: a string unknown to anybody who could choose the subject's id.
+    package init(row: Int, _ holder: LedgerHolder, salt: String) {
+        let digest = SHA256.hash(Array("\(salt)/".utf8) + holder.key)
+        self.init(
+            row: row, rank: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }, issuedAt: holder.issuedAt,
+            expiresAt: holder.expiresAt)
+    }
+}
+
+/// A campaign's subjects in a file, and those of them who can be asked for.
+struct CampaignList {
+    private let path: String
+    private let configuration: Configuration
+
+    /// The list of the job with `files`.
+    init(_ files: ReissueFiles, _ configuration: Configuration) {
+        path = files.subjects
+        self.configuration = configuration
+    }
+
+    /// A subject who can be asked for.
+    struct Member {
+        /// The row, from 1.
+        let row: Int
+        let key: [UInt8]
+        let app: Configuration.App
+    }
+
+    /// Calls `body` with each subject who can be asked for, in their order.
+    func each(_ body: (Member) throws -> Void) throws {
+        let input = try LedgerInput(path: path, configuration)
+        var row = 0
+        while let items = try input.next() {
+            for item in items {
+                row += 1
+                guard let app = item.app, case .success(let user) = item.row.user,
+                    let key = try? ReissueEvent.key(of: user, app: app.name, adapter: app.adapter)
+                else { continue }
+                try body(Member(row: row, key: key, app: app))
+            }
+        }
+    }
+
+    /// Returns the number of all rows.
+    func count() throws -> Int { try LedgerInput(path: path, configuration).count() }
+
+    /// Moves `rows` to the place behind the first `fixed` rows, which stay, because their events may have been sent
+    /// under their numbers. The file is written whole or not at all.
+    func move(_ rows: [Int], behind fixed: Int, on disk: Disk) throws {
+        guard let handle = FileHandle(forReadingAtPath: path), let data = try handle.readToEnd() else {
+            throw InputUnreadable(path: path, reason: "the job's list of subjects is not there")
+        }
+        let lines = Array(data).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let count = lines.last?.isEmpty == true ? lines.count - 1 : lines.count
+        let moved = Set(rows)
+        let rest = (fixed..<max(fixed, count)).filter { !moved.contains($0 + 1) }
+        let order = Array(0..<min(fixed, count)) + rows.map { $0 - 1 } + rest
+        try DurableWrite(path: path, mode: 0o600, on: disk).write { (sink) throws(KeyRingError) in
+            var buffer: [UInt8] = []
+            for place in order where lines.indices.contains(place) {
+                buffer += lines[place]
+                buffer.append(UInt8(ascii: "\n"))
+                guard buffer.count > 1 << 20 else { continue }
+                try sink.append(buffer)
+                buffer = []
+            }
+            try sink.append(buffer)
+        }
     }
 }

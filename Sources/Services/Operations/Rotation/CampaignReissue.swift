@@ -288,3 +288,116 @@ package struct CampaignReissue {
         return now.id == rotation.id && !now.phase.isOver && now.pause == nil
     }
 }
+
+package struct CampaignTerms: Sendable {
+    /// The share of users that goes first and is watched, in percent; 0 for no canary.
+    package var canary: Double
+    /// The minimum number of users in a canary, if there are that many.
+    package var canaryUsers: Int
+    /// The time for which the canary is watched after it is answered.
+    package var watch: Duration
+    /// The longest time from a canary's events, and from the remaining events, until their tokens are published.
+    package var answerWithin: Duration
+    /// The share of the canary's users whose tokens the vendor may reject.
+    package var maxRejections: RejectionLimit
+    package var pace: ReissuePace
+    /// The time in which every worker loads a changed ring: workers read their rings once a second.
+    package var loading: Duration
+
+    package init(
+        canary: Double, canaryUsers: Int = 1, watch: Duration, answerWithin: Duration, maxRejections: RejectionLimit,
+        pace: ReissuePace, loading: Duration = EndOfUse.loading
+    ) {
+        self.canary = canary
+        self.canaryUsers = canaryUsers
+        self.watch = watch
+        self.answerWithin = answerWithin
+        self.maxRejections = maxRejections
+        self.pace = pace
+        self.loading = loading
+    }
+}
+
+/// The canary did not pass, or the ledger still shows tokens. The text names the reason and the way on.
+package struct CampaignStopped: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// The holders of tokens of the old version when the ledger was read for a canary.
+struct HeldTokens {
+    /// The ends of the topics before the ledger was read: a token that is not in `holders` lies behind them.
+    let marks: TopicMarks
+    let holders: [LedgerHolder]
+    /// The offsets that open transactions hid of the ledger; nil where it was read whole.
+    let hidden: HiddenOffsets?
+}
+
+/// Users that the vendor does not know any more and that hold a token of the old version. Asking for them again does
+/// not help: no worker mints for them, and their tokens live until they end.
+struct GoneUsers: Equatable {
+    var count = 0
+    /// The end of their last token, in seconds since 1970; nil where there is none.
+    var lastEnd: Int64?
+
+    /// The users and the end of their tokens, in a line; empty where there are none.
+    var fact: String {
+        guard count > 0 else { return "" }
+        let end = lastEnd.map { " by \(UnixTime(seconds: $0))" } ?? " at an unknown time"
+        let users = count.of(
+            "user is gone at the vendor (user_gone): its token is not replaced and ends",
+            "users are gone at the vendor (user_gone): their tokens are not replaced and end")
+        return users + end
+    }
+}
+
+/// The outcomes of a campaign's events that did not become tokens.
+extension CampaignReissue {
+    /// Returns why users of `rotation` still hold a token of the old version, as counts of the last events of these users.
+    func fates(_ rotation: Rotation) async throws -> String {
+        let ids = try await openEvents(rotation)
+        let counts = try await topics.fates(of: rotation, at: ring.now()).counts(of: ids)
+        let waiting =
+            await topics.lag.map {
+                $0 > 0
+                    ? $0.of("event of the bulk lane waits for a worker", "events of the bulk lane wait for a worker")
+                    : ""
+            } ?? ""
+        let parts = [counts, waiting].filter { !$0.isEmpty }
+        return
+            (parts.isEmpty
+            ? "no event of the campaign waits or failed, so workers answered with another version"
+            : parts.joined(separator: ", "))
+            + (try await held())
+    }
+
+    /// Returns the users who hold a token of the old version and are unknown to the vendor by now, by the last
+    /// outcomes of their events in the present round.
+    func gone(_ rotation: Rotation) async throws -> GoneUsers {
+        guard let progress = try campaign.progress(of: rotation) else { return GoneUsers() }
+        let prefix = "\(progress.job)-"
+        let rows = Set(
+            try await topics.fates(of: rotation, at: ring.now()).ofGoneUsers.filter { $0.hasPrefix(prefix) }
+                .compactMap { Int($0.dropFirst(prefix.count)) })
+        guard !rows.isEmpty else { return GoneUsers() }
+        var subjects: Set<SubjectHash> = []
+        try CampaignList(campaign.files(of: rotation), ring.configuration).each { member in
+            if rows.contains(member.row) { subjects.insert(SubjectHash(member.key)) }
+        }
+        let holders = try await held(rotation).holders.filter { subjects.contains(SubjectHash($0.key)) }
+        return GoneUsers(count: holders.count, lastEnd: holders.map(\.expiresAt).max())
+    }
+
+    /// Returns the ids of the present round's events whose users still hold a token of the old version. A user who was
+    /// answered meanwhile has outcomes of earlier events on the topics too.
+    private func openEvents(_ rotation: Rotation) async throws -> Set<String> {
+        guard let progress = try campaign.progress(of: rotation) else { return [] }
+        let holders = Set(try await held(rotation).holders.map { SubjectHash($0.key) })
+        var ids: Set<String> = []
+        try CampaignList(campaign.files(of: rotation), ring.configuration).each { member in
+            if holders.contains(SubjectHash(member.key)) { ids.insert(progress.eventID(row: member.row)) }
+        }
+        return ids
+    }
+}

@@ -1,9 +1,9 @@
 package import AdapterKit
+import Foundation
 package import Pipeline
 
 /// The outcome of a canary's events, record by record, as a value: by the ids of the campaign's own events, without clocks.
 package struct CanaryTally: Sendable {
-    /// The outcome of one event.
     package enum Fate: Sendable, Equatable {
         /// No record shows an outcome.
         case silent
@@ -79,7 +79,6 @@ package struct CanaryTally: Sendable {
         }
     }
 
-    /// All users together.
     package var whole: Part {
         var part = Part(app: nil)
         for place in places.values { count(place, in: &part) }
@@ -269,5 +268,157 @@ package struct CanaryTally: Sendable {
         guard eventID.hasPrefix(prefix), let row = Int(eventID.dropFirst(prefix.count)) else { return nil }
         let place = row - 1 - firstRow
         return fates.indices.contains(place) ? place : nil
+    }
+
+    /// The users of one app, or all of them.
+    package struct Part: Sendable, Equatable {
+        /// The app; nil for all users together.
+        package let app: String?
+        /// Users who were asked for.
+        package internal(set) var size = 0
+        /// Users who hold a token of the new version that the campaign's own event caused.
+        package internal(set) var answered = 0
+        /// Users who hold a token of the new version that another event caused.
+        package internal(set) var superseded = 0
+        /// Users whose tokens the vendor rejected.
+        package internal(set) var rejections = 0
+        /// Users who asked for another token although that of the new version lived.
+        package internal(set) var askedAgain = 0
+        /// Those of `askedAgain` whose report no token, dead letter or retry answers.
+        package internal(set) var unheard = 0
+        /// Users whose token may have been refused: those of `rejections` and of `askedAgain`, each once.
+        package internal(set) var refused = 0
+        /// Users that the vendor does not know any more.
+        package internal(set) var gone = 0
+        /// Users whose newest token is of another version, although they got one of the new version.
+        package internal(set) var regressed = 0
+
+        /// Users who hold no token of the new version and might get one.
+        var missing: Int { size - answered - superseded - gone }
+        /// Whether most users are gone, so that the others prove nothing.
+        var isDeserted: Bool { gone * 2 > size }
+    }
+}
+
+/// The requests of a canary's users that arrived behind the marks at which the canary was answered, by the users' places.
+///
+/// Offsets decide that, not clocks. A worker compares the time of a report with that of the user's token. If the clock
+/// of the reporting device is behind, or the report comes within moments of the token, the worker takes it for one that
+/// the token answers, and no record mentions it. To a canary such a report is a refusal: by the time it arrived, its
+/// user had got the token.
+struct LateRequests: Sendable {
+    /// The number of reports that are kept of a user: whoever sends more of them has refused.
+    private static let most = 64
+
+    /// The earliest time at which a user's event got no token, in seconds since 1970.
+    private(set) var requests: [Int: Int64] = [:]
+    private var reports: [Int: [DeviceReport]] = [:]
+    /// The ids of the events that got a token.
+    private var answered: Set<String> = []
+
+    /// Notes that an event of the user at `place` got no token at `time`.
+    mutating func request(of place: Int, at time: Int64) { requests[place] = min(requests[place] ?? .max, time) }
+
+    /// Notes a report of the user at `place`.
+    mutating func report(_ report: DeviceReport, of place: Int) {
+        if reports[place]?.count ?? 0 < Self.most { reports[place, default: []].append(report) }
+    }
+
+    /// Notes that the event `id` got a token of its own, which is judged instead of the report.
+    mutating func answered(_ id: String) { answered.insert(id) }
+
+    /// Returns whether a report of the user at `place` refuses `token` and got no token: one that names a token of the new version,
+    /// or none, from before the end of the first one.
+    ///
+    /// A worker compares no clocks where a report names the newest token. One that names another token than those of the new
+    /// version does not refuse these.
+    func hasReport(of place: Int, against token: CanaryTally.Newest) -> Bool {
+        reports[place]?.contains { report in
+            guard !answered.contains(report.eventID), report.failedToken.map(token.hashes.contains) ?? true else {
+                return false
+            }
+            return report.producedAt.map { $0.seconds < token.firstEnd } ?? true
+        } ?? false
+    }
+}
+
+extension CanaryTally.Newest {
+    /// The number of tokens of a user that are remembered by their hashes.
+    private static let most = 16
+
+    /// The newest one, `token`, after `last`.
+    init(_ token: PublishedToken, after last: Self?) {
+        self.init(
+            eventID: token.eventID, issuedAt: token.issuedAt, end: token.expiresAt,
+            firstEnd: last?.firstEnd ?? token.expiresAt,
+            hashes: (last?.hashes ?? []).suffix(Self.most - 1) + [TokenHash(of: token.token.utf8).prefix])
+    }
+}
+
+/// The confidence in a share of a sample: the lower bound of Clopper and Pearson (1934), one-sided, exact for samples of any size.
+///
+/// 3 of 100 do not show that more than 1 in 100 of all users would have the same result; 4 of 100 do, at 95 %.
+package enum ConfidenceBound {
+    /// The probability of a misleading sample.
+    package static let error = 0.05
+
+    /// Returns whether `count` of `total` show that the share of all users is above `share`.
+    package static func shows(_ count: Int, of total: Int, above share: Double) -> Bool {
+        guard count > 0, total > 0, share < 1 else { return false }
+        guard share > 0 else { return true }
+        return atLeast(min(count, total), of: total, share) < error
+    }
+
+    /// Returns the largest share that `count` of `total` show to be exceeded.
+    package static func lower(_ count: Int, of total: Int) -> Double {
+        guard count > 0, total > 0 else { return 0 }
+        var (low, high) = (0.0, 1.0)
+        for _ in 0..<40 {
+            let middle = (low + high) / 2
+            if shows(count, of: total, above: middle) { low = middle } else { high = middle }
+        }
+        return low
+    }
+
+    /// Returns the probability of `count` or more hits in `total` trials, each a hit with the probability `share`.
+    private static func atLeast(_ count: Int, of total: Int, _ share: Double) -> Double {
+        let odds = log(share) - log1p(-share)
+        var term = Double(total) * log1p(-share)
+        var below = exp(term)
+        for number in 1..<max(1, count) {
+            term += log(Double(total - number + 1)) - log(Double(number)) + odds
+            below += exp(term)
+        }
+        return max(0, 1 - below)
+    }
+}
+
+/// The limit on rejections of a canary's tokens by the vendor.
+package enum RejectionLimit: Sendable, Equatable {
+    /// A share, judged with the confidence that the size of the canary allows.
+    case share(Double)
+    /// A number of users, whatever the size of the canary.
+    case count(Int)
+
+    /// 1 in 100.
+    package static let standard = RejectionLimit.share(0.01)
+
+    /// Reads `2%`, `0.5%` or `3`; nil for anything else.
+    package init?(_ text: String) {
+        if text.hasSuffix("%") {
+            guard let percent = Double(text.dropLast()), (0...100).contains(percent) else { return nil }
+            self = .share(percent / 100)
+        } else {
+            guard let count = Int(text), count >= 0 else { return nil }
+            self = .count(count)
+        }
+    }
+
+    /// Returns whether `rejected` of `total` are too many.
+    package func isExceeded(by rejected: Int, of total: Int) -> Bool {
+        switch self {
+        case .share(let share): ConfidenceBound.shows(rejected, of: total, above: share)
+        case .count(let count): rejected > count
+        }
     }
 }

@@ -21,30 +21,6 @@ extension RingInUse {
         return changed
     }
 
-    /// Declares `version` compromised, and makes another one sign in the same write.
-    ///
-    /// - Returns: whether anything changed.
-    /// - Throws: `KeyRingError`, or `RotationError` where the version is part of an open campaign.
-    @discardableResult
-    package func revoke(_ version: String, promoting successor: String?) throws -> Bool {
-        var editor = try editor()
-        try requireNoPart(of: [version], in: .revoke)
-        if let successor {
-            try requireNoPart(of: [successor], in: .promote)
-            try requireNotEnded(successor, in: editor.listing)
-            try requireReady(successor, in: editor.listing, isForced: true, besides: version)
-        }
-        let changed = try editor.change(needing: .signer) { listing throws(KeyRingError) in
-            var changed = false
-            if let successor { changed = try listing.promote(successor, at: now()) }
-            return try listing.revoke(version) || changed
-        }
-        if changed {
-            try audit.append("revoke", version: version, detail: successor.map { "promoted \($0)" } ?? "", at: now())
-        }
-        return changed
-    }
-
     /// Ends the use of `version`.
     ///
     /// - Returns: whether anything changed.
@@ -60,8 +36,6 @@ extension RingInUse {
     }
 
     /// Deletes the private key of the retired `version`, where a failure, a crash or an earlier release left it.
-    ///
-    /// - Throws: `KeyRingError`.
     func deleteLeftKey(of version: String, _ editor: borrowing KeyRingEditor) throws(KeyRingError) {
         switch try directory.retiredFile(of: version) {
         case .clear, .elsewhere: return
@@ -84,7 +58,7 @@ extension RingInUse {
             case .clear: return nil
             case .privateKey:
                 return
-                    "the private key of \(version) could not be deleted; repeat: \(RemintCommand("keys retire", ring: ring.name, version))"
+                    "the private key of \(version) could not be deleted; repeat: \(RemintCommand("rotate retire", ring: ring.name, "--key-version", version))"
             case .elsewhere(let path):
                 return
                     "\(path) may still hold the private key of \(version). It is not the ring's own file; delete the key there"
@@ -128,12 +102,7 @@ extension RingInUse {
     /// - Throws: `RotationError`, or `KeyRingError` for a version that is unknown, or cannot sign again.
     package func requireNoPart(of versions: [String], in change: Rotation.RingChange) throws {
         let listing = try directory.readListing()
-        let end: KeyVersion.State =
-            switch change {
-            case .promote: .active
-            case .retire: .retired
-            case .revoke: .revoked
-            }
+        let end: KeyVersion.State = change == .promote ? .active : .retired
         guard try !versions.allSatisfy({ try listing.version($0).state == end }) else { return }
         // A change that no command can make is refused for that reason.
         if change == .promote {

@@ -6,9 +6,7 @@ import WorkerConfiguration
 package struct SetupAnswers: Sendable {
     /// The origin of the ring's first key.
     package enum Key: Sendable, Equatable {
-        /// A new key.
         case generated
-        /// The existing key in a file.
         case file(String)
     }
 
@@ -16,17 +14,13 @@ package struct SetupAnswers: Sendable {
     package static let embeddedBroker = "embedded:19092"
 
     private let registry: AdapterRegistry
-    /// The vendor's adapter.
     package private(set) var vendor: AdapterRegistration?
     /// The app's name, which is also the name of its key ring.
     package private(set) var app: String?
     /// The values of the adapter's settings, by name.
     package private(set) var settings: [String: String] = [:]
-    /// The origin of the key.
     package private(set) var key: Key?
-    /// The brokers, as the configuration names them.
     package private(set) var brokers: String?
-    /// Whether devices call the gateway.
     package private(set) var hasGateway: Bool?
 
     /// No answers yet, about the vendors of `registry`.
@@ -150,4 +144,45 @@ package struct SetupAnswers: Sendable {
         default: throw SetupMistake("answer yes or no")
         }
     }
+}
+
+/// A question whose answer a first configuration needs.
+package enum SetupQuestion: Sendable, Equatable {
+    case vendor
+    case app
+    /// A required setting of the vendor's adapter.
+    case setting(SettingKey)
+    /// The file of an existing key, or a new key.
+    case key
+    case brokers
+    case gateway
+
+    package var option: String {
+        switch self {
+        case .vendor: "--vendor NAME"
+        case .app: "--app NAME"
+        case .setting(let key): "--set \(key.name)=VALUE"
+        case .key: "--generate or --import FILE"
+        case .brokers: "--brokers host:port"
+        case .gateway: "--gateway or --own-edge"
+        }
+    }
+
+    package var words: String {
+        switch self {
+        case .vendor: "Vendor, such as braze or onesignal"
+        case .app: "Name of the app"
+        case .setting(let key): "\(key.name): \(key.summary)"
+        case .key: "File of the private key; empty for a new key"
+        case .brokers: "Brokers as host:port, or embedded:PORT for one in the worker"
+        case .gateway: "Do devices call Remint's gateway? no: an edge of your own (yes or no)"
+        }
+    }
+}
+
+/// A refused answer to a question of a setup, with its fix.
+package struct SetupMistake: Error, Equatable, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
 }

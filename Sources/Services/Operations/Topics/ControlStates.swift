@@ -10,7 +10,6 @@ package import WorkerConfiguration
 package struct ControlHolds: Sendable {
     /// The apps whose events wait, by name.
     package var apps: [String: Suspension] = [:]
-    /// The paused lanes.
     package var lanes: [Lane: LanePause] = [:]
 
     /// Applies the next record of the topic.

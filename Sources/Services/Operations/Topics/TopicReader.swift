@@ -1,6 +1,8 @@
 package import AdapterKit
+import Formats
 import Foundation
 package import Kafka
+package import Keyring
 package import Logging
 import Pipeline
 import Wiring
@@ -38,7 +40,6 @@ package struct TopicReader {
     ///   - end: the offset in each partition at which the reading ends; nil for the partition's end.
     ///   - maxWait: the longest time to wait for an open transaction.
     ///   - maxStall: the longest time in which no record arrives that could be read.
-    /// - Throws: `KafkaError`, or `MissingTopic`.
     package init(
         _ topic: String, from starts: [Int64]? = nil, since time: UnixTime? = nil, until end: Int64? = nil,
         _ configuration: Configuration, brokers: String, maxWait: Duration = Self.standardMaxWait,
@@ -129,15 +130,14 @@ package struct TopicReader {
 
     /// Returns the time of the record at `place`, committed or not; nil where none arrives.
     private func beginning(at place: PartitionOffset) async throws -> UnixTime? {
-        let reading = try KafkaConsumer(properties.readingUncommitted, reading: [place], logger: logger)
+        let reading = try KafkaConsumer(properties.readingUncommitted, reading: [], logger: logger)
         return await reading.whileOpen(closingWithin: Self.closing) { consumer in
-            let end = ContinuousClock.now + .seconds(3)
-            while .now < end, !Task.isCancelled {
-                for event in await consumer.events(limit: 1, within: .seconds(1)) {
-                    if case .record(let record) = event { return record.timestamp.map(UnixTime.init(milliseconds:)) }
-                }
+            var time: UnixTime?
+            try? await consumer.scan([place], within: .seconds(3)) { record in
+                time = record.timestamp.map(UnixTime.init(milliseconds:))
+                return false
             }
-            return nil
+            return time
         }
     }
 
@@ -228,7 +228,6 @@ package struct StalledReading: Error, CustomStringConvertible {
     }
 }
 
-/// A topic that is not there.
 package struct MissingTopic: Error, CustomStringConvertible {
     package let description: String
 
@@ -237,20 +236,176 @@ package struct MissingTopic: Error, CustomStringConvertible {
 
 extension KafkaProperties {
     /// Returns the topics that the cluster shows to this account. Asking never creates one.
-    ///
-    /// - Throws: `KafkaError`.
     func topicNames(logger: Logger) async throws -> Set<String> {
         let producer = try KafkaProducer(producer, logger: logger)
         return try await producer.whileOpen { Set(try await $0.topicNames(within: .seconds(15))) }
     }
 
     /// Returns the partitions of `topic`.
-    ///
-    /// - Throws: `KafkaError`, or `MissingTopic`.
     func partitions(of topic: String, logger: Logger) async throws -> [TopicPartition] {
         let producer = try KafkaProducer(producer, logger: logger)
         let found = try await producer.whileOpen { try await $0.metadata(of: topic, within: .seconds(15)) }
         guard found.partitionCount > 0 else { throw MissingTopic(topic) }
         return (0..<found.partitionCount).map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
     }
+}
+
+extension TopicReader {
+    /// Returns the committed record at `offset` of `partition` in `topic`; nil where there is none.
+    package static func record(
+        at offset: Int64, of partition: Int32, in topic: String, _ configuration: Configuration, brokers: String,
+        logger: Logger
+    ) async throws -> ConsumedRecord? {
+        let starts = Array(repeating: offset, count: Int(partition) + 1)
+        let reader = try await TopicReader(
+            topic, from: starts, until: RecordPosition.next(after: offset), configuration, brokers: brokers,
+            logger: logger)
+        var found: ConsumedRecord?
+        let hidden = try await reader.readVisible([TopicPartition(topic: topic, partition: partition)]) {
+            record, _, _ in
+            found = record
+        }
+        if let hidden { throw hidden }
+        return found
+    }
+}
+
+extension TopicMarks {
+    /// Reads the present ends of `topics`.
+    package static func read(
+        _ topics: [String], _ configuration: Configuration, brokers: String, logger: Logger
+    ) async throws -> TopicMarks {
+        var ends: [String: [Int64]] = [:]
+        for topic in topics {
+            let reader = try await TopicReader(topic, configuration, brokers: brokers, logger: logger)
+            ends[topic] = reader.bounds.sorted { $0.key.partition < $1.key.partition }.map(\.value.upperBound)
+        }
+        return TopicMarks(ends)
+    }
+
+    /// The starting offsets of a consumer that reads from these ends on.
+    var offsets: [PartitionOffset] {
+        ends.flatMap { topic, offsets in
+            offsets.enumerated().map { place, offset in
+                PartitionOffset(TopicPartition(topic: topic, partition: Int32(clamping: place)), offset: offset)
+            }
+        }
+    }
+}
+
+/// The progress of reading a topic that producers may still write to.
+struct TopicReading {
+    private struct Place {
+        let partition: TopicPartition
+        let bounds: Range<Int64>
+        var position: Int64
+        var isOpen: Bool { position < bounds.upperBound }
+    }
+
+    private var places: [Place] = []
+    private var numbers: [TopicPartition: Int] = [:]
+    /// The place of the last record, which is mostly the next one's too: a look that hashes no name.
+    private var lastNumber = 0
+    private var openCount = 0
+    /// The number of all offsets to read.
+    let total: Int
+    private(set) var done = 0
+
+    init(_ bounds: [TopicPartition: Range<Int64>]) {
+        total = bounds.values.reduce(0) { $0 + $1.count }
+        for (partition, bounds) in bounds where !bounds.isEmpty {
+            numbers[partition] = places.count
+            places.append(Place(partition: partition, bounds: bounds, position: bounds.lowerBound))
+        }
+        openCount = places.count
+    }
+
+    var isDone: Bool { openCount == 0 }
+
+    /// A record was read.
+    ///
+    /// - Returns: whether it was there when the reading began.
+    mutating func took(_ position: RecordPosition) -> Bool {
+        guard let number = number(of: position), places[number].isOpen else { return false }
+        // A record may come again behind one that was read.
+        pass(number, to: max(places[number].position, position.nextOffset))
+        return position.offset < places[number].bounds.upperBound
+    }
+
+    /// A partition has no more before `offset`. Its last offsets may be a transaction's marks, which no reader sees; where it goes on
+    /// behind `offset`, an open transaction hides the rest.
+    mutating func ended(_ partition: TopicPartition, at offset: Int64) {
+        guard let number = numbers[partition], places[number].isOpen else { return }
+        pass(number, to: max(places[number].position, offset))
+    }
+
+    private func number(of position: RecordPosition) -> Int? {
+        if places.indices.contains(lastNumber), places[lastNumber].partition.partition == position.partition,
+            places[lastNumber].partition.topic == position.topic
+        {
+            return lastNumber
+        }
+        return numbers[TopicPartition(position)]
+    }
+
+    private mutating func pass(_ number: Int, to offset: Int64) {
+        let reached = min(offset, places[number].bounds.upperBound)
+        done += Int(reached - places[number].position)
+        places[number].position = reached
+        if !places[number].isOpen { openCount -= 1 }
+        lastNumber = number
+    }
+
+    /// The partitions of which not everything was read.
+    var unread: [TopicPartition] { places.filter(\.isOpen).map(\.partition) }
+
+    /// Returns the next position of the first partition that is not read and not among those that are `hidden`.
+    func stall(besides hidden: [TopicPartition: Range<Int64>]) -> RecordPosition? {
+        places.first { $0.isOpen && hidden[$0.partition] == nil }.map {
+            RecordPosition(topic: $0.partition.topic, partition: $0.partition.partition, offset: $0.position)
+        }
+    }
+
+    /// The offsets that open transactions hide where committed records can be read up to `stable`.
+    func hidden(behind stable: [TopicPartition: Int64]) -> [TopicPartition: Range<Int64>] {
+        places.reduce(into: [:]) { hidden, place in
+            guard place.isOpen, let end = stable[place.partition], end < place.bounds.upperBound else { return }
+            hidden[place.partition] = max(end, place.position)..<place.bounds.upperBound
+        }
+    }
+}
+
+/// Offsets of a topic that nobody can read yet: they are behind an open transaction of any producer.
+package struct HiddenOffsets: Error, Sendable, Equatable, CustomStringConvertible {
+    package let partition: TopicPartition
+    package private(set) var count: Int
+    /// The time of the transaction's first record, by its producer's clock; nil where it is unknown.
+    package let since: UnixTime?
+    /// The brokers that were asked; nil where they are unknown.
+    private let brokers: String?
+
+    /// `count` offsets of the topic of `partition`.
+    package init(_ partition: TopicPartition, count: Int, since: UnixTime?, brokers: String? = nil) {
+        self.brokers = brokers
+        self.partition = partition
+        self.count = count
+        self.since = since
+    }
+
+    /// Adds the hidden offsets of further partitions of the topic.
+    mutating func add(_ other: HiddenOffsets) { count += other.count }
+
+    /// The unknown part, in a line.
+    package var fact: String {
+        let lie = count.of("offset of \(partition.topic) lies", "offsets of \(partition.topic) lie")
+        let time = since.map { " (since \($0))" } ?? ""
+        return "\(lie) behind an open transaction\(time): what they hold is unknown"
+    }
+
+    /// The way on, in a line.
+    package var remedy: String {
+        "see that the workers run (\(RemintCommand("status"))) and wait, or find its producer with kafka-transactions.sh --bootstrap-server \(RemintCommand.quoted(brokers ?? RemintCommand.invocation.brokers ?? "HOST:PORT")) describe-producers --topic \(partition.topic) --partition \(partition.partition), then try again"
+    }
+
+    package var description: String { "\(fact); \(remedy)" }
 }

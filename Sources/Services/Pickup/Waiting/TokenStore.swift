@@ -113,7 +113,15 @@ final class TokenStore: Sendable {
 
     func died(_ letter: DeadLetterEntry, key: [UInt8]?) { waiters.died(letter, key: key) }
 
-    func held(_ app: String, _ suspension: Suspension?) { state.withLock { $0.suspensions[app] = suspension } }
+    func held(_ app: String, _ suspension: Suspension?) {
+        state.withLock { state in
+            // Anyone who may write the control topic may name any app.
+            guard suspension == nil || state.suspensions.count < HeldWords.most || state.suspensions[app] != nil else {
+                return
+            }
+            state.suspensions[app] = suspension
+        }
+    }
 
     /// Records the answer about the event of `ask`, the brokers' or the gateway's own, for every call that shares it.
     func delivered(_ ask: OutgoingAsk, _ word: Delivery.Word) {

@@ -15,7 +15,7 @@ import WorkerConfiguration
 /// The admin server: a page with the worker's status, metrics, health, and the apps' suspensions.
 ///
 /// It listens at `admin.listen`, accepts requests from no page but its own, and requires a token where
-/// `admin.token_file` names one. It shows no secret, and makes one change only: it lets a suspended app try again.
+/// `admin.token_file` names one. It shows no secret, and changes nothing.
 struct AdminServer: Sendable {
     let address: Configuration.Admin
     var token: SecretBytes?
@@ -68,7 +68,6 @@ struct AdminServer: Sendable {
         router.get("/apps") { _, _ in
             OperatorServer.json(.ok) { $0.array("apps", status.apps) { app, json in app.write(to: &json) } }
         }
-        router.post("/apps/resume") { request, _ in resume(request.uri.queryParameters["app"].map(String.init) ?? "") }
         return router
     }
 
@@ -106,19 +105,6 @@ struct AdminServer: Sendable {
         case .known(let json): OperatorServer.response(.ok, "application/json", json + [UInt8(ascii: "\n")])
         case .unknown(let reason): OperatorServer.problem(.serviceUnavailable, reason)
         case nil: OperatorServer.response(.noContent, "application/json", [])
-        }
-    }
-
-    private func resume(_ app: String) -> Response {
-        guard status.apps.contains(where: { $0.name == app }) else {
-            return OperatorServer.json(.notFound) { $0.member("error", "no app of that name is configured") }
-        }
-        guard status.resume(app) else {
-            return OperatorServer.json(.conflict) { $0.member("error", "the app is not suspended") }
-        }
-        return OperatorServer.json(.accepted) { json in
-            json.member("app", app)
-            json.member("state", "resuming")
         }
     }
 

@@ -11,6 +11,7 @@ struct BrokerCheck {
     private let properties: KafkaProperties
     private let limit: Duration
     private let eventTopics: [String]
+    private let inputTopics: [String]
     /// The topics that the cluster lists, by name; nil before its first answer.
     private var topics: [String: TopicMetadata]?
     /// The settings of the topics of events, by topic; without those that this account may not see.
@@ -19,6 +20,7 @@ struct BrokerCheck {
     init(_ configuration: Configuration, limit: Duration) {
         group = configuration.kafka.group
         eventTopics = configuration.eventTopics
+        inputTopics = configuration.inputTopics
         properties = KafkaProperties(configuration, bootstrapServers: configuration.kafka.bootstrapServers)
         self.limit = limit
     }
@@ -43,7 +45,11 @@ struct BrokerCheck {
             throw ConnectionProblem(
                 "there is none, or this account may not see it; create it, rename it under topics, or allow DESCRIBE")
         }
-        let doubt = settings[name].flatMap { TopicSetting.unpacked.finding(in: $0) }.map { "; \($0.message)" } ?? ""
+        let first = inputTopics.lazy.compactMap { topics[$0] }.first { $0.partitionCount > 0 }
+        let unlike = TopicPlan.unlike(topic.partitionCount, first.map { ($0.name, $0.partitionCount) })
+        let doubts = [
+            settings[name].flatMap { TopicSetting.unpacked.finding(in: $0) }, inputTopics.contains(name) ? unlike : nil,
+        ].compactMap { $0.map { "; \($0.message)" } }.joined()
         return try await withReader { reader throws(KafkaError) in
             let end = ContinuousClock.now + limit
             var ends: [PartitionOffset] = []
@@ -53,30 +59,9 @@ struct BrokerCheck {
                 ends.append(PartitionOffset(partition, offset: bounds.upperBound))
             }
             guard isRead else { return "\(ends.count.of("partition")); only a record shows whether it may be written" }
-            try await Self.read(ends, reader, until: end)
-            return "\(ends.count.of("partition")), and it may be read\(doubt)"
-        }
-    }
-
-    /// Reads from `ends` on until every partition has reported its end, or has given a record.
-    private static func read(
-        _ ends: [PartitionOffset], _ reader: KafkaConsumer, until limit: ContinuousClock.Instant
-    ) async throws(KafkaError) {
-        _ = try await reader.metadata(of: ends.first?.partition.topic ?? "", within: max(.zero, limit - .now))
-        try await reader.read(ends)
-        var open = Set(ends.map(\.partition))
-        while !open.isEmpty {
-            guard .now < limit, !Task.isCancelled else {
-                throw .overdue("reading \(open.count) of \(ends.count.of("partition"))")
-            }
-            for event in await reader.events(limit: 100, within: .milliseconds(200)) {
-                switch event {
-                case .record(let record): open.remove(TopicPartition(record.position))
-                case .endOfPartition(let partition, _): open.remove(partition)
-                case .error(let error): if error.endsReading { throw error }
-                case .rebalance: break
-                }
-            }
+            _ = try await reader.metadata(of: name, within: max(.zero, end - .now))
+            try await reader.scan(ends, within: max(.zero, end - .now)) { _ in false }
+            return "\(ends.count.of("partition")), and it may be read\(doubts)"
         }
     }
 

@@ -55,8 +55,6 @@ struct SessionRequests: Sendable {
     var isRenewalWanted: Bool { status.isRenewalWanted }
 
     func takeRenewal() -> Bool { status.takeRenewal() }
-
-    func takeResumptions() -> Set<String> { status.takeResumptions() }
 }
 
 /// The reason why a worker closes its Kafka clients.

@@ -187,10 +187,6 @@ struct SessionLoop {
             machine.isQuiet.toggle()
             observer.changed(isQuiet: machine.isQuiet, isBegun: begin == nil)
         }
-        for app in context.requests.takeResumptions() {
-            processor.resume(app)
-            control.tell(app, nil)
-        }
         takeWords()
     }
 

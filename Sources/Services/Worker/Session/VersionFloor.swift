@@ -59,29 +59,19 @@ struct VersionFloor: Sendable {
         _ = try await reader.metadata(of: topic, within: Self.timeout)
         // An offset before the end, as a number: a library that is to find it may look again half a second later.
         let bounds = try await reader.bounds(of: partitions, within: Self.timeout)
-        var open = Set(bounds.filter { !$0.value.isEmpty }.keys)
-        let isComplete = bounds.count == partitions.count
-        guard !open.isEmpty else { return (nil, isComplete) }
-        try await reader.read(
-            open.compactMap { partition in
-                bounds[partition].map {
-                    PartitionOffset(partition, offset: max($0.lowerBound, $0.upperBound - Self.tail))
-                }
-            })
-        var highest: Int64?
-        let end = ContinuousClock.now + Self.timeout
-        while !open.isEmpty, .now < end, !Task.isCancelled {
-            for event in await reader.events(limit: 500, within: .milliseconds(200)) {
-                switch event {
-                case .record(let record):
-                    guard let version = version(of: record) else { continue }
-                    highest = max(highest ?? version, version)
-                case .endOfPartition(let partition, _): open.remove(partition)
-                case .rebalance, .error: break
-                }
-            }
+        let starts = bounds.filter { !$0.value.isEmpty }.map {
+            PartitionOffset($0.key, offset: max($0.value.lowerBound, $0.value.upperBound - Self.tail))
         }
-        return (highest, isComplete && open.isEmpty)
+        let isComplete = bounds.count == partitions.count
+        guard !starts.isEmpty else { return (nil, isComplete) }
+        var highest: Int64?
+        do throws(KafkaError) {
+            try await reader.scan(starts, within: Self.timeout) { record in
+                if let version = version(of: record) { highest = max(highest ?? version, version) }
+                return true
+            }
+        } catch { return (highest, false) }
+        return (highest, isComplete)
     }
 
     /// Returns the version of the token in `record`; nil for a tombstone and for a record that is no token's.

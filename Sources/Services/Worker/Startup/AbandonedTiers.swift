@@ -64,20 +64,14 @@ struct AbandonedTiers {
             if next < bounds.upperBound { open.append(PartitionOffset(partition, offset: next)) }
         }
         guard !open.isEmpty else { return false }
-        try await reader.read(open)
-        var unfinished = Set(open.map(\.partition))
-        let end = ContinuousClock.now + Self.timeout
-        while !unfinished.isEmpty {
-            for event in await reader.events(limit: 100, within: .milliseconds(200)) {
-                switch event {
-                case .record: return true
-                case .endOfPartition(let partition, _): unfinished.remove(partition)
-                case .rebalance, .error: break
-                }
+        var isUnread = false
+        do throws(KafkaError) {
+            try await reader.scan(open, within: Self.timeout) { _ in
+                isUnread = true
+                return false
             }
             // A topic that cannot be read in time may hold events.
-            guard .now < end, !Task.isCancelled else { return true }
-        }
-        return false
+        } catch { return true }
+        return isUnread
     }
 }

@@ -61,7 +61,6 @@ public final class WorkerStatus: Sendable {
         var keyProblems: [String: String] = [:]
         var apps: [AppStatus] = []
         var lanePauses: [LanePause] = []
-        var resumptions: Set<String> = []
         var keySets: [String: String] = [:]
         var isQuiet = false
         var isRenewalDue = false
@@ -205,24 +204,6 @@ public final class WorkerStatus: Sendable {
     public var apps: [AppStatus] { state.withLock { $0.apps } }
 
     func set(_ apps: [AppStatus]) { state.withLock { $0.apps = apps } }
-
-    /// Asks the worker to end the suspension of `app`.
-    ///
-    /// - Returns: whether it is suspended.
-    public func resume(_ app: String) -> Bool {
-        state.withLock { state in
-            guard state.apps.contains(where: { $0.name == app && $0.suspension != nil }) else { return false }
-            state.resumptions.insert(app)
-            return true
-        }
-    }
-
-    func takeResumptions() -> Set<String> {
-        state.withLock { state in
-            defer { state.resumptions = [] }
-            return state.resumptions
-        }
-    }
 
     // MARK: Kafka clients
 

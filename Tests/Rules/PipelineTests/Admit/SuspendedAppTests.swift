@@ -114,14 +114,38 @@ struct SuspendedAppTests {
         #expect(processor.suspensions == [again])
     }
 
+    @Test func `states of apps that are not configured are bounded, and those of configured apps apply`() throws {
+        let bench = try TestBench()
+        var processor = bench.processor(admission: AdmissionRules())
+        func pause(_ app: String, for seconds: Int64? = nil) -> Suspension {
+            let now = bench.clock.now
+            return Suspension(app: app, cause: .paused, since: now, until: seconds.map { now.advanced(bySeconds: $0) })
+        }
+        for number in 0..<3000 { processor.hold(pause("x\(number)"), of: "x\(number)") }
+        processor.hold(pause("web"), of: "web")
+        #expect(processor.suspensions.count == 101)
+        #expect(processor.suspensions.contains { $0.app == "web" })
+        #expect(processor.takeAlarms().count == 101)
+        // What is over makes room, by an operator or by its end.
+        processor.hold(nil, of: "x0")
+        processor.hold(pause("y"), of: "y")
+        processor.hold(pause("z"), of: "z")
+        #expect(processor.suspensions.map(\.app).filter { ["x0", "y", "z"].contains($0) } == ["y"])
+        processor.hold(pause("y", for: 1), of: "y")
+        bench.clock.now = bench.clock.now.advanced(bySeconds: 2)
+        processor.checkSuspensions()
+        processor.hold(pause("z"), of: "z")
+        #expect(processor.suspensions.map(\.app).filter { ["x0", "y", "z"].contains($0) } == ["z"])
+    }
+
     @Test func `events of a suspended app are answered when an operator resumes it`() async throws {
         let bench = try TestBench()
         var processor = try await suspended(bench)
         let suspension = try #require(processor.suspensions.first)
         _ = processor.takeAlarms()
-        processor.resume("push")
+        processor.hold(nil, of: "push")
         #expect(processor.takeAlarms().isEmpty)
-        processor.resume("web")
+        processor.hold(nil, of: "web")
         #expect(processor.takeAlarms() == [.resumed(suspension, .told)])
         #expect(processor.suspensions.isEmpty)
         let settlements = await processor.process([Self.rejected("cid", offset: 9)], batch: 3)

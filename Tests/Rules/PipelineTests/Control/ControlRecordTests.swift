@@ -91,4 +91,14 @@ struct HeldWordsTests {
         #expect(missing.map(\.app) == ["a", "d"])
         #expect(held.missing(in: missing + [app("b")], at: Self.now).isEmpty)
     }
+
+    @Test func `the number of kept states is bounded, and a kept one still changes`() {
+        var held = HeldWords()
+        for number in 0..<HeldWords.most + 10 { held.note(app("x\(number)")) }
+        #expect(held.missing(in: [], at: Self.now).count == HeldWords.most)
+        held.note(app("x0", suspended: false))
+        held.note(app("late"))
+        let apps = Set(held.missing(in: [], at: Self.now).compactMap(\.app))
+        #expect(apps.count == HeldWords.most && apps.contains("late") && !apps.contains("x0"))
+    }
 }

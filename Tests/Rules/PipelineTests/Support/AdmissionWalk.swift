@@ -137,7 +137,7 @@ struct AdmissionWalk {
 
     private mutating func resume() {
         guard !processor.suspensions.isEmpty else { return }
-        processor.resume("shop-ios")
+        processor.hold(nil, of: "shop-ios")
     }
 
     private mutating func confirm(all: Bool = false) {

@@ -82,7 +82,7 @@ struct SignerRemedyTests {
         let record = EventShape.raw.record("braze", #"{"errorCode":22,"userId":"me"}"#)
         let first = try #require(await processor.process([record], batch: 1).first)
         #expect(first.signer == TokenSigner.none)
-        processor.resume("braze")
+        processor.hold(nil, of: "braze")
         let again = try #require(first.output).fromTier(at: TrustBench.now)
         let second = try #require(await processor.process([again], batch: 2).first)
         #expect(second.outcome == .minted && second.signer == nil)

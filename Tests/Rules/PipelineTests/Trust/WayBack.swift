@@ -1,5 +1,5 @@
 import AdapterKit
-public import Kafka
+package import Kafka
 import Operations
 import Pipeline
 import Testing
@@ -94,7 +94,7 @@ enum WayBack: String, CaseIterable, Sendable {
 
 extension ProducerRecord: Equatable {
     /// Whether both records have the same topic, key, value and headers.
-    public static func == (one: ProducerRecord, other: ProducerRecord) -> Bool {
+    package static func == (one: ProducerRecord, other: ProducerRecord) -> Bool {
         one.topic == other.topic && one.body == other.body
     }
 

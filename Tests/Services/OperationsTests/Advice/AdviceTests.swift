@@ -8,7 +8,7 @@ import WorkerConfiguration
 /// A refusal's advice is a command that works in that state: from every state of ring and campaign, and for every step,
 /// an operator who follows the refusals gets on.
 ///
-/// Of the 30,240 walks every seventieth is taken, and every seventh in a long run. `REMINT_TEST_SEED` chooses the first
+/// Of the 27,720 walks every seventieth is taken, and every seventh in a long run. `REMINT_TEST_SEED` chooses the first
 /// one, and `REMINT_TEST_ADVICE=all` takes all walks.
 @Suite struct AdviceTests {
     private static let environment = ProcessInfo.processInfo.environment
@@ -16,8 +16,8 @@ import WorkerConfiguration
     private static let seed = environment["REMINT_TEST_SEED"].flatMap { UInt($0) } ?? 1
 
     private static let steps: [AdvisedCommand] = [
-        .prepare(nil), .promote, .reissue, .resume, .abort, .retire, .revoke(nil, promoting: nil), .keysPromote("b"),
-        .keysPromote("c"), .keysRetire("a"), .keysRetire("b"), .keysRevoke("a"),
+        .prepare(nil), .promote, .reissue, .resume, .abort, .retire, .revoke(nil, promoting: nil), .promoteVersion("b"),
+        .promoteVersion("c"), .retireVersion("a"), .retireVersion("b"),
     ]
 
     /// The states of a version; nil where the ring does not have it.

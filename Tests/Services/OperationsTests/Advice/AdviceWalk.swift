@@ -114,7 +114,7 @@ final class AdviceWalk {
         }
         return switch command {
         case .prepare("ID"): .prepare(try usable())
-        case .keysPromote("ID"): .keysPromote(try usable())
+        case .promoteVersion("ID"): .promoteVersion(try usable())
         case .revoke("ID", let successor):
             .revoke(listing.versions.first { $0.state == .revoked }?.id, promoting: successor)
         case .revoke(let id, "ID"): .revoke(id, promoting: try usable())
@@ -144,9 +144,8 @@ final class AdviceWalk {
                 throw RotationError("no version signs; \(plan.remedy)")
             }
         case .keysGenerate: try generate()
-        case .keysPromote(let id): try ring.promote(id, isForced: true)
-        case .keysRetire(let id): _ = try ring.retire(id, isForced: true)
-        case .keysRevoke(let id): try ring.revoke(id, promoting: nil)
+        case .promoteVersion(let id): try ring.promote(id, isForced: true)
+        case .retireVersion(let id): _ = try ring.retire(id, isForced: true)
         case .moveAway: try FileManager.default.removeItem(atPath: "\(folder)/rotation.json")
         }
     }

@@ -7,7 +7,7 @@ import JOSE
 enum AdvisedCommand: Equatable {
     case prepare(String?), promote, reissue, resume, abort, retire
     case revoke(String?, promoting: String?)
-    case keysGenerate, keysPromote(String), keysRetire(String), keysRevoke(String)
+    case keysGenerate, promoteVersion(String), retireVersion(String)
     /// The file of the campaign is moved away.
     case moveAway
 
@@ -29,19 +29,15 @@ enum AdvisedCommand: Equatable {
         func value(_ option: String) -> String? {
             words.firstIndex(of: option).flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
         }
-        let version = words.dropFirst(2).first { !$0.hasPrefix("--") }
-        switch (words.prefix(2).joined(separator: " "), version) {
-        case ("rotate prepare", _): self = .prepare(value("--key-version"))
-        case ("rotate promote", _): self = .promote
-        case ("rotate reissue", _): self = .reissue
-        case ("rotate resume", _): self = .resume
-        case ("rotate abort", _): self = .abort
-        case ("rotate retire", _): self = .retire
-        case ("rotate revoke", _): self = .revoke(value("--key-version"), promoting: value("--promote"))
-        case ("keys generate", _): self = .keysGenerate
-        case ("keys promote", let id?): self = .keysPromote(id)
-        case ("keys retire", let id?): self = .keysRetire(id)
-        case ("keys revoke", let id?): self = .keysRevoke(id)
+        switch words.prefix(2).joined(separator: " ") {
+        case "rotate prepare": self = .prepare(value("--key-version"))
+        case "rotate promote": self = value("--key-version").map { .promoteVersion($0) } ?? .promote
+        case "rotate reissue": self = .reissue
+        case "rotate resume": self = .resume
+        case "rotate abort": self = .abort
+        case "rotate retire": self = value("--key-version").map { .retireVersion($0) } ?? .retire
+        case "rotate revoke": self = .revoke(value("--key-version"), promoting: value("--promote"))
+        case "keys generate": self = .keysGenerate
         default: return nil
         }
     }

@@ -111,7 +111,7 @@ extension CampaignSequence {
         guard after.rotation != nil else { throw Violation("the campaign was lost") }
         let isSame = after.rotation?.id == open.id
         switch command {
-        case .generate, .importKey, .keysPromote, .keysRetire, .keysRevoke, .keysRemove, .job:
+        case .generate, .importKey, .promoteVersion, .retireVersion, .keysRemove, .job:
             guard after.rotation == open else { throw Violation("a command of the ring changed the campaign") }
             for id in [open.from, open.to] where before.state(of: id) != after.state(of: id) {
                 guard before.state(of: id) == nil else {
@@ -156,22 +156,20 @@ extension CampaignSequence {
             guard isForced || before.open == nil || cluster.live(rotation.from) == 0 else {
                 throw Violation("\(rotation.from) was retired over live tokens")
             }
-        case .keysRetire(let id, isForced: false) where before.state(of: id) != .retired:
+        case .retireVersion(let id, isForced: false) where before.state(of: id) != .retired:
             guard cluster.live(id) == 0 else { throw Violation("\(id) was retired over live tokens") }
         case .keysRemove(let id, let isForced):
             guard after.state(of: id) == nil else { throw Violation("a removed version is in the ring") }
             guard isForced || cluster.live(id) == 0 else { throw Violation("\(id) was removed over live tokens") }
-        case .revoke(let id?, _), .keysRevoke(let id, _):
+        case .revoke(let id?, _):
             guard after.state(of: id) == .revoked else { throw Violation("\(id) is not revoked") }
         case .abort:
             guard let rotation = after.rotation, rotation.phase == .aborted else { throw Violation("not aborted") }
             guard before.open == nil || after.state(of: rotation.from) == .active else {
                 throw Violation("\(rotation.from) does not sign after the abort")
             }
-            guard before.open != nil, before.state(of: rotation.to) == .prepared, let own = rotation.isOfOwnKey else {
-                break
-            }
-            guard after.state(of: rotation.to) == (own ? .retired : .prepared) else {
+            guard before.open != nil, before.state(of: rotation.to) == .prepared else { break }
+            guard after.state(of: rotation.to) == (rotation.isOfOwnKey ? .retired : .prepared) else {
                 throw Violation("the abort left \(rotation.to) in another state than it had before the campaign")
             }
         case .promote:

@@ -32,10 +32,9 @@ extension CampaignSequence {
         return switch Int.random(in: 0..<100, using: &random) {
         case 0..<5: .generate(flag() ? nil : id())
         case 5..<8: .importKey(Int.random(in: 0..<3, using: &random), flag() ? id() : "imported")
-        case 8..<13: .keysPromote(id(), isForced: flag())
-        case 13..<17: .keysRetire(id(), isForced: flag())
-        case 17..<20: .keysRevoke(id(), promoting: flag() ? id() : nil)
-        case 20..<33: .prepare(flag() ? nil : id())
+        case 8..<13: .promoteVersion(id(), isForced: flag())
+        case 13..<17: .retireVersion(id(), isForced: flag())
+        case 17..<33: .prepare(flag() ? nil : id())
         case 33..<48: .promote(isForced: Int.random(in: 0..<4, using: &random) > 0)
         case 48..<70: anyReissue()
         case 70..<73: .pause
@@ -66,7 +65,7 @@ extension CampaignSequence {
     /// A command that comes in between while `command` waits for the brokers.
     func nextInterruption(_ command: Command, _ state: State) -> (command: Command, fault: Fault)? {
         switch command {
-        case .reissue, .retire, .keysRetire, .keysRemove, .job: break
+        case .reissue, .retire, .retireVersion, .keysRemove, .job: break
         default: return nil
         }
         guard Int.random(in: 0..<3, using: &random) == 0 else { return nil }
@@ -84,8 +83,8 @@ extension CampaignSequence {
         case .importKey(let number, let id):
             let secret = SecretBytes(copying: "an imported secret of 32 bytes \(number)".utf8)
             try add(try SigningKey(secret: secret, algorithm: .hs256), id, "import", ring)
-        case .keysPromote(let id, let isForced): try ring.promote(id, isForced: isForced)
-        case .keysRetire(let id, let isForced):
+        case .promoteVersion(let id, let isForced): try ring.promote(id, isForced: isForced)
+        case .retireVersion(let id, let isForced):
             try ring.requireNoPart(of: [id], in: .retire)
             if !isForced { try await requireNoLiveToken(of: [id], ring) }
             _ = try ring.retire(id, isForced: isForced)
@@ -94,7 +93,6 @@ extension CampaignSequence {
             try ring.requireRemovable(id)
             if !isForced { try await requireNoLiveToken(of: [id], ring) }
             _ = try ring.remove(id, isForced: isForced)
-        case .keysRevoke(let id, let successor): try ring.revoke(id, promoting: successor)
         case .prepare(let id):
             let rotation = try campaign.prepare(id, why: "yearly")
             try campaign.addMissingKey(of: rotation, rsaBits: 2048)

@@ -15,9 +15,8 @@ final class CampaignSequence {
     enum Command {
         case generate(String?)
         case importKey(Int, String)
-        case keysPromote(String, isForced: Bool)
-        case keysRetire(String, isForced: Bool)
-        case keysRevoke(String, promoting: String?)
+        case promoteVersion(String, isForced: Bool)
+        case retireVersion(String, isForced: Bool)
         case keysRemove(String, isForced: Bool)
         case prepare(String?)
         case promote(isForced: Bool)
@@ -88,7 +87,7 @@ final class CampaignSequence {
 
     func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// A ring of three versions, of which z signed before; in a third of the rings an open campaign from before campaigns had ids.
+    /// A ring of three versions, of which z signed before; in a third of the rings an open campaign.
     private static func makeRing(_ folder: String, _ form: Int, _ cluster: ModelCluster) throws {
         let phase = form < 4 ? ["prepared", "promoted", "canary", "waves"][form] : nil
         let states =
@@ -105,14 +104,15 @@ final class CampaignSequence {
         for (place, user) in users.enumerated() { cluster.issue(user, place == 4 ? "z" : "a", eventID: "first") }
         guard let phase else { return }
         try write(
-            #"{"from":"a","to":"b","phase":"\#(phase)","begun":"2025-11-01T00:00:00Z"}"# + "\n",
+            #"{"id":"old","kind":"rotation","from":"a","to":"b","phase":"\#(phase)","begun":"2025-11-01T00:00:00Z","passed_apps":["push"]}"#
+                + "\n",
             "\(folder)/rotation.json")
         guard phase == "waves" else { return }
         try write(
-            #"{"job":"old","input":"ledger of a","rows":1,"sent":1,"rejected":0,"rejects_length":0,"finished":false}"#
-                + "\n", "\(folder)/rotation-b.json")
+            #"{"job":"old.1","campaign":"old","round":1,"input":"ledger of a","rows":1,"sent":1,"rejected":0,"rejects_length":0}"#
+                + "\n", "\(folder)/rotation-old.json")
         let subjects = users.dropLast().map { String(decoding: $0, as: UTF8.self) + "\n" }.joined()
-        try write(subjects, "\(folder)/rotation-b.subjects")
+        try write(subjects, "\(folder)/rotation-old.subjects")
     }
 
     private static func write(_ text: String, _ path: String) throws {

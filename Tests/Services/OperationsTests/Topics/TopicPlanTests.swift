@@ -160,6 +160,8 @@ import WorkerTestSupport
         Fault("remint.dead-letters", ["retention.ms": "\(day)"], .warning, "dead letters are gone within a week"),
         Fault(
             "remint.dead-letters.parked", ["retention.ms": "\(29 * day)"], .warning, "parked letters are gone within"),
+        Fault(
+            "remint.dead-letters", ["message.timestamp.type": "CreateTime"], .warning, "workers learn no broker's time"),
         Fault("remint.control", ["cleanup.policy": "delete"], .error, "suspensions and pauses are forgotten"),
         Fault("remint.control", ["cleanup.policy": "compact,delete"], .error, "suspensions and pauses are forgotten"),
     ]
@@ -222,6 +224,20 @@ import WorkerTestSupport
             changes.map { "\($0.what) \($0.actual) \($0.wanted)" } == ["replication 2 3", "partitions 5 6"])
         let unasked = try Self.plan { actual in actual["remint.tokens"]?.partitions = 1 }
         #expect(unasked.unsettled == 0)
+    }
+
+    @Test func `an input with another number of partitions than the first one is a warning`() throws {
+        let plan = try Self.plan { actual in
+            for topic in ["shop.own", "remint.retries.1h", "remint.tokens", "remint.control"] {
+                actual[topic]?.partitions = 7
+            }
+        }
+        let unlike = plan.entries.filter { !$0.findings.isEmpty }
+        #expect(unlike.map(\.wanted.name) == ["shop.own", "remint.retries.1h"])
+        #expect(unlike.flatMap(\.findings).map(\.severity) == [.warning, .warning])
+        let start = "7 partitions, but remint.invalidations has 6: "
+        #expect(unlike.allSatisfy { $0.findings[0].message.hasPrefix(start) })
+        #expect(plan.unsettled == 0, "no command takes partitions away")
     }
 
     @Test func `dead letters must take what the inputs take`() throws {

@@ -39,16 +39,6 @@ import Testing
         #expect(status.problems[.keys] == nil)
     }
 
-    @Test func `a status accepts requests to resume suspended apps alone, once each`() {
-        let status = WorkerStatus()
-        status.set([app("a", suspension), app("b")])
-        #expect(status.resume("a") && status.resume("a"))
-        #expect(!status.resume("b"))
-        #expect(!status.resume("unknown"))
-        #expect(status.takeResumptions() == ["a"])
-        #expect(status.takeResumptions().isEmpty)
-    }
-
     @Test func `a status has the time since the loop's last heartbeat`() async {
         let status = WorkerStatus()
         let start = ContinuousClock.now

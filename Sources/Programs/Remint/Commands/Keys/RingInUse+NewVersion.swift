@@ -98,7 +98,7 @@ extension RingInUse {
         printSteps(title(version.state, at: vendor, isImported: isImported), handover.beforePromotion)
         if version.state == .prepared {
             Terminal.print(
-                "Then: \(RemintCommand("keys promote", version.id)), or a whole campaign: \(RemintCommand("rotate prepare", "--key-version", version.id))"
+                "Then: \(RemintCommand("rotate prepare", "--key-version", version.id))"
             )
         }
     }
@@ -135,5 +135,18 @@ extension RingInUse {
         guard !steps.isEmpty else { return }
         Terminal.print(title)
         for (number, step) in steps.enumerated() { Terminal.print("  \(number + 1). \(step)") }
+    }
+}
+
+extension RingInUse {
+    /// Returns a new key of `algorithm` for the ring, after a warning where its vendor makes the keys itself.
+    func newKey(_ algorithm: Algorithm, _ version: NewVersionOptions, rsaBits: Int) throws -> SigningKey {
+        if handover?.origin == .vendor {
+            Terminal.error(
+                "remint: warning: \(apps[0].adapter.vendor) makes its keys itself; see: \(RemintCommand("keys import", "--help"))"
+            )
+        }
+        return try KeyGeneration.key(
+            algorithm, encoding: encoding(asked: version.encoding), rsaBits: rsaBits, id: version.id)
     }
 }

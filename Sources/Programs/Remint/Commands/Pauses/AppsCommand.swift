@@ -1,11 +1,13 @@
 import AdapterKit
 import ArgumentParser
+import CommandKit
 import Foundation
-import JOSE
+import Logging
 import Operations
 import Pipeline
 import Worker
 import WorkerConfiguration
+import YAMLReading
 
 /// `remint apps`: which apps' events wait, and the commands that make them wait and go on.
 struct AppsCommand: AsyncParsableCommand {
@@ -14,41 +16,12 @@ struct AppsCommand: AsyncParsableCommand {
         discussion: .help(
             """
             Suspensions and pauses are on the control topic, for every worker of the fleet. The events of a suspended or
-            paused app wait in the retry tiers for up to worker.retries.deadline. With --worker, list and resume ask the
-            admin servers of running workers instead.
+            paused app wait in the retry tiers for up to worker.retries.deadline.
             """,
             examples: """
                 remint apps list --config remint.yaml
                 remint apps pause web --config remint.yaml --for 30m
                 """), subcommands: [AppsList.self, AppsPause.self, AppsResume.self], defaultSubcommand: AppsList.self)
-}
-
-/// The options that select the brokers or the workers to ask.
-struct WorkerOptions: ParsableArguments {
-    @OptionGroup var options: ConfigurationOptions
-    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
-    var brokers: String?
-    @Option(
-        name: .customLong("worker"),
-        help: ArgumentHelp(
-            "Address of a worker's admin server, to use instead of the brokers. Repeat the option for several workers.",
-            valueName: "host:port"))
-    var workers: [String] = []
-
-    /// Returns clients of the named workers' admin servers, with the configured token.
-    func clients() throws -> [AdminClient] {
-        let token = try options.loadConfiguration().admin?.tokenFile.map { file in
-            do throws(GuardedFileError) { return try GuardedFile.read(file).trimmingLineEnd() } catch {
-                throw ValidationError("the file of admin.token_file \(error.path) \(error.message)")
-            }
-        }.flatMap { unsafe $0.withBytes { unsafe String(validating: $0, as: UTF8.self) } }
-        return workers.map { AdminClient(address: $0, token: token) }
-    }
-
-    /// Returns the control topic, and the configuration that names it.
-    func control() throws -> (states: ControlStates, configuration: Configuration) {
-        try options.control(at: brokers)
-    }
 }
 
 /// `remint apps list`.
@@ -61,15 +34,13 @@ struct AppsList: AsyncParsableCommand, ConfigurationCommand {
                 remint apps --config remint.yaml --json
                 """))
 
-    @OptionGroup var workers: WorkerOptions
-    var options: ConfigurationOptions { workers.options }
-    var brokers: String? { workers.brokers }
+    @OptionGroup var fleet: FleetOptions
+    var options: ConfigurationOptions { fleet.options }
+    var brokers: String? { fleet.brokers }
     @Flag(help: "Print the apps as JSON.") var json = false
 
-    func run() async throws { try await workers.workers.isEmpty ? listControl() : listWorkers() }
-
-    private func listControl() async throws {
-        let (states, configuration) = try workers.control()
+    func run() async throws {
+        let (states, configuration) = try fleet.control()
         let held = try await states.readOrTryLater().apps
         var table = TextTable(
             "APP", "ADAPTER", "KEY RING", "STATE", "SINCE", "UNTIL", "BY", "USERS", "KEY VERSION", "WHY")
@@ -98,47 +69,8 @@ struct AppsList: AsyncParsableCommand, ConfigurationCommand {
             writer.endObject()
         }
         writer.endArray()
-        show(table, writer)
-    }
-
-    private func listWorkers() async throws {
-        var table = TextTable("WORKER", "APP", "ADAPTER", "KEY RING", "KEY VERSION", "STATE", "SINCE", "USERS")
-        var writer = JSONWriter()
-        writer.beginArray()
-        for client in try workers.clients() {
-            for app in try await apps(of: client) {
-                func text(_ name: String) -> String { app[name]?.string ?? "-" }
-                table.add(
-                    client.address, text("app"), text("adapter"), text("key_ring"), text("key_version"), text("state"),
-                    text("suspended_since"), app["refusing_users"]?.integer.map(String.init) ?? "-")
-                writer.beginObject()
-                writer.member("worker", client.address)
-                for member in app.members {
-                    writer.name(member.name)
-                    writer.raw(member.value.json)
-                }
-                writer.endObject()
-            }
-        }
-        writer.endArray()
-        show(table, writer)
-    }
-
-    private func show(_ table: TextTable, _ writer: JSONWriter) {
-        if json {
-            Terminal.print(writer.printable)
-        } else {
-            for line in table.lines { Terminal.print(line) }
-        }
-    }
-
-    private func apps(of client: AdminClient) async throws -> [JSONValue] {
-        do {
-            return try await client.send("GET", "/apps").body?["apps"]?.elements ?? []
-        } catch let error as AdminError {
-            Terminal.error("remint: \(error)")
-            throw ExitCode(75)
-        }
+        if json { return Terminal.print(writer.printable) }
+        for line in table.lines { Terminal.print(line) }
     }
 }
 
@@ -153,21 +85,15 @@ struct AppsPause: AsyncParsableCommand, ConfigurationCommand {
                 remint apps pause web ios --config remint.yaml --reason OPS-7
                 """))
 
-    @OptionGroup var workers: WorkerOptions
-    var options: ConfigurationOptions { workers.options }
-    var brokers: String? { workers.brokers }
+    @OptionGroup var fleet: FleetOptions
+    var options: ConfigurationOptions { fleet.options }
+    var brokers: String? { fleet.brokers }
     @OptionGroup var pause: PauseOptions
     @Argument(help: "The apps.") var apps: [String]
 
-    func validate() throws {
-        guard workers.workers.isEmpty else {
-            throw ValidationError("a pause is for the whole fleet; leave --worker out")
-        }
-    }
-
     func run() async throws {
-        let (states, configuration) = try workers.control()
-        for app in apps { _ = try workers.options.app(app, in: configuration) }
+        let (states, configuration) = try fleet.control()
+        for app in apps { _ = try fleet.options.app(app, in: configuration) }
         let held = try await states.readOrTryLater().apps
         let (already, others) = apps.partitioned { held[$0]?.cause == .paused }
         let now = UnixTime(seconds: CommandContext.current.now().seconds)
@@ -198,20 +124,14 @@ struct AppsResume: AsyncParsableCommand, ConfigurationCommand {
                 remint apps resume web ios --config remint.yaml
                 """))
 
-    @OptionGroup var workers: WorkerOptions
-    var options: ConfigurationOptions { workers.options }
-    var brokers: String? { workers.brokers }
+    @OptionGroup var fleet: FleetOptions
+    var options: ConfigurationOptions { fleet.options }
+    var brokers: String? { fleet.brokers }
     @Argument(help: "The apps.") var apps: [String]
 
     func run() async throws {
-        guard workers.workers.isEmpty else {
-            var isAll = true
-            for app in apps where !(try await resumeOnWorkers(app)) { isAll = false }
-            if !isAll { throw ExitCode.failure }
-            return
-        }
-        let (states, configuration) = try workers.control()
-        for app in apps { _ = try workers.options.app(app, in: configuration) }
+        let (states, configuration) = try fleet.control()
+        for app in apps { _ = try fleet.options.app(app, in: configuration) }
         let held = try await states.readOrTryLater().apps
         let (waiting, others) = apps.partitioned { held[$0] != nil }
         try await states.writeOrTryLater(waiting.map { states.word(on: $0, nil as Suspension?) })
@@ -221,22 +141,200 @@ struct AppsResume: AsyncParsableCommand, ConfigurationCommand {
         for app in others { Terminal.error("remint: \(app) is neither suspended nor paused") }
         if !others.isEmpty { throw ExitCode.failure }
     }
+}
 
-    /// - Returns: whether any of the named workers resumed it.
-    private func resumeOnWorkers(_ app: String) async throws -> Bool {
-        var resumed = 0
-        for client in try workers.clients() {
-            do {
-                let name = app.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? app
-                let (status, body) = try await client.send("POST", "/apps/resume?app=\(name)")
-                if status == 202 { resumed += 1 }
-                Terminal.print(
-                    "\(client.address): \(body?["state"]?.string ?? body?["error"]?.string ?? "HTTP \(status)")")
-            } catch let error as AdminError {
-                Terminal.error("remint: \(error)")
-                throw ExitCode(75)
-            }
+/// `remint lanes`: which lanes rest, and the commands that make them rest and go on.
+struct LanesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lanes", abstract: "Lists lanes with their pauses, and pauses or resumes lanes.",
+        discussion: .help(
+            """
+            Pauses are on the control topic, for every worker of the fleet and for workers that start later. Workers
+            finish the events in progress of a paused lane, but consume nothing new from it. The lane's offsets do not
+            move, so its lag grows.
+            """,
+            examples: """
+                remint lanes list --config remint.yaml
+                remint lanes pause bulk --config remint.yaml --for 2h
+                """), subcommands: [LanesList.self, LanesPause.self, LanesResume.self],
+        defaultSubcommand: LanesList.self)
+}
+
+extension Lane {
+    /// Returns the lane that an operator names.
+    ///
+    /// - Throws: `ValidationError` that names the lanes.
+    static func named(_ text: String) throws -> Lane {
+        guard let lane = Lane(rawValue: text) else {
+            throw ValidationError("a lane is one of \(Lane.allCases.map(\.rawValue).joined(separator: ", "))")
         }
-        return resumed > 0
+        return lane
+    }
+}
+
+/// The fleet that is meant.
+struct FleetOptions: ParsableArguments {
+    @OptionGroup var options: ConfigurationOptions
+    @Option(help: "The brokers, instead of the configured ones. Required for an embedded broker without a fixed port.")
+    var brokers: String?
+
+    /// Returns the control topic, and the configuration that names it.
+    func control() throws -> (states: ControlStates, configuration: Configuration) {
+        let configuration = try options.loadConfiguration()
+        let brokers = try configuration.brokers(instead: brokers)
+        return (ControlStates(configuration, brokers: brokers, logger: .quiet(configuration.log)), configuration)
+    }
+}
+
+/// `remint lanes list`.
+struct LanesList: AsyncParsableCommand, ConfigurationCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists the lanes and their states. This is the default command.",
+        discussion: .help(
+            examples: """
+                remint lanes list --config remint.yaml
+                remint lanes --config remint.yaml --json
+                """))
+
+    @OptionGroup var fleet: FleetOptions
+    var options: ConfigurationOptions { fleet.options }
+    var brokers: String? { fleet.brokers }
+    @Flag(help: "Print the lanes as JSON.") var json = false
+
+    func run() async throws {
+        let held = try await fleet.control().states.readOrTryLater().lanes
+        var table = TextTable("LANE", "STATE", "SINCE", "UNTIL", "BY", "WHY")
+        var writer = JSONWriter()
+        writer.beginArray()
+        for lane in Lane.allCases {
+            let pause = held[lane]
+            table.add(
+                lane.rawValue, pause == nil ? "active" : "paused", pause?.since.description ?? "-",
+                pause?.until?.description ?? "-", pause?.by.printable(limit: 40) ?? "-", pause?.why.printable() ?? "-")
+            writer.beginObject()
+            writer.member("lane", lane.rawValue)
+            writer.member("state", pause == nil ? "active" : "paused")
+            pause?.write(to: &writer)
+            writer.endObject()
+        }
+        writer.endArray()
+        if json { return Terminal.print(writer.printable) }
+        for line in table.lines { Terminal.print(line) }
+    }
+}
+
+/// `remint lanes pause LANE...`.
+struct LanesPause: AsyncParsableCommand, ConfigurationCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Pauses lanes on every worker, until `lanes resume`.",
+        discussion: .help(
+            "The exit code is 1 if one of the lanes is already paused. The command still pauses the other lanes.",
+            examples: """
+                remint lanes pause bulk --config remint.yaml --for 2h
+                remint lanes pause live bulk --config remint.yaml --reason OPS-7
+                """))
+
+    @OptionGroup var fleet: FleetOptions
+    var options: ConfigurationOptions { fleet.options }
+    var brokers: String? { fleet.brokers }
+    @OptionGroup var pause: PauseOptions
+    @Argument(help: "The lanes: live, retries, bulk.", transform: Lane.named) var lanes: [Lane]
+
+    func run() async throws {
+        let states = try fleet.control().states
+        let held = try await states.readOrTryLater().lanes
+        let (already, others) = lanes.partitioned { held[$0] != nil }
+        let now = UnixTime(seconds: CommandContext.current.now().seconds)
+        let until = pause.until(from: now)
+        let words = others.map { lane in
+            states.word(
+                on: lane, LanePause(lane: lane, since: now, by: pause.author, why: pause.reason, until: until))
+        }
+        try await states.writeOrTryLater(words)
+        for lane in others { Terminal.print("\(lane.rawValue): paused\(until.map { " until \($0)" } ?? "")") }
+        for lane in already { Terminal.error("remint: the \(lane.rawValue) lane is paused already") }
+        if !already.isEmpty { throw ExitCode.failure }
+    }
+}
+
+/// `remint lanes resume LANE...`.
+struct LanesResume: AsyncParsableCommand, ConfigurationCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Resumes lanes on every worker.",
+        discussion: .help(
+            "The exit code is 1 if one of the lanes is not paused. The command still resumes the other lanes.",
+            examples: """
+                remint lanes resume bulk --config remint.yaml
+                remint lanes resume live bulk --config remint.yaml
+                """))
+
+    @OptionGroup var fleet: FleetOptions
+    var options: ConfigurationOptions { fleet.options }
+    var brokers: String? { fleet.brokers }
+    @Argument(help: "The lanes: live, retries, bulk.", transform: Lane.named) var lanes: [Lane]
+
+    func run() async throws {
+        let states = try fleet.control().states
+        let held = try await states.readOrTryLater().lanes
+        let (resting, others) = lanes.partitioned { held[$0] != nil }
+        try await states.writeOrTryLater(resting.map { states.word(on: $0, nil as LanePause?) })
+        for pause in resting.compactMap({ held[$0] }) {
+            Terminal.print("\(pause.lane.rawValue): resumed; it was paused since \(pause.since)")
+        }
+        for lane in others { Terminal.error("remint: the \(lane.rawValue) lane is not paused") }
+        if !others.isEmpty { throw ExitCode.failure }
+    }
+}
+
+/// The options of a pause: its reason, its author and its length.
+struct PauseOptions: ParsableArguments {
+    @Option(name: [.customLong("reason"), .customLong("why")], help: "The reason, for the next operator.") var reason =
+        ""
+    @Option(help: "The operator's name. Default: the account's name.") var by: String?
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("Time after which the pause ends by itself. Default: never.", valueName: "1h"))
+    var length: String?
+
+    func validate() throws {
+        guard reason.utf8.count <= 500, (by ?? "").utf8.count <= 200 else {
+            throw ValidationError("--reason has at most 500 bytes, --by 200")
+        }
+        guard length.map({ (Self.seconds($0) ?? 0) > 0 }) ?? true else {
+            throw ValidationError("--for is a duration of a second or more, such as 30s, 10m, 1h or 7d")
+        }
+    }
+
+    /// The author of the pause.
+    var author: String { by ?? NSUserName() }
+
+    /// Returns the time at which a pause that begins at `now` ends by itself; nil where it does not.
+    func until(from now: UnixTime) -> UnixTime? {
+        length.flatMap(Self.seconds).map { now.advanced(bySeconds: $0) }
+    }
+
+    private static func seconds(_ text: String) -> Int64? { DurationText.parse(text)?.components.seconds }
+}
+
+extension ControlStates {
+    /// Returns the suspensions and pauses of the fleet's apps and lanes now.
+    ///
+    /// - Throws: `ExitCode` 75, after a line with the reason.
+    func readOrTryLater() async throws -> ControlHolds {
+        try await orTryLater("the control topic cannot be read") { try await read(at: CommandContext.current.now()) }
+    }
+
+    /// Publishes `words` to every worker.
+    ///
+    /// - Throws: `ExitCode` 75, after a line with the reason.
+    func writeOrTryLater(_ words: [ControlWord]) async throws {
+        try await orTryLater("the control topic was not written") { try await write(words) }
+    }
+}
+
+extension Array {
+    /// Returns the elements that `isMeant` accepts, and the others, each in their order.
+    func partitioned(_ isMeant: (Element) -> Bool) -> (meant: [Element], others: [Element]) {
+        (filter(isMeant), filter { !isMeant($0) })
     }
 }

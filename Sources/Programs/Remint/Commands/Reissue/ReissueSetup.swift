@@ -37,13 +37,8 @@ struct ReissueSetup {
         identity = command.dryRun ? "" : "\(try Self.choice(command, app)) \(Self.workers(configuration))"
     }
 
-    /// Returns whether `progress` is this job's. Checkpoints from before they named the workers count as this job's. So
-    /// do those from before they named the file's content, if size and time are the same.
-    func isOwn(_ progress: ReissueProgress) -> Bool {
-        guard progress.input != identity else { return true }
-        guard let old = oldChoice else { return false }
-        return progress.input == old || progress.input == "\(old) \(Self.workers(configuration))"
-    }
+    /// Returns whether `progress` is this job's.
+    func isOwn(_ progress: ReissueProgress) -> Bool { progress.input == identity }
 
     private static func choice(_ command: ReissueCommand, _ app: Configuration.App?) throws -> String {
         guard let input = command.input else {
@@ -53,16 +48,6 @@ struct ReissueSetup {
         let columns = columns(command, app).joined(separator: ",")
         return
             "\(input) sha256=\(try UserInput.digest(of: input)) app=\(command.app ?? "") columns=\(columns)"
-    }
-
-    /// The choice as it was written before it named the file's content; nil for the ledger.
-    private var oldChoice: String? {
-        guard let input = command.input else { return nil }
-        let attributes = try? FileManager.default.attributesOfItem(atPath: input)
-        let size = (attributes?[.size] as? Int) ?? -1
-        let changed = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
-        return
-            "\(input) bytes=\(size) changed=\(Int(changed)) app=\(command.app ?? "") columns=\(columns.joined(separator: ","))"
     }
 
     /// Returns the identity of the workers that the events are for: brokers may move, their group and topics stay.

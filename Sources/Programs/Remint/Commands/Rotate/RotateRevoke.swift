@@ -103,7 +103,11 @@ struct RotateRevoke: AsyncParsableCommand, KeyRingCommand {
         Terminal.print("\(ring.ring.name): \(plan.leaked) is revoked")
         ring.warnOfDamagedKeys()
         if let beside = plan.beside { return try await report(plan, beside, ring) }
-        guard let rotation else { return try await refuseWithoutSuccessor(plan, ring) }
+        guard let rotation else {
+            // An app may leave its vendor: then nobody needs a successor.
+            guard !noReissue else { return try await ring.requireNoLeak(of: plan.leaked, instead: pace.brokers) }
+            return try await refuseWithoutSuccessor(plan, ring)
+        }
         Terminal.print("\(ring.ring.name): \(rotation.to) signs; the campaign is \(rotation.id)")
         if let open = plan.open, open.from != plan.leaked, open.from != rotation.to,
             try ring.directory.readListing().state(of: open.from) != .revoked

@@ -1,18 +1,16 @@
+import Formats
+
 /// The difference between the topics that Remint needs and those that a cluster has.
 package struct TopicPlan: Sendable, Equatable {
     /// A property of a topic that differs from the wanted one.
     package struct Change: Sendable, Equatable {
         /// `partitions`, `replication`, or the name of a setting.
         package let what: String
-        /// The actual value.
         package let actual: String
-        /// The wanted value.
         package let wanted: String
     }
 
-    /// A topic and the steps that it needs.
     package struct Entry: Sendable, Equatable {
-        /// The topic as it should be.
         package let wanted: WantedTopic
         /// The actual topic; nil where it is missing.
         package let actual: ActualTopic?
@@ -32,10 +30,15 @@ package struct TopicPlan: Sendable, Equatable {
     package init(_ wanted: [WantedTopic], _ actual: [String: ActualTopic]) {
         let largestEvent = wanted.filter { $0.use == .events }
             .compactMap { actual[$0.name]?.settings[Self.recordSize].flatMap { Int64($0) } }.max()
+        let inputs = wanted.filter { $0.use == .events || $0.use == .retries }.compactMap { topic in
+            actual[topic.name].map { (name: topic.name, partitions: $0.partitions) }
+        }
         entries = wanted.map { topic in
             guard let found = actual[topic.name] else { return Self.missing(topic) }
             let sized = Self.tooSmall(topic.use, found, for: largestEvent)
-            let findings = Self.broken(topic, found) + ReplicationRules.findings(found) + sized
+            let unlike = inputs.contains { $0.name == topic.name } ? Self.unlike(found.partitions, inputs.first) : nil
+            let findings =
+                Self.broken(topic, found) + ReplicationRules.findings(found) + sized + (unlike.map { [$0] } ?? [])
             return Entry(
                 wanted: topic, actual: found, changes: Self.changes(topic, found),
                 findings: findings.filter { $0.severity == .error } + findings.filter { $0.severity != .error })
@@ -48,6 +51,16 @@ package struct TopicPlan: Sendable, Equatable {
     package var unsettled: Int { entries.count { !$0.isSettled } }
     /// Whether a topic loses data, keeps records that must expire, or keeps the worker from working.
     package var hasErrors: Bool { entries.contains { $0.findings.contains { $0.severity == .error } } }
+
+    /// Returns the finding about an input with `partitions`; nil if it has as many as the `first` input.
+    package static func unlike(_ partitions: Int, _ first: (name: String, partitions: Int)?) -> TopicFinding? {
+        guard let first, first.partitions != partitions else { return nil }
+        return TopicFinding(
+            severity: .warning,
+            message:
+                "\(partitions.of("partition")), but \(first.name) has \(first.partitions): different workers get one user's events of the two, and coalesce and limit them apart; give all inputs the same number"
+        )
+    }
 
     private static let recordSize = "max.message.bytes"
 
@@ -118,5 +131,55 @@ package struct TopicPlan: Sendable, Equatable {
                     "\(recordSize)=\(size): the largest events are no dead letters byte for byte; set it to \(largestEvent)"
             )
         ]
+    }
+}
+
+/// The findings about a topic's replicas, whatever the operator asked for.
+enum ReplicationRules {
+    static let minimumInSync = "min.insync.replicas"
+
+    static func findings(_ topic: ActualTopic) -> [TopicFinding] {
+        let copies = topic.replication
+        guard copies > 0 else { return [] }
+        let minimum = topic.settings[minimumInSync].flatMap { Int($0) } ?? 1
+        if copies < minimum {
+            return [
+                TopicFinding(
+                    severity: .error,
+                    message:
+                        "\(copies.of("copy is", "copies are")) fewer than \(minimumInSync)=\(minimum): nothing can be written; add copies or lower it"
+                )
+            ]
+        }
+        if copies == 1 {
+            return [
+                TopicFinding(
+                    severity: .warning, message: "one copy: what a broker's disk loses is lost; give it three copies")
+            ]
+        }
+        if copies == minimum {
+            return [
+                TopicFinding(
+                    severity: .warning,
+                    message:
+                        "\(copies.of("copy", "copies")) and \(minimumInSync)=\(minimum): nothing can be written while one broker is away; lower it or add a copy"
+                )
+            ]
+        }
+        return []
+    }
+}
+
+package struct ActualTopic: Sendable, Equatable {
+    package var partitions: Int
+    /// The number of replicas of the partition with the fewest; 0 where it is unknown.
+    package var replication: Int
+    /// The settings in force for the topic, its own and the cluster's.
+    package var settings: [String: String]
+
+    package init(partitions: Int, replication: Int, settings: [String: String]) {
+        self.partitions = partitions
+        self.replication = replication
+        self.settings = settings
     }
 }

@@ -1,8 +1,9 @@
+import Kafka
+package import Logging
+import Wiring
 package import WorkerConfiguration
 
-/// A topic as Remint needs it.
 package struct WantedTopic: Sendable, Equatable {
-    /// Remint's use of a topic.
     package enum Use: String, Sendable {
         case events
         case tokens
@@ -29,11 +30,8 @@ package struct WantedTopic: Sendable, Equatable {
     /// The number of partitions of a new topic where the operator names none.
     package static let standardPartitions = 6
 
-    /// The topic's name.
     package let name: String
-    /// The topic's use.
     package let use: Use
-    /// The number of partitions with which the topic is created.
     package let partitions: Int
     /// The minimum number of partitions of an existing topic.
     package let fewestPartitions: Int
@@ -77,5 +75,124 @@ package struct WantedTopic: Sendable, Equatable {
                         .atLeast(Int64(copies)), .warning, "an acknowledged record may be in one place alone")
                 ])
         ]
+    }
+}
+
+/// The permissions that a worker's principal needs, as commands for the cluster's own tool.
+package struct WorkerGrants: Sendable, Equatable {
+    /// Some resources of one kind, and the operations allowed on them.
+    struct Grant: Sendable, Equatable {
+        let operations: [String]
+        let resources: [String]
+    }
+
+    let grants: [Grant]
+
+    /// The permissions that a worker with `configuration` needs.
+    package init(_ configuration: Configuration) {
+        let topics = configuration.topics
+        let inputs = [topics.invalidations, topics.invalidationsBulk] + configuration.appTopics
+        let group = configuration.kafka.group
+        let both = configuration.retryTopics + [topics.tokens, topics.control]
+        var grants = [
+            Grant(operations: ["Read", "Describe"], resources: Self.named("--topic", inputs)),
+            Grant(operations: ["Read", "Write", "Describe"], resources: Self.named("--topic", both)),
+            Grant(operations: ["Write", "Describe"], resources: Self.named("--topic", [topics.deadLetters])),
+            Grant(
+                operations: ["DescribeConfigs"],
+                resources: Self.named("--topic", inputs + both + [topics.deadLetters])),
+            Grant(
+                operations: ["Read"], resources: Self.named("--group", [group, "\(group)-retries", "\(group)-bulk"])),
+        ]
+        if configuration.delivery == .exactlyOnce {
+            grants.append(
+                Grant(
+                    operations: ["Write", "Describe"],
+                    resources: Self.named("--transactional-id", ["\(group)-"])
+                        + ["--resource-pattern-type prefixed"]))
+        }
+        self.grants = grants
+    }
+
+    /// Returns the commands that grant the permissions to `principal`, such as `User:remint`, through `brokers`: a line
+    /// each, for a shell.
+    package func commands(for principal: String, brokers: String) -> [String] {
+        grants.map { grant in
+            let start = [
+                "kafka-acls.sh --bootstrap-server \(Self.quoted(brokers)) --add --allow-principal \(Self.quoted(principal))"
+            ]
+            return (start + grant.operations.map { "--operation \($0)" } + grant.resources).joined(separator: " ")
+        }
+    }
+
+    private static func named(_ option: String, _ names: [String]) -> [String] {
+        names.map { "\(option) \(quoted($0))" }
+    }
+
+    /// Returns `text` as one word of a shell.
+    private static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: "'\\''"))'" }
+}
+
+/// The cluster's topics, read and created by an operator's command.
+package struct ClusterTopics {
+    private static let timeout = Duration.seconds(30)
+
+    private let properties: KafkaProperties
+    private let logger: Logger
+
+    /// The topics at `brokers`.
+    package init(_ configuration: Configuration, brokers: String, logger: Logger) {
+        properties = KafkaProperties(configuration, bootstrapServers: brokers)
+        self.logger = logger
+    }
+
+    /// Reads the topics of `wanted` that the cluster has and shows, by name. Asking creates none.
+    ///
+    /// - Throws: `KafkaError`; DESCRIBE and DESCRIBE_CONFIGS on the topics are needed.
+    package func read(_ wanted: [WantedTopic]) async throws -> [String: ActualTopic] {
+        let names = Set(wanted.map(\.name))
+        return try await KafkaProducer(properties.producer, logger: logger).whileOpen { producer in
+            let listed = try await producer.topics(within: Self.timeout).filter {
+                names.contains($0.name) && $0.partitionCount > 0
+            }
+            let settings = try await producer.settings(of: listed.map(\.name), within: Self.timeout)
+            return Dictionary(
+                listed.map { topic in
+                    let actual = ActualTopic(
+                        partitions: topic.partitionCount, replication: topic.replication,
+                        settings: settings[topic.name] ?? [:])
+                    return (topic.name, actual)
+                }, uniquingKeysWith: { first, _ in first })
+        }
+    }
+
+    /// Creates `topics`, which do not exist. A topic that cannot be created does not stop the others.
+    ///
+    /// - Parameter each: called with each topic, and with the error if it could not be created.
+    /// Returns once the brokers' metadata shows every created topic, or after the timeout.
+    ///
+    /// - Throws: `KafkaError` where no client can be made.
+    package func create(_ topics: [WantedTopic], _ each: (WantedTopic, (any Error)?) -> Void) async throws {
+        try await KafkaProducer(properties.producer, logger: logger).whileOpen { producer in
+            var unseen: Set<String> = []
+            for topic in topics {
+                let settings = topic.settings.map { ($0.name, $0.value) }
+                do {
+                    try await producer.createTopic(
+                        topic.name, partitions: topic.partitions, replication: topic.replication,
+                        settings: Dictionary(settings, uniquingKeysWith: { first, _ in first }), within: Self.timeout)
+                    unseen.insert(topic.name)
+                    each(topic, nil)
+                } catch {
+                    each(topic, error)
+                }
+            }
+            let end = ContinuousClock.now + Self.timeout
+            while !unseen.isEmpty, .now < end {
+                let listed = try? await producer.topics(within: Self.timeout)
+                unseen.subtract(listed?.filter { $0.partitionCount > 0 }.map(\.name) ?? [])
+                if !unseen.isEmpty { try await Task.sleep(for: .milliseconds(100)) }
+            }
+        }
     }
 }
