@@ -90,6 +90,9 @@ struct ClaimedSession {
         guard let expiry = claims["exp"] else { throw AccessRefusal(.noExpiry) }
         guard let expiry = expiry.numericDate else { throw AccessRefusal(.malformed) }
         guard now < expiry.advanced(by: skew) else { throw AccessRefusal(.expired) }
+        guard expiry < now.advanced(bySeconds: SessionRules.longestLife) else {
+            throw AccessRefusal(.expiryInMilliseconds)
+        }
         for name in ["nbf", "iat"] {
             guard let claim = claims[name] else { continue }
             guard let begin = claim.numericDate else { throw AccessRefusal(.malformed) }

@@ -40,6 +40,9 @@ public struct SessionRules: Sendable {
     /// The longest name of a user, in bytes.
     public static let longestUser = 1024
 
+    /// The time ahead from which `exp` cannot be meant in seconds: ten years.
+    static let longestLife: Int64 = 3650 * 86_400
+
     /// `skew` within its bounds.
     var boundedSkew: Duration { min(max(skew, .zero), .seconds(300)) }
 
