@@ -46,7 +46,7 @@ struct PickupResponder: Sendable {
     func respond(
         to request: Request, _ body: ArrivingBody, on channel: any Channel, _ reply: @escaping CallHandler.Reply
     ) async {
-        let call = PickupCall(request.uri.path)
+        let call = request.head.path.flatMap { PickupCall(target: $0) }
         let (frame, asked) = (frame, PickupFrame.Asked(request))
         let address = clients.client(
             of: request.headers, on: ObjectIdentifier(channel), from: channel.remoteAddress)
@@ -91,7 +91,8 @@ struct PickupResponder: Sendable {
             return .answered(PickupAnswers.file(file))
         case nil:
             try access.arrivals.admit(.none, from: address)
-            access.arrivals.fail(from: address)
+            // A long path comes of a long name of an app, which is no attempt at a session.
+            if request.head.path.map({ !PickupCall.isTooLong($0) }) ?? true { access.arrivals.fail(from: address) }
             throw Problem.noSuchCall
         }
     }

@@ -110,6 +110,8 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     /// Answers a request that is not served, and ends the connection after the client had time to read the answer.
     private func refuse(_ fault: RequestHead.Fault, _ context: ChannelHandlerContext) {
         isRefusing = true
+        // The rest of a head that never comes ends with its connection: nobody is answered.
+        guard context.channel.isActive else { return }
         refused(fault.problem.status.code)
         let body = fault.problem.text
         let head = HTTPResponseHead(
