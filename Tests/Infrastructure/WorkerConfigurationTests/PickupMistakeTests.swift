@@ -43,6 +43,12 @@ struct PickupMistakeTests {
             "an origin in capitals", pickup(listen, session, "origins: [https://Shop.example]"),
             says: "13:12 pickup.origins are origins as browsers send them"),
         Mistake(
+            "an app's origin in another spelling", pickup(listen, session, "origins: [capacitor://localhost/]"),
+            says: "13:12 pickup.origins are origins as browsers send them"),
+        Mistake(
+            "an origin of a scheme that no browser has", pickup(listen, session, "origins: [ftp://shop.example]"),
+            says: "13:12 pickup.origins are origins as browsers send them"),
+        Mistake(
             "an origin of all", pickup(listen, session, "origins: ['*']"),
             says: "13:12 pickup.origins are origins as browsers send them"),
         Mistake(

@@ -51,12 +51,16 @@ struct PickupReader {
         ![Keys.session, Keys.sessionsByName, Keys.keysByName].allSatisfy { section.value(of: $0) == nil }
     }
 
-    /// Origins as browsers send them (RFC 6454, section 6.2): compared byte for byte, so that one in another spelling is no page's.
+    /// Origins as browsers and apps with a web view send them (RFC 6454, section 6.2): compared byte for byte, so that one
+    /// in another spelling is no page's.
     private func origins(_ section: Section) -> [String] {
         let origins = section.read(Keys.originsKey) ?? []
         for origin in origins {
-            let url = try? EndpointURL(parsing: origin)
-            guard url.map({ "\($0.isEncrypted ? "https" : "http")://\($0.authority)" }) != origin else { continue }
+            let scheme = String(origin.prefix { $0 != ":" })
+            // An app's own scheme has no port that could be left out.
+            let text = Self.appSchemes.contains(scheme) ? "https" + origin.dropFirst(scheme.count) : origin
+            let url = try? EndpointURL(parsing: text)
+            guard url.map({ "\(scheme)://\($0.authority)" }) != origin else { continue }
             section.diagnostics.error(
                 section.value(of: Keys.originsKey),
                 "\(section.path(of: Keys.originsKey)) are origins as browsers send them, lowercase and without a path, such as https://shop.example.com"
@@ -64,6 +68,9 @@ struct PickupReader {
         }
         return origins
     }
+
+    /// The schemes of apps with a web view, and of browsers' extensions.
+    private static let appSchemes = ["capacitor", "ionic", "tauri", "chrome-extension", "moz-extension"]
 
     private func trustedProxies(_ section: Section) -> [AddressRange] {
         let texts = section.read(Keys.trustedProxiesKey) ?? []
