@@ -66,8 +66,12 @@ struct CallPlaces: Sendable {
         }
         guard kind != .report else { return [user] + ofAddress(Self.reports.ofAddress) }
         let subject = String(decoding: asker.subject.key(app: app), as: UTF8.self)
-        let all: [Places.Holder] = kind == .stream ? [.init("streams", "", most: pickup.streams)] : []
-        return [user, .init("\(kind) user", subject, most: pickup.userStreams)] + ofAddress(pickup.addressStreams) + all
+        var holders = [user, .init("\(kind) user", subject, most: pickup.userStreams)] + ofAddress(pickup.addressStreams)
+        guard kind == .stream else { return holders }
+        holders.append(.init("streams", "", most: pickup.streams))
+        // A device that changed its network opens a new stream before anybody notices the end of its old one.
+        if let device = asker.device { holders.append(.init(subject, device, renews: true)) }
+        return holders
     }
 }
 

@@ -21,6 +21,11 @@ struct DeviceConnection: ServerChildChannel {
     /// the lower one are left.
     private static let unsentBytes = ChannelOptions.Types.WriteBufferWaterMark(low: 8 << 10, high: 16 << 10)
 
+    /// The time after which the system closes a connection whose client confirms no bytes, in milliseconds: two
+    /// heartbeats of a stream (`TCP_USER_TIMEOUT` of Linux). A client that changed its network says nothing.
+    static let unconfirmed = 30_000
+    static let userTimeout = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 18))
+
     let connections: OpenConnections
     let served: ServedConnections
     let date: AnswerDate
@@ -37,6 +42,7 @@ struct DeviceConnection: ServerChildChannel {
             try options?.setOption(.maxMessagesPerRead, value: 1)
             try options?.setOption(.recvAllocator, value: BriefBuffers())
             try options?.setOption(.writeBufferWaterMark, value: Self.unsentBytes)
+            try options?.setOption(Self.userTimeout, value: Self.unconfirmed)
             try addHandlers(to: channel.pipeline.syncOperations)
             return Opened(channel: channel)
         }
