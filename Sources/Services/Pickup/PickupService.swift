@@ -59,6 +59,8 @@ public struct PickupService: Service, CustomStringConvertible, CustomReflectable
             }
         } catch { throw PickupError(error.description) }
         if let problem = ConnectionLimit(pickup, files).problem { throw PickupError(problem) }
+        try DeviceApps(configuration, pickup).requireOne()
+        _ = try pickup.baseURL(of: pickup)
         self.configuration = configuration
         self.pickup = pickup
         self.files = files

@@ -1,4 +1,7 @@
 import Access
+import AdapterKit
+import Logging
+import Serving
 import Testing
 import WorkerConfiguration
 
@@ -30,6 +33,24 @@ import WorkerConfiguration
     @Test(arguments: ["http://::1:8080", "https://" + String(repeating: "a", count: 1100) + ".example"])
     func `a base address that no call can have is an error`(url: String) {
         #expect(throws: PickupError.self) { try Self.base("::", public: url) }
+    }
+
+    @Test func `a gateway whose sessions open no app does not start`() throws {
+        let configuration = try GatewayConfiguration.read(
+            """
+            kafka: { bootstrap_servers: 127.0.0.1:9092 }
+            keys: { shop: { path: keys/shop } }
+            apps: { ios: { adapter: braze, key: shop } }
+            pickup:
+              listen: 127.0.0.1:8080
+              session: { issuer: https://login.example, jwks: keys.json }
+            """)
+        let error = #expect(throws: PickupError.self) {
+            try PickupService(
+                configuration, brokers: "127.0.0.1:9092", logger: Logger(label: "test"),
+                now: { UnixTime(seconds: 0) }, files: OpenFiles(limit: 100_000))
+        }
+        #expect(error?.description.contains("pickup.session opens no app") == true)
     }
 
     @Test func `a path that is too long is no call`() {

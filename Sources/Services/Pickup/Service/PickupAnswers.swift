@@ -1,6 +1,5 @@
 import AdapterKit
 import HTTPTypes
-@_spi(Decryption) import JOSE
 import NIOCore
 
 /// HTTP answers for outcomes, states and files.
@@ -9,13 +8,13 @@ enum PickupAnswers {
     ///
     /// - Throws: `Problem` where a token has expired, or is sealed for another recipient.
     static func answer(
-        to outcome: TokenAsks.Outcome, of subject: Subject, _ app: PickupApp, opening keys: [JWEDecryptionKey],
+        to outcome: TokenAsks.Outcome, of subject: Subject, _ app: PickupApp, opening seals: OpenedTokens,
         at now: UnixTime
     ) throws(Problem) -> Answer {
         switch outcome {
         case .token(let token):
             guard token.expiresAt > now.seconds else { throw Problem.unavailable("no live token came") }
-            return try TokenAnswer(token, of: subject, for: app, opening: keys, at: now).answer
+            return try TokenAnswer(token, of: subject, for: app, opening: seals, at: now).answer
         case .nothing, .waits: return Answer(.noContent, [.cacheControl: "no-store"])
         case .accepted(let event, let after, let challenge):
             var url = "/v1/apps/\(PercentEncoding.encoded(app.name))/token?after=\(after)"

@@ -3,7 +3,6 @@ import AdapterKit
 import Formats
 import HTTPTypes
 import HummingbirdCore
-@_spi(Decryption) import JOSE
 import NIOCore
 import Synchronization
 
@@ -25,7 +24,6 @@ struct PickupResponder: Sendable {
     let now: @Sendable () -> UnixTime
 
     private var access: AskerAccess { terms.current.access }
-    private var keys: [JWEDecryptionKey] { terms.current.keys }
     private var frame: PickupFrame { terms.current.frame }
 
     /// A call that may wait.
@@ -56,9 +54,13 @@ struct PickupResponder: Sendable {
             case .answered(let given): answer = given
             case .waits(let held, let answer):
                 return finish(held, on: channel) { result in
-                    let given: Answer
-                    do throws(Problem) { given = try answer(try result.get()) } catch { given = error.answer }
-                    reply(frame.finish(given, to: asked, call))
+                    let give: @Sendable () -> Void = {
+                        let given: Answer
+                        do throws(Problem) { given = try answer(try result.get()) } catch { given = error.answer }
+                        reply(frame.finish(given, to: asked, call))
+                    }
+                    // The thread that reads the tokens of all users opens none.
+                    if case .success(.token(let token)) = result, token.isSealed { Task { give() } } else { give() }
                 }
             }
         } catch let problem as Problem {
@@ -223,7 +225,7 @@ struct PickupResponder: Sendable {
         _ outcome: TokenAsks.Outcome, _ subject: Subject, _ app: PickupApp
     ) throws(Problem) -> Answer {
         let now = now()
-        let answer = try PickupAnswers.answer(to: outcome, of: subject, app, opening: keys, at: now)
+        let answer = try PickupAnswers.answer(to: outcome, of: subject, app, opening: terms.current.seals, at: now)
         if case .token(let token) = outcome { metrics.handedOver(token, app.name, at: now) }
         return answer
     }
@@ -240,7 +242,7 @@ struct PickupResponder: Sendable {
         if health.isClosing { throw Problem.draining }
         if request.method == .head { return TokenStream.head }
         return try TokenStream(
-            asker: asker, app: app, asks: asks, keys: keys, metrics: metrics, now: now,
+            asker: asker, app: app, asks: asks, seals: opened.seals, metrics: metrics, now: now,
             isServed: { [terms] in opened.open(app.name, asIn: terms.current) },
             lastEvent: parameters.lastEvent ?? 0, channel: channel
         ).answer(in: places, from: address)

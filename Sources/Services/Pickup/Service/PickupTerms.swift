@@ -15,21 +15,20 @@ final class PickupTerms: Sendable {
     let apps: [String: PickupApp]
     let access: AskerAccess
     let forecaster: EventForecaster
-    /// The keys that open sealed tokens.
-    let keys: [JWEDecryptionKey]
+    let seals: OpenedTokens
     let frame: PickupFrame
     /// The sources of the session issuers' keys.
     let sources: [KeySourceFile]
     fileprivate let limits: SharedLimits
 
     fileprivate init(
-        _ configuration: Configuration, apps: [String: PickupApp], access: AskerAccess, keys: [JWEDecryptionKey],
+        _ configuration: Configuration, apps: [String: PickupApp], access: AskerAccess, seals: OpenedTokens,
         frame: PickupFrame, sources: [KeySourceFile], limits: SharedLimits
     ) {
         self.configuration = configuration
         self.apps = apps
         self.access = access
-        self.keys = keys
+        self.seals = seals
         self.frame = frame
         self.sources = sources
         self.limits = limits
@@ -142,7 +141,7 @@ struct TermsMaker: Sendable {
             arrivals: Arrivals(devices: devices, backends: backends, limits: limits, now: now, refused: refused),
             publicURL: try pickup.baseURL(of: started), now: now, isClockInDoubt: isClockInDoubt, refused: refused)
         return PickupTerms(
-            configuration, apps: apps, access: access, keys: try PickupFiles.sealKeys(pickup),
+            configuration, apps: apps, access: access, seals: OpenedTokens(try PickupFiles.sealKeys(pickup)),
             frame: PickupFrame(
                 origins: Set(pickup.origins), metrics: metrics, nextNonce: { [now, nonces] in nonces?.nonce(at: now()) }
             ),
