@@ -1,4 +1,5 @@
 import Formats
+import Foundation
 package import HTTPTypes
 package import Hummingbird
 import HummingbirdCore
@@ -179,5 +180,17 @@ private struct OperatorGuard: RouterMiddleware {
     /// Returns whether `origin` is the server's own. An origin is a scheme and an authority (RFC 6454, section 6.2).
     private func isOwn(_ origin: String, _ authority: String) -> Bool {
         origin.lowercased() == "\(scheme)://\(authority.lowercased())"
+    }
+}
+
+extension IOError {
+    /// Returns the reason why a server cannot listen, and the fix, where `key` of the configuration names the address.
+    package func listeningProblem(named key: String) -> String {
+        switch errnoCode {
+        case EADDRINUSE: "another process listens there; stop it, or name another port in \(key)"
+        case EADDRNOTAVAIL: "this machine has no such address; name one of its own in \(key)"
+        case EACCES, EPERM: "this account may not; name a port above 1023 in \(key)"
+        default: "\(localizedDescription); name another address in \(key)"
+        }
     }
 }

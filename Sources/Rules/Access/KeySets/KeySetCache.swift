@@ -237,3 +237,40 @@ struct KeySetCache: Sendable {
         if let held, held.usableUntil <= now { self.held = nil }
     }
 }
+
+/// The times of fetching a key set, and of serving the last one.
+public struct KeySetTimes: Sendable {
+    /// The time for which a set is fresh if its document gives no `max-age`.
+    public var refreshEvery = Duration.seconds(600)
+    /// The bounds on a document's own freshness (`max-age`).
+    public var freshness = Duration.seconds(60) ... .seconds(86_400)
+    /// The least time between the beginnings of two fetches while there is a set, whatever is asked for.
+    public var coolDown = Duration.seconds(30)
+    /// The time for which a stale set serves while it cannot be fetched.
+    public var staleFor = Duration.seconds(86_400)
+    /// The pause after a first fetch that failed, or that brought no usable key; it doubles with each that does.
+    public var firstRetry = Duration.seconds(1)
+    /// The longest pause after such a fetch.
+    public var longestRetry = Duration.seconds(60)
+    /// The longest time that callers wait for a fetch. Callers that ask later than that into a fetch must retry later.
+    public var maxWait = Duration.seconds(10)
+
+    /// The default times.
+    public init() {}
+
+    /// Returns the time for which a set is fresh whose document gives `maxAge`.
+    func lifetime(_ maxAge: Duration?) -> Duration {
+        guard let maxAge else { return refreshEvery }
+        return min(max(maxAge, freshness.lowerBound), freshness.upperBound)
+    }
+
+    /// Returns the pause after `failures` fetches in a row that failed, or that returned no usable key.
+    func pause(after failures: Int) -> Duration {
+        var pause = firstRetry
+        for _ in 1..<max(failures, 1) {
+            guard pause < longestRetry else { break }
+            pause *= 2
+        }
+        return min(pause, longestRetry)
+    }
+}

@@ -66,7 +66,8 @@ struct CallPlaces: Sendable {
         }
         guard kind != .report else { return [user] + ofAddress(Self.reports.ofAddress) }
         let subject = String(decoding: asker.subject.key(app: app), as: UTF8.self)
-        var holders = [user, .init("\(kind) user", subject, most: pickup.userStreams)] + ofAddress(pickup.addressStreams)
+        var holders =
+            [user, .init("\(kind) user", subject, most: pickup.userStreams)] + ofAddress(pickup.addressStreams)
         guard kind == .stream else { return holders }
         holders.append(.init("streams", "", most: pickup.streams))
         // A device that changed its network opens a new stream before anybody notices the end of its old one.

@@ -34,9 +34,10 @@ struct KeySourceFile: Sendable {
         self.session = session
         let journal = FetchJournal(session, after: other?.journal, logger)
         self.journal = journal
+        var times = KeySetTimes()
+        (times.coolDown, times.maxWait) = (session.coolDown, Self.waits.upperBound)
         keys = FetchedKeys(
-            algorithms: session.algorithms,
-            times: KeySetTimes(coolDown: session.coolDown, maxWait: Self.waits.upperBound),
+            algorithms: session.algorithms, times: times,
             after: other?.keys,
             now: { .now },
             pause: { try await Task.sleep(for: $0) },

@@ -190,15 +190,11 @@ extension Configuration.Pickup {
 
     /// The limits as rules.
     fileprivate var limitRules: LimitRules {
-        var rules = LimitRules(
-            subject: RequestRate(perSecond: Double(userRate), burst: userRate * 2),
-            caller: RequestRate(perSecond: Double(callerRate), burst: callerRate * 2),
-            address: RequestRate(perSecond: Double(addressRate), burst: addressRate * 2),
-            refused: RequestRate(perSecond: Double(refusedRate), burst: refusedRate * 2),
-            total: RequestRate(perSecond: Double(totalRate), burst: totalRate * 2))
-        for key in apiKeys {
-            rules.backends[key.name] = RequestRate(perSecond: Double(key.rate), burst: key.rate * 2)
-        }
+        func rate(_ perSecond: Int) -> RequestRate { RequestRate(perSecond: Double(perSecond), burst: perSecond * 2) }
+        var rules = LimitRules()
+        (rules.subject, rules.caller, rules.address) = (rate(userRate), rate(callerRate), rate(addressRate))
+        (rules.refused, rules.total) = (rate(refusedRate), rate(totalRate))
+        for key in apiKeys { rules.backends[key.name] = rate(key.rate) }
         return rules
     }
 }
