@@ -1,5 +1,9 @@
+import AdapterKit
+import HTTPTransport
 import HTTPTypes
 import NIOCore
+import NIOHTTPTypes
+import Synchronization
 
 /// An answer to a call, before it is written to a connection.
 struct Answer: Sendable {
@@ -30,5 +34,44 @@ struct Answer: Sendable {
         self.status = status
         self.headers = headers
         body = .stream(stream)
+    }
+}
+
+/// The date of all answers (RFC 9110, section 6.6.1), written once a second.
+final class AnswerDate: Sendable {
+    private let now: @Sendable () -> UnixTime
+    private let written: Mutex<(second: Int64, text: String)>
+
+    init(now: @escaping @Sendable () -> UnixTime) {
+        self.now = now
+        written = Mutex((.min, ""))
+    }
+
+    /// The date of this second.
+    var text: String {
+        let now = now()
+        return written.withLock { written in
+            if written.second != now.seconds { written = (now.seconds, HTTPDate.text(now)) }
+            return written.text
+        }
+    }
+}
+
+/// Writes the parts of an answer that is a stream.
+struct AnswerWriter: Sendable {
+    /// The client's connection.
+    let channel: any Channel
+
+    /// Writes `part`, and waits while the client does not read the bytes before it.
+    ///
+    /// - Throws: the connection's error where the client is gone.
+    func write(_ part: ByteBuffer) async throws {
+        guard channel.isActive else { throw ChannelError.alreadyClosed }
+        let part = HTTPResponsePart.body(part)
+        if channel.isWritable {
+            channel.writeAndFlush(part, promise: nil)
+        } else {
+            try await channel.writeAndFlush(part).get()
+        }
     }
 }
