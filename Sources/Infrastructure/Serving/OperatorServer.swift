@@ -36,7 +36,6 @@ package struct OperatorServer: Sendable {
         self.logger = logger
     }
 
-    /// Returns a router whose calls are guarded.
     package var router: Router<BasicRequestContext> {
         let router = Router(options: .autoGenerateHeadEndpoints)
         router.add(middleware: OperatorGuard(self))
@@ -73,7 +72,6 @@ package struct OperatorServer: Sendable {
         request.path?.hasPrefix("/health/") == true ? .health : .call
     }
 
-    /// Returns an answer in JSON.
     package static func json(_ code: HTTPResponse.Status, _ body: (inout JSONWriter) -> Void) -> Response {
         var json = JSONWriter()
         json.beginObject()
@@ -82,7 +80,6 @@ package struct OperatorServer: Sendable {
         return response(code, "application/json", json.bytes + [UInt8(ascii: "\n")])
     }
 
-    /// Returns the answer to an invalid request.
     package static func problem(_ code: HTTPResponse.Status, _ message: String) -> Response {
         json(code) { $0.member("error", message) }
     }

@@ -8,7 +8,6 @@ package import YAMLReading
 package struct ServerCertificate: Sendable {
     /// The configuration of a server that speaks TLS 1.2 or later.
     package let configuration: TLSConfiguration
-    /// The time when the certificate expires.
     package let end: UnixTime
 
     /// Loads `files`.
@@ -58,7 +57,6 @@ package struct ServerCertificate: Sendable {
     }
 }
 
-/// The end of a certificate that this program shows to others.
 package struct CertificateEnd: Sendable, Equatable {
     /// The warning comes 30 days before the end.
     private static let notice: Int64 = 30 * 86_400

@@ -65,7 +65,6 @@ public struct KeySet: Sendable {
     /// The number of keys; a key that serves two algorithms counts twice.
     public var count: Int { all.count }
 
-    /// Returns whether a key of the set has this thumbprint.
     func holds(_ thumbprint: String) -> Bool { thumbprints.contains(thumbprint) }
 
     /// Returns the keys that may have signed a token with this `kid`: those with that id; where there is none, those

@@ -22,7 +22,6 @@ struct KeySetCache: Sendable {
 
     /// A caller's place in the queue for a fetch.
     struct Ticket: Sendable, Equatable {
-        /// The fetch to wait for.
         let fetch: Int
         /// The first fetch that began after the caller had asked.
         let firstCertain: Int
@@ -31,20 +30,17 @@ struct KeySetCache: Sendable {
     enum Action: Sendable {
         /// To answer with these. If `isRefreshDue`, a fetch has begun as well, which nobody waits for.
         case keys(KeyCandidates, isRefreshDue: Bool)
-        /// To fetch, wait for the end of it, and `settle`.
         case fetch(Ticket)
         /// To wait for the end of the fetch that is under way, and `settle`.
         case wait(Ticket)
         /// To answer so. No key can have such an id.
         case unknown
-        /// To answer so.
         case later(Duration)
     }
 
     private struct Held: Sendable {
         let set: KeySet
         let generation: Int
-        /// The beginning of its fetch.
         let begun: Instant
         let freshUntil: Instant
         let usableUntil: Instant
@@ -87,7 +83,6 @@ struct KeySetCache: Sendable {
         withdrawals = set == nil ? max(withdrawals, 1) : 0
     }
 
-    /// The set there is.
     var set: KeySet? { held?.set }
 
     /// Returns whether the set is not fresh any more, but may still be used.
@@ -102,7 +97,6 @@ struct KeySetCache: Sendable {
     /// Returns whether the latest set does not contain the key with this thumbprint.
     func isWithdrawn(_ thumbprint: String) -> Bool { lacksKeys || held.map { !$0.set.holds(thumbprint) } ?? false }
 
-    /// Returns whether the fetch of this number has finished.
     func hasEnded(_ fetch: Int) -> Bool { fetch < lastFetch || (fetch == lastFetch && underWaySince == nil) }
 
     /// Returns the time until `beginIfDue` has something to do; a second at least.
@@ -153,7 +147,6 @@ struct KeySetCache: Sendable {
 
     /// The next step to a fetch that was requested while fetch `last` was the latest one.
     enum Refresh: Sendable, Equatable {
-        /// A fetch has begun, which the caller makes.
         case fetch
         /// A fetch began after the request.
         case done
@@ -161,7 +154,6 @@ struct KeySetCache: Sendable {
         case wait(Duration)
     }
 
-    /// The number of the latest fetch.
     var latestFetch: Int { lastFetch }
 
     /// Begins a fetch after fetch `last`, whether the set is fresh or not.

@@ -133,7 +133,6 @@ public struct LimitRules: Sendable {
     /// The default rules.
     public init() {}
 
-    /// Returns the rate for `caller`.
     func rate(of caller: Caller) -> RequestRate {
         switch caller {
         case .user, .device, .session: self.caller

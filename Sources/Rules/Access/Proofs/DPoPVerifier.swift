@@ -112,7 +112,6 @@ public struct CheckedProof: Sendable, Hashable {
 struct DPoPProof: Sendable {
     /// The RFC 7638 thumbprint of the key.
     let thumbprint: String
-    /// The proof's `jti`.
     let id: String
     /// The proof's `nonce`, where it has one.
     let nonce: String?

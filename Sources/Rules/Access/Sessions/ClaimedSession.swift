@@ -14,7 +14,6 @@ struct ClaimedSession {
     /// reports that only after it checked the signature.
     let isUserTooLong: Bool
 
-    /// - Throws: `AccessRefusal`.
     init(_ bytes: [UInt8], rules: SessionRules, now: UnixTime) throws(AccessRefusal) {
         token = try Self.parse(bytes, rules)
         guard let algorithm = Algorithm(named: token.algorithmName), rules.algorithms.contains(algorithm) else {

@@ -12,7 +12,6 @@ public struct Session: Sendable, Hashable {
 
     /// The token's `iss`.
     public let issuer: String
-    /// The key that signed, by the rules that know it.
     struct Signer: Sendable, Hashable {
         let kind: String
         /// The key's thumbprint; nil for a shared secret.
@@ -46,7 +45,6 @@ public struct Session: Sendable, Hashable {
         self.boundKey = boundKey
     }
 
-    /// Returns the same session, signed by `signer`.
     func signed(by signer: Signer) -> Session {
         var session = self
         session.signers = [signer]
@@ -79,7 +77,6 @@ public struct SessionWay: Sendable, Hashable {
         self.claim = claim
     }
 
-    /// Returns whether `session` opens the app, with or without a user.
     func isOpen(to session: Session) -> Bool {
         guard session.kinds.contains(kind), session.issuer.hasSameBytes(as: issuer) else { return false }
         guard let audience else { return true }

@@ -112,7 +112,6 @@ public struct SessionRules: Sendable {
     /// The time ahead from which `exp` cannot be meant in seconds: ten years.
     static let longestLife: Int64 = 3650 * 86_400
 
-    /// `skew` within its bounds.
     var boundedSkew: Duration { min(max(skew, .zero), .seconds(300)) }
 
     /// The types of tokens that declare to be something else than a session (RFC 8725, section 3.11; IANA's media types

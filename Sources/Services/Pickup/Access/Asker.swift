@@ -7,9 +7,7 @@ import JOSE
 
 /// The caller and its user, determined by the caller's credentials, never by what the caller states about users.
 struct Asker: Sendable {
-    /// The members that vouch for the user.
     let vouched: [UInt8]
-    /// The user, without a challenge.
     let subject: Subject
     /// The device's name; nil where it has none.
     let device: String?
@@ -28,7 +26,6 @@ struct Asker: Sendable {
     }
 }
 
-/// Determines the callers of requests.
 struct AskerAccess: Sendable {
     let apps: [String: PickupApp]
     let devices: DeviceAccess?
@@ -37,7 +34,6 @@ struct AskerAccess: Sendable {
     /// The URL at which devices reach the gateway, without a path.
     let publicURL: String
     let now: @Sendable () -> UnixTime
-    /// Returns whether the clock may be wrong.
     let isClockInDoubt: @Sendable () -> Bool
     /// Called with the reason of each refusal.
     let refused: @Sendable (String) -> Void
@@ -54,7 +50,6 @@ struct AskerAccess: Sendable {
     ///   - address: the caller's address.
     ///   - allowsQuery: whether the session may be in the query (RFC 6750, section 2.3), where no header can be set.
     ///   - wait: the time for which the call waits for its answer; fetching an issuer's keys may take a part of it.
-    /// - Throws: `Problem`.
     func asker(
         of request: Request, for name: String, from address: IPAddress?, allowsQuery: Bool = false,
         within wait: @autoclosure () -> Duration
@@ -260,7 +255,6 @@ struct Arrivals: Sendable {
         try settle(limits.ask([.questions(address: address.network.description)], hasArrived: true))
     }
 
-    /// Notes that a request from `address` was refused.
     func fail(from address: IPAddress?) {
         guard let address else { return }
         limits.ask([.refused(address: address.network.description)], hasArrived: true)
@@ -283,10 +277,8 @@ struct Arrivals: Sendable {
 struct ShownCredentials: Sendable {
     /// An API key; with one, the session does not count.
     let apiKey: [UInt8]?
-    /// A session, with its proof where there is one.
     let device: DeviceCredentials?
 
-    /// No credentials, or none that matter.
     static let none = ShownCredentials(apiKey: nil, device: nil)
 
     private init(apiKey: [UInt8]?, device: DeviceCredentials?) { (self.apiKey, self.device) = (apiKey, device) }

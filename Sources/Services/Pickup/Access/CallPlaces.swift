@@ -104,7 +104,6 @@ struct ConnectionLimit: Sendable, Equatable {
         self.files = files
     }
 
-    /// The number of connections that may be open.
     var connections: Int { min(wanted, files.connections) }
 
     /// The number of connections that are accepted before others have to wait: those above `connections` are closed at

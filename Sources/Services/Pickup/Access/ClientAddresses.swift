@@ -33,7 +33,6 @@ struct ClientAddresses: Sendable {
         return address
     }
 
-    /// Returns whether `address` belongs to a trusted proxy.
     func isTrusted(_ address: IPAddress) -> Bool { trusted.contains { $0.contains(address) } }
 
     private func hops(_ headers: HTTPFields) -> [IPAddress?] {

@@ -8,7 +8,6 @@ struct PickupApp: Sendable {
     let adapter: any Adapter
     /// The lifetime of the app's tokens, in seconds.
     let lifetime: Int64
-    /// The topic of the app's events.
     let topic: String
     /// The sessions that open the app; empty for an app that backends alone reach.
     let ways: [SessionWay]

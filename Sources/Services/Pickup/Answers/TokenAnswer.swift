@@ -66,7 +66,6 @@ final class OpenedTokens: Sendable {
     /// - Parameter open: returns the text in a sealed token; nil where it is sealed for another recipient.
     init(_ open: @escaping @Sendable ([UInt8]) -> String?) { self.open = open }
 
-    /// Texts of tokens that one of `keys` opens.
     convenience init(_ keys: [JWEDecryptionKey]) {
         self.init { sealed in
             let token = try? CompactJWE(parsing: sealed).open(withAnyOf: keys).plaintext

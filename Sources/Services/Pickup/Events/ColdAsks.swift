@@ -20,7 +20,6 @@ final class ColdAsks: Sendable {
     /// Called for each ask: it was sent, queued or refused.
     private let noted: @Sendable (Fate) -> Void
 
-    /// The immediate outcome of an ask.
     enum Fate: String, CaseIterable, Sendable {
         case sent, queued, refused
     }
@@ -76,9 +75,7 @@ final class ColdAsks: Sendable {
 struct ColdBudget: Sendable {
     /// The time at which an ask may be sent.
     enum Turn: Equatable, Sendable {
-        /// Now.
         case now
-        /// After this time.
         case after(Duration)
         /// Later than its caller waits: after this time.
         case tooLate(Duration)
@@ -105,7 +102,6 @@ struct ColdBudget: Sendable {
 
 /// Asks that wait for their turn, each with the call that waits for its token. A value without a clock.
 struct QueuedAsks: Sendable {
-    /// An event to send at its turn.
     struct Ask: Sendable {
         let ask: OutgoingAsk
         let due: ContinuousClock.Instant
@@ -118,7 +114,6 @@ struct QueuedAsks: Sendable {
     /// The memory of the queued events, in bytes.
     private(set) var bytes = 0
 
-    /// The number of asks.
     var count: Int { asks.count }
 
     /// Whether another ask may be appended.

@@ -14,7 +14,6 @@ struct EventSender: Sendable {
     let store: TokenStore
     let now: @Sendable () -> UnixTime
 
-    /// The content of an event.
     enum Body {
         /// The SDK's report, as it came.
         case report([UInt8])
@@ -22,7 +21,6 @@ struct EventSender: Sendable {
         case reissue(Subject)
     }
 
-    /// Returns the event of `asker` for `app`, with the id `id`.
     func record(_ body: Body, id: String, _ asker: Asker, _ app: PickupApp) -> ProducerRecord {
         let (value, type): ([UInt8], String)
         switch body {
@@ -141,6 +139,5 @@ final class ProducerPlace: Sendable {
         Task { await old.close(within: Self.closeTimeout) }
     }
 
-    /// Ends the producer.
     func close(within limit: Duration) async { await current.close(within: limit) }
 }

@@ -334,7 +334,6 @@ final class FollowingOutage: Sendable {
             metadata: [LogKey.kafkaError: "\(reason)"])
     }
 
-    /// Records that the topics are followed.
     func succeeded() {
         let elapsed = elapsed
         guard case .recovered(let length)? = state.withLock({ $0.succeeded(at: elapsed) }) else { return }
@@ -370,7 +369,6 @@ struct FollowedOffsets {
         }
     }
 
-    /// Notes that reading continues at `offset` of `partition`.
     mutating func reached(_ offset: Int64, of partition: TopicPartition) { next[partition] = offset }
 
     /// Notes that the end of `partition` was reached.
@@ -378,7 +376,6 @@ struct FollowedOffsets {
     /// - Returns: whether the partition was behind.
     mutating func caughtUp(_ partition: TopicPartition) -> Bool { behind.remove(partition) != nil }
 
-    /// Notes that `topics` were created again.
     mutating func replace(_ topics: [String]) { replaced.formUnion(topics) }
 
     /// Returns whether a reader must begin again, at the start of topics that were created again.

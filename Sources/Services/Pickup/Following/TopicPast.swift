@@ -207,12 +207,10 @@ final class TopicPast: Sendable {
 
 /// A record of the token topic's past.
 enum PastRecord: Sendable {
-    /// A subject's token.
     case token(HeldToken, key: [UInt8])
     /// The erasure of a subject's tokens, at a time in milliseconds since 1970; nil where the record states no time.
     case erasure(key: [UInt8], at: Int64?)
 
-    /// Whether it is a token's record.
     var isToken: Bool { if case .token = self { true } else { false } }
 
     /// The version that a token published at the same time has; nil where it is unknown.
@@ -224,7 +222,6 @@ enum PastRecord: Sendable {
         }
     }
 
-    /// Applies the record to `store`.
     func tell(_ store: TokenStore) {
         switch self {
         case .token(let token, let key): store.recalled(token, for: key)
@@ -256,7 +253,6 @@ struct PastReach: Sendable {
     }
 
     private var partitions: [TopicPartition: Partition]
-    /// The version from which on records are needed.
     var since = Int64.min
 
     /// The reach before anything of `partitions` was read.
@@ -310,9 +306,7 @@ struct PastReach: Sendable {
 struct PastWindows<Record: Sendable>: Sendable {
     /// The state of a window after a record.
     enum Finding: Equatable, Sendable {
-        /// The window continues.
         case reading
-        /// The window was read completely.
         case ended
         /// The window holds too many records; a smaller one begins at a later offset.
         case tooLarge
@@ -336,16 +330,12 @@ struct PastWindows<Record: Sendable>: Sendable {
     private let size: Int
     private var partitions: [TopicPartition: Partition] = [:]
 
-    /// Windows of about `size` records.
     init(size: Int) { self.size = max(1, size) }
 
-    /// Whether everything was read.
     var isEmpty: Bool { partitions.isEmpty }
 
-    /// The partitions with unread records.
     var open: [TopicPartition] { Array(partitions.keys) }
 
-    /// Whether a window of `partition` was begun and not finished.
     func isReading(_ partition: TopicPartition) -> Bool { partitions[partition]?.start != nil }
 
     /// Adds `partition`, of which the offsets in `range` must be read.
@@ -370,7 +360,6 @@ struct PastWindows<Record: Sendable>: Sendable {
         return start
     }
 
-    /// Leaves the rest of `partition` unread.
     mutating func leave(_ partition: TopicPartition) { partitions[partition] = nil }
 
     /// Adds the record at `offset` of `partition`; nil for a record of no use.

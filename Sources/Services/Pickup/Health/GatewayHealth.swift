@@ -20,7 +20,6 @@ final class GatewayHealth: Sendable {
         var isClockWrong = false
         /// The start of the time without answers that was logged, and the time of that line.
         var unanswered: (since: UnixTime, logged: UnixTime)?
-        /// The starts of the outages that were logged, by topic.
         var eventOutages: [String: UnixTime] = [:]
         var lanePausedSince: UnixTime?
         /// The first and the last refused connection of a crowd.
@@ -34,7 +33,6 @@ final class GatewayHealth: Sendable {
     private let follower: TokenFollower
     private let workers: WorkerWatch
     private let store: TokenStore
-    /// Returns the topics that the gateway's events go to.
     private let eventTopics: @Sendable () -> Set<String>
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
@@ -57,7 +55,6 @@ final class GatewayHealth: Sendable {
         state = Mutex(State(sessions: sessions, certificateEnd: certificateEnd))
     }
 
-    /// The number of records that were followed.
     var followedRecords: Int { follower.records }
 
     /// The states of the session issuers' keys; empty where only backends call.
@@ -66,7 +63,6 @@ final class GatewayHealth: Sendable {
     /// The end of the certificate that devices see; nil for plain text.
     var certificateEnd: UnixTime? { state.withLock { $0.certificateEnd } }
 
-    /// The present readiness.
     var readiness: Readiness {
         let (isStopping, sessions, end) = state.withLock { ($0.isStopping, $0.sessions, $0.certificateEnd) }
         return Readiness(
@@ -79,7 +75,6 @@ final class GatewayHealth: Sendable {
                 sessions: sessions.map(\.condition), certificateEnd: end), at: now())
     }
 
-    /// The outages of the topics in use.
     private var eventOutages: [EventRefusals.Outage] {
         let topics = eventTopics()
         return store.eventOutages.filter { topics.contains($0.topic) }
@@ -92,7 +87,6 @@ final class GatewayHealth: Sendable {
         return outages.first(where: \.isOnTrial) ?? outages.first
     }
 
-    /// Replaces the sessions and the certificate after a reload.
     func replace(sessions: [FetchedKeys], certificateEnd: UnixTime?) {
         state.withLock { state in
             state.sessions = sessions
@@ -100,7 +94,6 @@ final class GatewayHealth: Sendable {
         }
     }
 
-    /// Whether the gateway is stopping.
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
     /// Whether streams and waiting calls are being sent away, so that none may begin.
@@ -109,10 +102,8 @@ final class GatewayHealth: Sendable {
     /// Records that streams and waiting calls are about to be sent away.
     func beginClosing() { state.withLock { $0.isClosing = true } }
 
-    /// Records that the gateway is stopping.
     func stop() { state.withLock { $0.isStopping = true } }
 
-    /// Records that a connection was refused because all are in use.
     func refusedConnection() {
         let (since, now) = (crowdedSince, now())
         state.withLock { $0.crowd = (since ?? now, now) }
@@ -279,7 +270,6 @@ final class EventLoopPulse: Sendable {
     /// The times of the unanswered questions, by the loop's place.
     private let open = Mutex<[Int: ContinuousClock.Instant]>([:])
 
-    /// The pulse of `loops`, by the clock `now`.
     init(_ loops: [any EventLoop], now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.loops = loops
         self.now = now

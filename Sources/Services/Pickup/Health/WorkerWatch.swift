@@ -21,7 +21,6 @@ final class WorkerWatch: Sendable {
     private let liveTopic: String
     private let tokenTopic: String
     private let store: TokenStore
-    /// Returns the topics that the gateway's events go to.
     private let eventTopics: @Sendable () -> Set<String>
     /// Gets each topic of events that exists.
     private let found: @Sendable (_ topic: String) -> Void
@@ -49,7 +48,6 @@ final class WorkerWatch: Sendable {
     /// The moment from which no worker is in the group; nil while one is, or while it is unknown.
     var absentSince: UnixTime? { state.withLock { $0 }.absentSince(at: now()) }
 
-    /// Whether the brokers do not describe the group.
     var isGroupUnknown: Bool { state.withLock { !$0.isKnown } }
 
     /// Replaces the clients, because the files of their certificates changed.
@@ -184,11 +182,8 @@ final class WorkerWatch: Sendable {
 
 /// The presence of workers in the group that answers devices, as its coordinator reports it. A value without a clock.
 struct WorkerPresence: Sendable, Equatable {
-    /// The brokers' description of the group.
     enum Reading: Sendable, Equatable {
-        /// The group has this number of members.
         case members(Int)
-        /// The group does not exist.
         case none
         /// The brokers do not show the group: it does not exist, or this account may not see it.
         case hidden
@@ -201,7 +196,6 @@ struct WorkerPresence: Sendable, Equatable {
     private var hadMembers = false
     /// True if the group has existed, so that an empty group means that its workers have left.
     private var existed = false
-    /// Whether the brokers describe the group.
     private(set) var isKnown = false
     /// The moment from which the group has no member; nil while it has one, or while it is unknown.
     private(set) var emptySince: UnixTime?

@@ -21,7 +21,6 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let served: ServedConnections
     private let date: AnswerDate
     private var turn = CallTurn()
-    /// The body that is arriving.
     private var body: ArrivingBody?
     private var context: ChannelHandlerContext?
 
@@ -158,7 +157,6 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
 ///
 /// A connection has one call at a time: `RequestGate` keeps back the next one.
 struct CallTurn: Sendable {
-    /// The action on the connection.
     enum Action: Sendable, Equatable {
         case stay
         /// Nothing more is written; the client ends the connection.
@@ -195,7 +193,6 @@ struct CallTurn: Sendable {
         return current == nil ? .closeOutput : .stay
     }
 
-    /// Records that the server stops.
     mutating func stop() -> Action {
         isStopping = true
         return current == nil ? .close : .stay

@@ -99,10 +99,8 @@ struct EntityTags: Sendable, Equatable {
         for value in values { read(Substring(value)) }
     }
 
-    /// Returns whether one of the tags matches the strong tag `tag`.
     func contain(_ tag: String) -> Bool { isAny || tags.contains(Substring(tag)) }
 
-    /// The versions of tokens that the tags name.
     var versions: [Int64] {
         tags.compactMap { tag in Int64(tag.dropFirst().dropLast()) }
     }

@@ -10,7 +10,6 @@ import Synchronization
 /// A device's connection: HTTP/1 by handlers alone, with little memory of its own. The operating system keeps further
 /// bytes in both directions, and then makes the client wait.
 struct DeviceConnection: ServerChildChannel {
-    /// A connection that was set up.
     struct Opened: ServerChildChannelValue {
         let channel: any Channel
     }
@@ -148,7 +147,6 @@ final class ServedConnections: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a new connection.
     func add(_ channel: any Channel) {
         let isClosed = state.withLock { state in
             state.channels[ObjectIdentifier(channel)] = channel
@@ -157,7 +155,6 @@ final class ServedConnections: Sendable {
         if isClosed { channel.close(promise: nil) }
     }
 
-    /// Removes a connection that is closed.
     func remove(_ channel: any Channel) {
         let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.channels[ObjectIdentifier(channel)] = nil
@@ -168,7 +165,6 @@ final class ServedConnections: Sendable {
         waiting?.resume()
     }
 
-    /// Closes every connection, in whatever state it is.
     func close() {
         let channels = state.withLock { state in
             state.isClosed = true

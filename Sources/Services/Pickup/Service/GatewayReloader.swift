@@ -19,10 +19,8 @@ final class GatewayReloader: Sendable {
     private let certificate: ServedCertificate?
     private let logLevel: LogLevel?
     private let journal: ReloadJournal
-    /// Called with the terms that were taken over.
     private let replaced: @Sendable (PickupTerms) -> Void
     private let files: Mutex<[String: FileRevision?]>
-    /// The files as they were at the start.
     private let startFiles: [String: FileRevision?]
 
     init(
@@ -155,7 +153,6 @@ enum PickupFiles {
 extension PickupFiles {
     /// A file that a gateway reads beside its configuration.
     struct Named {
-        /// The configuration's key that names it.
         let key: String
         let path: String
         /// True if a change of the file applies only after a restart.
@@ -229,7 +226,6 @@ final class ServedCertificate: Sendable {
     /// The time when the certificate in use expires.
     var end: UnixTime { current.withLock { $0.end } }
 
-    /// The configuration of a server that serves this certificate.
     var configuration: TLSConfiguration {
         var configuration = current.withLock { $0.configuration }
         configuration.sslContextCallback = { [self] _, promise in

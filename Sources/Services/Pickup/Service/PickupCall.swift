@@ -12,7 +12,6 @@ enum PickupCall: Equatable {
     case ready
     case file(PickupResources)
 
-    /// The longest path of a call.
     static let mostBytes = 1024
 
     /// Parses the path of a request's target; nil for a path that is no call. A call has one spelling, because a proxy's
@@ -53,7 +52,6 @@ enum PickupCall: Equatable {
     /// Returns whether the path of a target is longer than any call's.
     static func isTooLong(_ target: String) -> Bool { path(of: target).utf8.count > mostBytes }
 
-    /// The call's name in metrics.
     var name: String {
         switch self {
         case .reports: "reports"
@@ -64,7 +62,6 @@ enum PickupCall: Equatable {
         }
     }
 
-    /// Returns the kind of a request, for the guard of its connection.
     static func kind(of request: HTTPRequest) -> ConnectionGuard.Kind {
         switch request.path.flatMap({ PickupCall(target: $0) }) {
         case .reports, .token, .stream: .call
@@ -80,14 +77,11 @@ enum PickupCall: Equatable {
 enum PickupResources: String, Sendable {
     /// The calls, as OpenAPI 3.1.
     case openAPI = "openapi.json"
-    /// A client for browsers, as a script.
     case client = "remint.js"
     /// The same client as a module, which imports the script beside it.
     case module = "remint.mjs"
-    /// The types of both, for TypeScript.
     case types = "remint.d.mts"
 
-    /// The file, byte for byte.
     var bytes: [UInt8] {
         switch self {
         case .openAPI: PackageResources.openapi_json

@@ -11,7 +11,6 @@ import Synchronization
 /// It selects the call by the path itself. A waiting call has no task: its entry in the table of waits keeps the
 /// closure that gives the answer to the connection.
 struct PickupResponder: Sendable {
-    /// The wait of a call for a token that names none.
     private static let standardWait = Duration.seconds(10)
 
     let terms: CurrentTerms
@@ -26,10 +25,8 @@ struct PickupResponder: Sendable {
     private var access: AskerAccess { terms.current.access }
     private var frame: PickupFrame { terms.current.frame }
 
-    /// A call that may wait.
     private typealias Held = (wait: TokenAsks.Wait, asker: Asker, app: PickupApp, address: IPAddress?)
 
-    /// The progress of a call.
     private enum Step: Sendable {
         case answered(Answer)
         /// The call waits; the function turns the outcome into an answer.
@@ -103,7 +100,6 @@ struct PickupResponder: Sendable {
         guard follower.hasBegun else { throw follower.tail.isMissing ? Problem.topicMissing : .starting }
     }
 
-    /// Returns an answer, or a wait for it.
     private func step(
         _ outcome: TokenAsks.Outcome, _ asker: Asker, _ app: PickupApp, _ address: IPAddress?,
         _ answer: @escaping @Sendable (TokenAsks.Outcome) throws(Problem) -> Answer

@@ -13,7 +13,6 @@ import WorkerConfiguration
 /// The HTTP side of the gateway.
 struct PickupServer: Sendable {
     let pickup: Configuration.Pickup
-    /// The number of connections that may be open.
     let limit: ConnectionLimit
     let responder: PickupResponder
     /// The certificate and key for TLS; nil for plain text.

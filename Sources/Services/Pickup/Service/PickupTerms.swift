@@ -17,7 +17,6 @@ final class PickupTerms: Sendable {
     let forecaster: EventForecaster
     let seals: OpenedTokens
     let frame: PickupFrame
-    /// The sources of the session issuers' keys.
     let sources: [KeySourceFile]
     fileprivate let limits: SharedLimits
 
@@ -48,7 +47,6 @@ final class PickupTerms: Sendable {
     }
 }
 
-/// The present terms.
 final class CurrentTerms: Sendable {
     private let terms: Mutex<PickupTerms>
 
@@ -175,7 +173,6 @@ extension Configuration.Pickup {
             }
     }
 
-    /// Returns whether the same sessions are valid here as in `other`.
     fileprivate func knowsSessions(as other: Self) -> Bool {
         sessions == other.sessions && apps == other.apps && proof == other.proof
     }

@@ -113,7 +113,6 @@ private struct HeapUse {
 
     private var peak = 0
 
-    /// Notes what the store holds now.
     mutating func note(_ store: TokenStore) {
         let use = store.asks.withLock { $0.count } + store.waiters.count
         if peak >= Self.least, use < peak / 4 {
@@ -124,7 +123,6 @@ private struct HeapUse {
     }
 }
 
-/// The parts of a subject key.
 enum TokenTopicKey {
     /// Returns the app, the first part of the key.
     static func app(of key: [UInt8]) -> String? {
@@ -141,7 +139,6 @@ enum TokenTopicKey {
 /// the latest, because a token that is used longer saves a signature. Chance alone would leave a busiest moment of
 /// twice the mean.
 struct Renewals: Sendable {
-    /// The plan for one token.
     private struct Plan {
         let version: Int64
         let slot: Int64
@@ -151,7 +148,6 @@ struct Renewals: Sendable {
 
     /// The shortest time before its end that a token is renewed, in seconds.
     private static let least: Int64 = 20
-    /// The approximate number of slots in a lifetime.
     private static let slots: Int64 = 128
 
     /// The lifetime of the app's tokens, in seconds.
@@ -231,7 +227,6 @@ struct Renewals: Sendable {
 /// While nothing can be asked for, nothing is planned. Once it can, the asks are spread, so that the devices of a
 /// whole outage do not ask together.
 struct BareStreams: Sendable {
-    /// The plan for one subject.
     private struct Plan {
         /// The time of the next ask, in microseconds since 1970.
         var due: Int64

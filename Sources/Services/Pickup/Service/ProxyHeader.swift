@@ -6,7 +6,6 @@ import Serving
 
 /// A header of the PROXY protocol, version 2, as HAProxy's specification (section 2.2) has it.
 struct ProxyHeader: Equatable {
-    /// Bytes that are no such header.
     struct Malformed: Error {}
 
     /// The state of reading a connection's first bytes.

@@ -12,12 +12,10 @@ struct TokenAsks: Sendable {
     /// Returns the forecast of a worker's decision about an event, by the present configuration.
     let forecaster: @Sendable () -> EventForecaster
     let now: @Sendable () -> UnixTime
-    /// Returns the present settings of workers' admission.
     let admission: @Sendable () -> Configuration.Admission
     /// The queue of asks for users without a known token.
     let cold: ColdAsks
 
-    /// The tokens that a wait accepts, and its end.
     struct Wait: Sendable {
         let app: String
         let key: [UInt8]
@@ -37,13 +35,10 @@ struct TokenAsks: Sendable {
         var floor: Int64 = 0
     }
 
-    /// The outcome of an ask.
     enum Outcome {
-        /// A token.
         case token(HeldToken)
         /// The ask is under way: its event, the version that its token will exceed, and the challenge that it answers.
         case accepted(event: String, after: Int64, challenge: String?)
-        /// No newer token came.
         case nothing
         /// The caller may wait; `finish` does so.
         case waits(Wait)
@@ -52,8 +47,6 @@ struct TokenAsks: Sendable {
     // MARK: Reports
 
     /// Asks for an answer to `report`, the SDK's own text. The caller would wait for `wait`.
-    ///
-    /// - Throws: `Problem`.
     func answer(
         _ report: [UInt8], of asker: Asker, _ app: PickupApp, within wait: Duration
     ) async throws(Problem) -> Outcome {
@@ -94,7 +87,6 @@ struct TokenAsks: Sendable {
     /// Returns a live token with at least `life` seconds left; where there is none, asks for one.
     ///
     /// - Parameter floor: the version that the caller has; no older token is returned.
-    /// - Throws: `Problem`.
     func token(
         for asker: Asker, _ app: PickupApp, life: Int64, notBelow floor: Int64 = 0, within wait: Duration
     ) async throws(Problem) -> Outcome {
@@ -228,7 +220,6 @@ struct TokenAsks: Sendable {
     }
 }
 
-/// Asking a worker.
 extension TokenAsks {
     /// Asks a worker, unless the same ask is under way.
     ///
@@ -333,7 +324,6 @@ struct NamedTokens: Sendable, Equatable {
         self.ends = ends
     }
 
-    /// Returns whether `token` is one of them.
     func contain(_ token: HeldToken) -> Bool {
         token.text.count >= Self.tail && ends.contains(Self.hash(token.text.suffix(Self.tail)))
     }

@@ -19,9 +19,7 @@ struct TokenStream: Sendable {
     /// Returns whether the app is still open to the caller who opened the stream. A configuration that changes that
     /// ends the stream.
     let isServed: @Sendable () -> Bool
-    /// The version that the device has.
     let lastEvent: Int64
-    /// The stream's connection.
     let channel: any Channel
 
     private static let heartbeat = Duration.seconds(15)
@@ -36,7 +34,6 @@ struct TokenStream: Sendable {
 
     private var key: [UInt8] { asker.subject.key(app: app.name) }
 
-    /// An event of the stream.
     private enum Happening: Sendable {
         case token(HeldToken)
         case silence

@@ -7,7 +7,6 @@ import Wiring
 struct HeldToken: Sendable {
     /// The token in compact form: a JWS or, where it is sealed, a JWE.
     let text: [UInt8]
-    /// Whether it is sealed for a recipient.
     let isSealed: Bool
     /// The version, which only grows for a subject.
     let version: Int64
@@ -33,7 +32,6 @@ struct HeldToken: Sendable {
             reportedAt: isRecent ? token.reportedAt : nil)
     }
 
-    /// A token with these parts.
     init(
         text: [UInt8], isSealed: Bool = false, version: Int64, expiresAt: Int64, eventID: String = "",
         reportedAt: UnixTime? = nil
@@ -43,7 +41,6 @@ struct HeldToken: Sendable {
             recovery: reportedAt.map { Recovery(reportedAt: $0, version: version) })
     }
 
-    /// A token from the cache.
     init(
         text: [UInt8], isSealed: Bool, version: Int64, expiresAt: Int64, eventID: String = "", recovery: Recovery?
     ) {
@@ -55,7 +52,6 @@ struct HeldToken: Sendable {
         self.recovery = recovery
     }
 
-    /// Returns whether the token ends after `now`.
     func isLive(at now: UnixTime) -> Bool { expiresAt > now.seconds }
 
     /// Returns whether `report`, an SDK's own text, holds this very token.

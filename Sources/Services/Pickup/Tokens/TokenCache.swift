@@ -28,7 +28,6 @@ struct TokenCache: Sendable {
         table = TokenTable()
     }
 
-    /// The number of tokens.
     var count: Int { table.count }
 
     /// The memory of the tokens with everything that belongs to them, in bytes.
@@ -87,7 +86,6 @@ struct TokenCache: Sendable {
         shrink()
     }
 
-    /// Forgets tokens that expired by `now`.
     mutating func trim(at now: UnixTime) {
         for place in wheel.advance(to: now.seconds) {
             // An older token of the subject may live longer, and is not the newest all the same.
@@ -239,6 +237,5 @@ struct PastSubjects: Sendable {
         if bytes > capacity / Self.share { close() }
     }
 
-    /// Returns whether no older token of `key` counts.
     func isSettled(_ key: [UInt8]) -> Bool { !subjects.isEmpty && subjects.contains(key.hashValue) }
 }

@@ -6,9 +6,7 @@ import Synchronization
 /// The asks for tokens on their way to a worker. One subject and device has one at a time. An ask is forgotten after a
 /// minute, and the oldest ones earlier where all together exceed their memory. A value without a clock.
 struct AsksUnderWay: Sendable {
-    /// An ask that was sent.
     struct Ask: Sendable, Equatable {
-        /// The id of the ask's event.
         let event: String
         /// The version that was known then; a newer one answers the ask.
         let after: Int64
@@ -39,7 +37,6 @@ struct AsksUnderWay: Sendable {
     /// Remembers asks of at most `budget` bytes.
     init(budget: Int = 8 << 20) { self.budget = budget }
 
-    /// The number of asks.
     var count: Int { asks.count }
 
     /// Returns the ask of `name` that is under way and that `version` does not answer; nil where another ask may be
@@ -60,7 +57,6 @@ struct AsksUnderWay: Sendable {
         return (0..<Self.memory).contains(now.microseconds(since: ask.sentAt))
     }
 
-    /// Notes that an ask was sent.
     mutating func sent(_ ask: Ask, as name: [UInt8]) {
         remove(name)
         asks[name] = ask
@@ -118,7 +114,6 @@ struct ProbeAsks: Sendable {
     private struct App {
         let since: UnixTime
         var latest: UnixTime?
-        /// The hashes of the users who asked.
         var users: Set<Int> = []
     }
 
@@ -142,7 +137,6 @@ struct ProbeAsks: Sendable {
 
 /// The brokers' answer about an event that was sent: one for all calls that share the event.
 final class Delivery: Sendable {
-    /// The brokers' answer.
     enum Word: Sendable {
         /// The brokers accepted the event, and gave it this place; nil where they did not name it.
         case taken(at: DeliveredPlace?)
@@ -150,7 +144,6 @@ final class Delivery: Sendable {
         case refused(Problem)
     }
 
-    /// The delivery of every accepted event.
     static let taken = {
         let delivery = Delivery()
         delivery.end(.taken(at: nil))
@@ -181,7 +174,6 @@ final class Delivery: Sendable {
         for continuation in waiting { continuation.resume(returning: word) }
     }
 
-    /// Returns the answer, if it comes within `wait`.
     func word(within wait: Duration) async -> Word? {
         let number = state.withLock { state in
             state.next += 1

@@ -26,7 +26,6 @@ final class TokenStore: Sendable {
         }
     }
 
-    /// A token for the streams of its subject.
     private struct Told {
         let key: [UInt8]
         let token: HeldToken
@@ -55,7 +54,6 @@ final class TokenStore: Sendable {
 
     // MARK: Records of workers
 
-    /// Adds a token that was published now.
     func published(_ token: HeldToken, for key: [UInt8]) {
         learn(key, token, isPast: false) { $0.put(token, for: key, at: $1) }
     }
@@ -148,7 +146,6 @@ final class TokenStore: Sendable {
     /// The partitions that are followed, and the time since which no broker answers.
     var tail: TailState { state.withLock { $0.tail } }
 
-    /// Changes the state of the tail.
     func changeTail(_ change: (inout TailState) -> Void) { state.withLock { change(&$0.tail) } }
 
     /// Notes that partitions begin to be followed from their ends; their older records are read beside.
@@ -299,7 +296,6 @@ extension TokenStore {
         if isNew { progress.withLock { $0.createdAgain(topic, at: now) } }
     }
 
-    /// The topics of events that take none.
     var eventOutages: [EventRefusals.Outage] {
         let now = now()
         return refusals.withLock { $0.outages(at: now) }
@@ -336,7 +332,6 @@ struct TailState: Sendable, Equatable {
     /// The end of each partition of the token topic when everything before it was read.
     var read: [TopicPartition: Int64] = [:]
 
-    /// Returns whether everything before `ends` was read.
     func hasRead(_ ends: [TopicPartition: Int64]) -> Bool { ends.allSatisfy { $0.value <= read[$0.key] ?? -1 } }
 
     /// Whether devices can be served: a broker answers, each partition with a leader is followed live, and at least one

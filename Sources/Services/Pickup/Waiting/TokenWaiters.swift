@@ -3,19 +3,15 @@ import Kafka
 import Pipeline
 import Synchronization
 
-/// The result of a wait.
 enum Arrival: Sendable {
     /// A token, newer than what was known.
     case token(HeldToken)
-    /// The event became a dead letter.
     case deadLetter(ErrorCode)
-    /// The event could not be sent.
     case unsent(Problem)
     /// A worker is done with the event, and published nothing for it.
     case handled
     /// Nothing came before the end of the wait.
     case nothing
-    /// The gateway is about to stop.
     case draining
 }
 
@@ -31,7 +27,6 @@ final class TokenWaiters: Sendable {
         let until: ContinuousClock.Instant
         let done: @Sendable (Arrival) -> Void
 
-        /// Returns whether the wait accepts `token`, a token of its subject.
         func wants(_ token: HeldToken, isPast: Bool) -> Bool { token.version > (isPast ? after : known) }
     }
 
@@ -45,10 +40,8 @@ final class TokenWaiters: Sendable {
 
     private let state = Mutex(State())
 
-    /// The number of waits.
     var count: Int { state.withLock { $0.waiters.count } }
 
-    /// The subject keys that callers wait for.
     var keys: Set<[UInt8]> { state.withLock { Set($0.byKey.keys) } }
 
     /// Waits for a token of `key` above `after`, or for the end of `event`, until `until`.
@@ -118,7 +111,6 @@ final class TokenWaiters: Sendable {
         for waiter in waiters { waiter.done(.handled) }
     }
 
-    /// Ends the waits that are over at `now`.
     func expire(at now: ContinuousClock.Instant) {
         let waiters = state.withLock { state in
             state.waiters.filter { $0.value.until <= now }.keys.compactMap { Self.take($0, from: &state) }
@@ -156,20 +148,16 @@ final class TokenWaiters: Sendable {
 /// Only the event's own dead letter ends the wait. The letter must have the event's id, which nobody can guess, its
 /// subject's key, its app, and the topic that the gateway wrote it to.
 struct AwaitedEvent: Sendable {
-    /// The event's id.
     let id: String
     /// The key of the event's record: the subject key, without a challenge.
     let key: [UInt8]
-    /// The event's app.
     let app: String
-    /// The topic that the event was written to.
     let topic: String
     /// The brokers' answer about the event; nil where it is of no interest.
     var delivery: Delivery?
     /// The event's place, where it was known before the wait began.
     var place: DeliveredPlace?
 
-    /// Returns whether `letter`, a record with the key `key`, belongs to this event.
     func isEnded(by letter: DeadLetterEntry, key: [UInt8]?) -> Bool {
         letter.fault == nil && key == self.key && id.hasSameBytes(as: letter.eventID)
             && app.hasSameBytes(as: letter.app) && letter.origin.map { topic.hasSameBytes(as: $0.topic) } == true

@@ -97,7 +97,6 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Requests
 
-    /// The lines of the request, as far as they were taken.
     var lines: RequestLines { turns.lines }
 
     /// Notes that a head was decoded, of a request whose body has `length` bytes; nil for a chunked one.
@@ -106,7 +105,6 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     /// Notes that the end of a request was decoded.
     func ended() { turns.ended() }
 
-    /// Notes that the answer to the request was written.
     func answered() {
         turns.answered()
         proceed()
@@ -132,7 +130,6 @@ struct RequestTurns: Sendable {
         case lines
         /// A body of a known length, of which this many bytes are missing.
         case body(Int)
-        /// No part: the request is complete, and its answer is not.
         case answer
         /// No part: the connection ends, and further bytes are dropped.
         case over
@@ -140,13 +137,11 @@ struct RequestTurns: Sendable {
 
     private var bytes = ByteBuffer()
     private var stage = Stage.lines
-    /// Whether a request began that is not answered yet.
     private var isAnswering = false
     /// Whether the last byte that was taken began a line.
     private var isAtLineStart = false
     /// The lines since the last request began, as far as they were taken.
     private(set) var lines = RequestLines()
-    /// Whether the client reads its answers.
     var isWritable = true
 
     /// The number of bytes that wait.
@@ -231,7 +226,6 @@ struct RequestTurns: Sendable {
         if stage == .answer { stage = .lines }
     }
 
-    /// Stops reading requests.
     mutating func end() {
         stage = .over
         bytes = ByteBuffer()
@@ -260,7 +254,6 @@ struct RequestLines: Sendable, Equatable {
     /// Whether the client speaks HTTP/2.
     var isPreface: Bool { isAsPreface && firstLength >= Self.preface.count }
 
-    /// Takes the next byte of a line.
     mutating func take(_ byte: UInt8) {
         if byte == UInt8(ascii: "\n") {
             if !isAfterReturn { hasBareLineFeed = true }

@@ -18,7 +18,6 @@ struct Answer: Sendable {
     var headers: HTTPFields
     let body: Body
 
-    /// An answer with a known body.
     init(_ status: HTTPResponse.Status, _ headers: HTTPFields = [:], body: ByteBuffer = ByteBuffer()) {
         self.status = status
         self.headers = headers
@@ -26,7 +25,6 @@ struct Answer: Sendable {
         self.headers[.contentLength] = "\(body.readableBytes)"
     }
 
-    /// An answer without a length.
     init(
         _ status: HTTPResponse.Status, _ headers: HTTPFields,
         stream: @escaping @Sendable (AnswerWriter) async throws -> Void
@@ -57,9 +55,7 @@ final class AnswerDate: Sendable {
     }
 }
 
-/// Writes the parts of an answer that is a stream.
 struct AnswerWriter: Sendable {
-    /// The client's connection.
     let channel: any Channel
 
     /// Writes `part`, and waits while the client does not read the bytes before it.
