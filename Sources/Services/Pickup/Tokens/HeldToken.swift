@@ -12,8 +12,6 @@ struct HeldToken: Sendable {
     let version: Int64
     /// The end of the token, in seconds since 1970.
     let expiresAt: Int64
-    /// The id of the event that the token answers; empty for a token from the cache.
-    let eventID: String
     /// The failure that the token ends; nil where none was reported.
     let recovery: Recovery?
     /// The challenge that the token answers, where its caller asked for one.
@@ -28,27 +26,26 @@ struct HeldToken: Sendable {
         let isRecent = now.microseconds(since: UnixTime(microseconds: token.version)) <= Recovery.window
         self.init(
             text: Array(token.token), isSealed: token.isSealed, version: token.version,
-            expiresAt: token.expiresAt, eventID: token.eventID,
+            expiresAt: token.expiresAt,
             reportedAt: isRecent ? token.reportedAt : nil)
     }
 
     init(
-        text: [UInt8], isSealed: Bool = false, version: Int64, expiresAt: Int64, eventID: String = "",
+        text: [UInt8], isSealed: Bool = false, version: Int64, expiresAt: Int64,
         reportedAt: UnixTime? = nil
     ) {
         self.init(
-            text: text, isSealed: isSealed, version: version, expiresAt: expiresAt, eventID: eventID,
+            text: text, isSealed: isSealed, version: version, expiresAt: expiresAt,
             recovery: reportedAt.map { Recovery(reportedAt: $0, version: version) })
     }
 
     init(
-        text: [UInt8], isSealed: Bool, version: Int64, expiresAt: Int64, eventID: String = "", recovery: Recovery?
+        text: [UInt8], isSealed: Bool, version: Int64, expiresAt: Int64, recovery: Recovery?
     ) {
         self.text = text
         self.isSealed = isSealed
         self.version = version
         self.expiresAt = expiresAt
-        self.eventID = eventID
         self.recovery = recovery
     }
 

@@ -73,11 +73,9 @@ final class TokenWaiters: Sendable {
 
     /// Ends the waits for a token of `key`, which was published or read from the topic's past.
     func came(_ token: HeldToken, for key: [UInt8], isPast: Bool = false) {
-        let waiters = state.withLock { state in
+        end(.token(token)) { state in
             (state.byKey[key] ?? []).filter { state.waiters[$0]?.wants(token, isPast: isPast) == true }
-                .compactMap { Self.take($0, from: &state) }
         }
-        for waiter in waiters { waiter.done(.token(token)) }
     }
 
     /// Returns whether a call waits for the end of the event with this id.
@@ -87,35 +85,28 @@ final class TokenWaiters: Sendable {
     /// ends none.
     func died(_ letter: DeadLetterEntry, key: [UInt8]?) {
         guard let event = letter.eventID, let code = letter.code else { return }
-        let waiters = state.withLock { state in
+        end(.deadLetter(code)) { state in
             (state.byEvent[event] ?? []).filter { state.waiters[$0]?.event?.isEnded(by: letter, key: key) == true }
-                .compactMap { Self.take($0, from: &state) }
         }
-        for waiter in waiters { waiter.done(.deadLetter(code)) }
     }
 
     /// Ends the waits for the event `event`, which could not be sent.
-    func unsent(_ event: String, _ problem: Problem) {
-        let waiters = state.withLock { state in
-            (state.byEvent[event] ?? []).compactMap { Self.take($0, from: &state) }
-        }
-        for waiter in waiters { waiter.done(.unsent(problem)) }
-    }
+    func unsent(_ event: String, _ problem: Problem) { end(.unsent(problem)) { $0.byEvent[event] ?? [] } }
 
     /// Ends the waits for events that workers are done with: those before `offsets`, by partition.
     func handled(_ offsets: [TopicPartition: Int64]) {
-        let waiters = state.withLock { state in
-            state.waiters.filter { $0.value.event?.isHandled(offsets) == true }.keys
-                .compactMap { Self.take($0, from: &state) }
-        }
-        for waiter in waiters { waiter.done(.handled) }
+        end(.handled) { state in state.waiters.filter { $0.value.event?.isHandled(offsets) == true }.map(\.key) }
     }
 
+    /// Ends the waits that are over at `now`.
     func expire(at now: ContinuousClock.Instant) {
-        let waiters = state.withLock { state in
-            state.waiters.filter { $0.value.until <= now }.keys.compactMap { Self.take($0, from: &state) }
-        }
-        for waiter in waiters { waiter.done(.nothing) }
+        end(.nothing) { state in state.waiters.filter { $0.value.until <= now }.map(\.key) }
+    }
+
+    /// Ends the waits with these numbers, each outside of the lock.
+    private func end(_ arrival: Arrival, _ numbers: (State) -> [Int]) {
+        let waiters = state.withLock { state in numbers(state).compactMap { Self.take($0, from: &state) } }
+        for waiter in waiters { waiter.done(arrival) }
     }
 
     /// Ends at most `count` waits, for the gateway's stop. Ending all at once would stall every other call.
