@@ -122,39 +122,31 @@ final class GatewayHealth: Sendable {
         reportConnections()
         reportEvents()
         reportAnswers()
-        let now = now()
-        let (silentSince, absentSince) = (follower.tail.silentSince, workers.absentSince)
-        let (silence, absence, expiry) = state.withLock { state in
-            let before = (state.silentSince, state.workersAbsentSince, state.hasExpired)
-            (state.silentSince, state.workersAbsentSince) = (silentSince, absentSince)
-            state.hasExpired = state.certificateEnd.map { $0 <= now } ?? false
-            return ((before.0, silentSince), (before.1, absentSince), (before.2, state.hasExpired))
-        }
-        switch absence {
+        let (silentSince, absentSince, now) = (follower.tail.silentSince, workers.absentSince, now())
+        let hasExpired = certificateEnd.map { $0 <= now } ?? false
+        switch (change(\.workersAbsentSince, to: absentSince), absentSince) {
         case (nil, _?):
             logger.error(
                 "gateway.workers-absent",
                 "no worker is in the group; live tokens that are known are served, and nothing new is minted")
         case (let start?, nil):
-            let length = Duration.microseconds(now.microseconds(since: start))
             logger.notice(
                 "gateway.workers-present", "a worker is in the group again",
-                metadata: [LogKey.outage: "\(Outage.text(length))"])
+                metadata: length(since: start))
         default: break
         }
-        switch silence {
+        switch (change(\.silentSince, to: silentSince), silentSince) {
         case (nil, _?):
             logger.error(
                 "gateway.brokers-unreachable",
                 "no broker answers; live tokens that are known are served, and nothing new is minted")
         case (let start?, nil):
-            let length = Duration.microseconds(now.microseconds(since: start))
             logger.notice(
                 "gateway.brokers-reachable", "the brokers answer again",
-                metadata: [LogKey.outage: "\(Outage.text(length))"])
+                metadata: length(since: start))
         default: break
         }
-        switch expiry {
+        switch (change(\.hasExpired, to: hasExpired), hasExpired) {
         case (false, true):
             logger.error(
                 "gateway.certificate-expired",
@@ -164,14 +156,23 @@ final class GatewayHealth: Sendable {
         }
     }
 
+    /// - Returns: the value of before.
+    private func change<Value: Sendable>(_ part: WritableKeyPath<State, Value>, to new: Value) -> Value {
+        state.withLock { state in
+            defer { state[keyPath: part] = new }
+            return state[keyPath: part]
+        }
+    }
+
+    private func length(since start: UnixTime) -> Logger.Metadata {
+        [LogKey.outage: "\(Outage.text(.microseconds(now().microseconds(since: start))))"]
+    }
+
     private func reportEvents() {
         // Silent brokers are reported by themselves.
         guard follower.tail.silentSince == nil else { return }
-        let (outages, topics, now) = (eventOutages, eventTopics(), now())
-        let before = state.withLock { state in
-            defer { state.eventOutages = Dictionary(outages.map { ($0.topic, $0.since) }) { first, _ in first } }
-            return state.eventOutages
-        }
+        let (outages, topics) = (eventOutages, eventTopics())
+        let before = change(\.eventOutages, to: Dictionary(outages.map { ($0.topic, $0.since) }) { first, _ in first })
         for outage in outages where before[outage.topic] == nil {
             logger.error(
                 "gateway.events-refused",
@@ -180,10 +181,9 @@ final class GatewayHealth: Sendable {
         }
         for (topic, start) in before.sorted(by: { $0.key < $1.key })
         where topics.contains(topic) && !outages.contains(where: { $0.topic == topic }) {
-            let length = Duration.microseconds(now.microseconds(since: start))
             logger.notice(
                 "gateway.events-accepted", "the brokers accept the gateway's events again",
-                metadata: [LogKey.topic: "\(topic)", LogKey.outage: "\(Outage.text(length))"])
+                metadata: length(since: start).merging([LogKey.topic: "\(topic)"]) { first, _ in first })
         }
     }
 
@@ -201,55 +201,43 @@ final class GatewayHealth: Sendable {
                 "no worker answers; live tokens that are known are served, and nothing new is minted")
         } else if let before, since == nil, let progress, progress > before.logged {
             state.withLock { $0.unanswered = nil }
-            let length = Duration.microseconds(now.microseconds(since: before.since))
             logger.notice(
                 "gateway.workers-answering", "workers answer again",
-                metadata: [LogKey.outage: "\(Outage.text(length))"])
+                metadata: length(since: before.since))
         }
     }
 
     private func reportLane(_ since: UnixTime?) {
-        let before = state.withLock { state in
-            defer { state.lanePausedSince = since }
-            return state.lanePausedSince
-        }
+        let before = change(\.lanePausedSince, to: since)
         switch (before, since) {
         case (nil, _?):
             logger.error(
                 "gateway.lane-paused",
                 "an operator paused the live lane; live tokens that are known are served, and nothing new is minted")
         case (let start?, nil):
-            let length = Duration.microseconds(now().microseconds(since: start))
             logger.notice(
                 "gateway.lane-pause-over", "the live lane is not paused any more",
-                metadata: [LogKey.outage: "\(Outage.text(length))"])
+                metadata: length(since: start))
         default: break
         }
     }
 
     private func reportConnections() {
         let since = crowdedSince
-        let before = state.withLock { state in
-            defer { state.crowdedSince = since }
-            return state.crowdedSince
-        }
+        let before = change(\.crowdedSince, to: since)
         if since != nil, before == nil {
             logger.error(
                 "gateway.connections-refused", "connections are refused, because all are in use and none gives way")
         } else if let before, since == nil {
-            let length = Duration.microseconds(now().microseconds(since: before))
             logger.notice(
                 "gateway.connections-accepted", "every new connection finds a place again",
-                metadata: [LogKey.outage: "\(Outage.text(length))"])
+                metadata: length(since: before))
         }
     }
 
     private func reportClock() {
         let isWrong = follower.clock.difference != nil
-        let wasWrong = state.withLock { state in
-            defer { state.isClockWrong = isWrong }
-            return state.isClockWrong
-        }
+        let wasWrong = change(\.isClockWrong, to: isWrong)
         if isWrong, !wasWrong {
             logger.error(
                 "gateway.clock-wrong",
