@@ -46,7 +46,7 @@ struct ClientAddresses: Sendable {
 /// The addresses that proxies name in a request's headers, from the caller's side to ours.
 ///
 /// The leftmost hops may be the caller's own invention; each proxy appends on the right.
-enum ForwardedHops {
+private enum ForwardedHops {
     /// Returns the hops of `X-Forwarded-For` headers; nil for a hop that is no address.
     static func listed(in values: [String]) -> [IPAddress?] {
         values.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map { node(trimmed($0)) } }

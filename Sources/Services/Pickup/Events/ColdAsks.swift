@@ -101,7 +101,7 @@ struct ColdBudget: Sendable {
 }
 
 /// Asks that wait for their turn, each with the call that waits for its token. A value without a clock.
-struct QueuedAsks: Sendable {
+private struct QueuedAsks: Sendable {
     struct Ask: Sendable {
         let ask: OutgoingAsk
         let due: ContinuousClock.Instant

@@ -318,7 +318,7 @@ final class FollowedClock: Sendable {
 }
 
 /// The log of times in which the topics cannot be followed: one line for each reason, and one at the end.
-final class FollowingOutage: Sendable {
+private final class FollowingOutage: Sendable {
     private let logger: Logger
     private let start = ContinuousClock.now
     private let state = Mutex(Outage())
@@ -346,7 +346,7 @@ final class FollowingOutage: Sendable {
 }
 
 /// The places up to which a follower has read its partitions. They outlive a reader: the next one continues there.
-struct FollowedOffsets {
+private struct FollowedOffsets {
     /// The next offset of each partition that is or was followed.
     private(set) var next: [TopicPartition: Int64] = [:]
     /// The partitions that continue where reading stopped, and whose end is not reached yet.

@@ -156,7 +156,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
 /// The unanswered call of a connection, and the action on the connection after its answer. A value.
 ///
 /// A connection has one call at a time: `RequestGate` keeps back the next one.
-struct CallTurn: Sendable {
+private struct CallTurn: Sendable {
     enum Action: Sendable, Equatable {
         case stay
         /// Nothing more is written; the client ends the connection.

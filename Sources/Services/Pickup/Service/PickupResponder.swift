@@ -261,7 +261,7 @@ private final class FirstResult<Value: Sendable>: Sendable {
 }
 
 /// HTTP answers for outcomes, states and files.
-enum PickupAnswers {
+private enum PickupAnswers {
     /// Returns the answer for the outcome of an ask.
     ///
     /// - Throws: `Problem` where a token has expired, or is sealed for another recipient.

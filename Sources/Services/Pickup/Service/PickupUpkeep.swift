@@ -123,7 +123,7 @@ private struct HeapUse {
     }
 }
 
-enum TokenTopicKey {
+private enum TokenTopicKey {
     /// Returns the app, the first part of the key.
     static func app(of key: [UInt8]) -> String? {
         let name = key.prefix { $0 != UInt8(ascii: "/") }

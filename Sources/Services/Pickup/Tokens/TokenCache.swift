@@ -200,7 +200,7 @@ struct TokenCache: Sendable {
 /// expired, or was erased.
 ///
 /// The set is bounded: where there are too many subjects, no more of the past is taken.
-struct PastSubjects: Sendable {
+private struct PastSubjects: Sendable {
     /// The memory of one subject in the set, in bytes.
     private static let memory = 24
     /// The limit of the set: a cache's memory divided by this.
