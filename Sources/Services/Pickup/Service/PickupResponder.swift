@@ -90,7 +90,7 @@ struct PickupResponder: Sendable {
             return .answered(PickupAnswers.file(file))
         case nil:
             try access.arrivals.admit(.none, from: address)
-            // A long path comes of a long name of an app, which is no attempt at a session.
+            // A path is too long by its app's name, which is no attempt at a session.
             if request.head.path.map({ !PickupCall.isTooLong($0) }) ?? true { access.arrivals.fail(from: address) }
             throw Problem.noSuchCall
         }
