@@ -77,7 +77,7 @@ import WorkerConfiguration
         }
     }
 
-    /// Tells the text that a connection got once it ends.
+    /// Collects the bytes that a connection receives until its end.
     private final class Collector: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         private var text = ""

@@ -23,7 +23,7 @@ struct DeviceConnection: ServerChildChannel {
     private static let unsentBytes = ChannelOptions.Types.WriteBufferWaterMark(low: 8 << 10, high: 16 << 10)
 
     /// The time after which the system closes a connection whose client confirms no bytes, in milliseconds: two
-    /// heartbeats of a stream (`TCP_USER_TIMEOUT` of Linux). A client that changed its network says nothing.
+    /// heartbeats of a stream (`TCP_USER_TIMEOUT` of Linux). A client that changed its network sends nothing more.
     static let unconfirmed = 30_000
     static let userTimeout = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 18))
 
