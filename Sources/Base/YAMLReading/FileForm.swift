@@ -78,7 +78,7 @@ package indirect enum FileForm: Sendable, Equatable {
         case .rate: "[0-9]+/[sm]"
         case .address: ".+:[0-9]{1,5}"
         case .url: "[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+(/[^?#]*)?"
-        case .origin: "https?://[^/?#@A-Z]+"
+        case .origin: "(https?|capacitor|ionic|tauri|(chrome|moz)-extension)://[^/?#@A-Z]+"
         case .topic: "[A-Za-z0-9._-]{1,249}"
         case .digest: "[0-9A-Fa-f]{64}"
         default: ".+"

@@ -18,11 +18,8 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         package init() {}
     }
 
-    /// The kind of a request.
     package enum Kind: Sendable {
-        /// A check of the process's health.
         case health
-        /// A call of a caller with credentials.
         case call
         case other
     }
@@ -33,7 +30,6 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         var head = TimeAmount.seconds(90)
         /// The time from the connection to the first request's whole head.
         var firstHead = TimeAmount.seconds(30)
-        /// The time from a head to the end of its body.
         var body = TimeAmount.seconds(30)
         /// The time for which a client may read nothing while more waits for it than a connection holds.
         var unread = TimeAmount.seconds(30)
@@ -49,7 +45,6 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
     private var place: Place?
     /// Whether the connection is one above the limit.
     private var isForHealth = false
-    /// Whether a known caller was served on the connection.
     private var isKnown = false
     /// Whether the client closed its side: until something is sent to it, it cannot be distinguished from one that left.
     private var hasLeft = false
@@ -62,7 +57,6 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
     /// Whether a request's body, and whether its answer, is incomplete.
     private var (isReading, isAnswering) = (false, false)
 
-    /// The reason why a connection was closed.
     package enum Reason: String, Sendable {
         case headTimeout = "head_timeout"
         case bodyTimeout = "body_timeout"

@@ -14,7 +14,6 @@ package struct OpenConnections: Sendable {
         case refused(ConnectionGuard.Reason)
     }
 
-    /// The number of places for health checks.
     package static let healthPlaces = 32
 
     private let places: Places
@@ -34,7 +33,6 @@ package struct OpenConnections: Sendable {
         (self.ofAddress, self.isProxy) = (ofAddress, isProxy)
     }
 
-    /// Takes a place for `channel`.
     func take(_ channel: any Channel) -> Admission {
         let holders = Self.address(channel).flatMap { isProxy($0) ? nil : [holder($0)] } ?? []
         guard places.admits(holders) else { return .refused(.tooManyOfAddress) }
@@ -47,7 +45,6 @@ package struct OpenConnections: Sendable {
     /// - Returns: nil where too many of that address are open.
     package func take(behindProxy address: IPAddress) -> Place? { proxied.take([holder(address)]) }
 
-    /// Returns whether a trusted proxy is at the other end of `channel`.
     package func isTrusted(_ channel: any Channel) -> Bool { Self.address(channel).map(isProxy) ?? false }
 
     private func holder(_ address: IPAddress) -> Places.Holder {

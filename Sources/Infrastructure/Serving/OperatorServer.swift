@@ -1,4 +1,5 @@
 import Formats
+import Foundation
 package import HTTPTypes
 package import Hummingbird
 import HummingbirdCore
@@ -35,7 +36,6 @@ package struct OperatorServer: Sendable {
         self.logger = logger
     }
 
-    /// Returns a router whose calls are guarded.
     package var router: Router<BasicRequestContext> {
         let router = Router(options: .autoGenerateHeadEndpoints)
         router.add(middleware: OperatorGuard(self))
@@ -72,7 +72,6 @@ package struct OperatorServer: Sendable {
         request.path?.hasPrefix("/health/") == true ? .health : .call
     }
 
-    /// Returns an answer in JSON.
     package static func json(_ code: HTTPResponse.Status, _ body: (inout JSONWriter) -> Void) -> Response {
         var json = JSONWriter()
         json.beginObject()
@@ -81,7 +80,6 @@ package struct OperatorServer: Sendable {
         return response(code, "application/json", json.bytes + [UInt8(ascii: "\n")])
     }
 
-    /// Returns the answer to an invalid request.
     package static func problem(_ code: HTTPResponse.Status, _ message: String) -> Response {
         json(code) { $0.member("error", message) }
     }
@@ -179,5 +177,17 @@ private struct OperatorGuard: RouterMiddleware {
     /// Returns whether `origin` is the server's own. An origin is a scheme and an authority (RFC 6454, section 6.2).
     private func isOwn(_ origin: String, _ authority: String) -> Bool {
         origin.lowercased() == "\(scheme)://\(authority.lowercased())"
+    }
+}
+
+extension IOError {
+    /// Returns the reason why a server cannot listen, and the fix, where `key` of the configuration names the address.
+    package func listeningProblem(named key: String) -> String {
+        switch errnoCode {
+        case EADDRINUSE: "another process listens there; stop it, or name another port in \(key)"
+        case EADDRNOTAVAIL: "this machine has no such address; name one of its own in \(key)"
+        case EACCES, EPERM: "this account may not; name a port above 1023 in \(key)"
+        default: "\(localizedDescription); name another address in \(key)"
+        }
     }
 }

@@ -2,12 +2,12 @@ import Foundation
 package import JOSE
 package import NIOSSL
 package import Wiring
+package import YAMLReading
 
 /// The certificate of a server of this program: a certificate chain and its key, in PEM files.
 package struct ServerCertificate: Sendable {
     /// The configuration of a server that speaks TLS 1.2 or later.
     package let configuration: TLSConfiguration
-    /// The time when the certificate expires.
     package let end: UnixTime
 
     /// Loads `files`.
@@ -54,5 +54,31 @@ package struct ServerCertificate: Sendable {
             )
         }
         return ServerCertificate(configuration: configuration, end: UnixTime(seconds: Int64(leaf.notValidAfter)))
+    }
+}
+
+package struct CertificateEnd: Sendable, Equatable {
+    /// The warning comes 30 days before the end.
+    private static let notice: Int64 = 30 * 86_400
+
+    private let key: String
+    private let end: UnixTime
+
+    /// The end of the certificate that the configuration's `key` names.
+    package init(_ key: String, _ end: UnixTime) {
+        self.key = key
+        self.end = end
+    }
+
+    /// Returns an error for a certificate that is over at `now`, and a warning for one that ends within 30 days; nil for
+    /// any other.
+    package func diagnostic(at place: FileLocation, _ now: UnixTime) -> Diagnostic? {
+        guard end < now.advanced(bySeconds: Self.notice) else { return nil }
+        guard end > now else {
+            return Diagnostic(.error, at: place, "\(key): the certificate expired at \(end); replace its files")
+        }
+        return Diagnostic(
+            .warning, at: place,
+            "\(key): the certificate expires at \(end), in \(now.left(until: end)); replace its files")
     }
 }

@@ -71,7 +71,8 @@ extension FetchedKeysTests {
             scene.clock.advance(by: .seconds(300))
             func successor(_ algorithms: Set<Algorithm>) -> FetchedKeys {
                 FetchedKeys(
-                    algorithms: algorithms, times: KeySetTimes(coolDown: .seconds(5)), after: scene.keys,
+                    algorithms: algorithms, times: changed(KeySetTimes()) { $0.coolDown = .seconds(5) },
+                    after: scene.keys,
                     now: { scene.clock.now }, pause: { _ in throw Down() }, fetch: { throw Down() })
             }
             let next = successor([.es256, .rs256])

@@ -49,7 +49,8 @@ struct LimitTests {
     }
 
     @Test func `all callers together have their limit`() {
-        var limits = RequestLimits(LimitRules(total: RequestRate(perSecond: 10, burst: 20)), at: start)
+        var limits = RequestLimits(
+            changed(LimitRules()) { $0.total = RequestRate(perSecond: 10, burst: 20) }, at: start)
         let taken = (0..<100).count { limits.ask([.device(thumbprint: "\($0)")], at: start) == .allowed }
         #expect(taken == 20)
         #expect(limits.ask([user], at: start) == .later(.milliseconds(100)))
@@ -65,7 +66,8 @@ struct LimitTests {
     }
 
     @Test func `a quarter of the limit of all is left for known callers, whatever strangers ask`() {
-        var limits = RequestLimits(LimitRules(total: RequestRate(perSecond: 10, burst: 20)), at: start)
+        var limits = RequestLimits(
+            changed(LimitRules()) { $0.total = RequestRate(perSecond: 10, burst: 20) }, at: start)
         func strangers(_ count: Int, at ms: Int) -> Int {
             (0..<count).count { number in
                 limits.ask([.address("\(number)")], isStranger: true, at: at(ms)) == .allowed
@@ -98,7 +100,7 @@ struct LimitTests {
     }
 
     @Test func `a rate's part for strangers admits at least one`() {
-        let rules = LimitRules(total: RequestRate(perSecond: 1, burst: 1))
+        let rules = changed(LimitRules()) { $0.total = RequestRate(perSecond: 1, burst: 1) }
         var limits = RequestLimits(rules, at: start)
         #expect(limits.ask([], isStranger: true, at: start) == .allowed)
         #expect(limits.ask([], isStranger: true, at: at(1000)) != .allowed)
@@ -106,7 +108,7 @@ struct LimitTests {
     }
 
     @Test func `a request that one limit refuses uses up no other`() {
-        let rules = LimitRules(total: RequestRate(perSecond: 1, burst: 60))
+        let rules = changed(LimitRules()) { $0.total = RequestRate(perSecond: 1, burst: 60) }
         var limits = RequestLimits(rules, at: start)
         #expect(taken(10_000, of: &limits, [user, .address("a")], "s", at: 0) == 10)
         let before = limits.count
@@ -128,7 +130,7 @@ struct LimitTests {
     }
 
     @Test func `a request is in the count of all once, however many questions it asks`() {
-        var limits = RequestLimits(LimitRules(total: RequestRate(perSecond: 1, burst: 5)), at: start)
+        var limits = RequestLimits(changed(LimitRules()) { $0.total = RequestRate(perSecond: 1, burst: 5) }, at: start)
         for _ in 0..<5 {
             #expect(limits.ask([.address("a")], at: start) == .allowed)
             #expect(limits.ask([user], subject: "s", hasArrived: true, at: start) == .allowed)
@@ -163,7 +165,9 @@ struct LimitTests {
     }
 
     @Test func `memory is bounded, whatever number of callers there are`() {
-        let rules = LimitRules(total: RequestRate(perSecond: 1_000_000, burst: 1_000_000), watched: 100)
+        let rules = changed(LimitRules()) {
+            $0.total = RequestRate(perSecond: 1_000_000, burst: 1_000_000); $0.watched = 100
+        }
         var limits = RequestLimits(rules, at: start)
         var most = 0
         for index in 0..<5000 {
@@ -190,7 +194,10 @@ struct LimitTests {
     func `rates and times without measure do no harm`(rate: Double) {
         for burst in [Int.min, 0, 1, .max] {
             let one = RequestRate(perSecond: rate, burst: burst)
-            var limits = RequestLimits(LimitRules(subject: one, caller: one, total: one), at: start)
+            var limits = RequestLimits(
+                changed(LimitRules()) {
+                    $0.subject = one; $0.caller = one; $0.total = one
+                }, at: start)
             for time in [start, start.advanced(by: .seconds(-1e9)), start.advanced(by: .seconds(1e15)), start] {
                 for _ in 0..<3 { _ = limits.ask([user], subject: "s", at: time) }
             }

@@ -204,7 +204,7 @@ struct ProofTests {
     }
 
     @Test func `a key with too many proofs has to wait, and no other key`() async throws {
-        let verifier = DPoPVerifier(rules: DPoPRules(rememberedByKey: 1))
+        let verifier = DPoPVerifier(rules: changed(DPoPRules()) { $0.rememberedByKey = 1 })
         _ = try verify(try device.proof(for: session), with: verifier)
         await expectRefusal(.tooManyProofs) {
             try verify(try device.proof(for: session, ["jti": #""2""#]), with: verifier)
@@ -213,7 +213,7 @@ struct ProofTests {
     }
 
     @Test func `a full memory accepts no proof, and returns when it will`() async throws {
-        let verifier = DPoPVerifier(rules: DPoPRules(remembered: 2))
+        let verifier = DPoPVerifier(rules: changed(DPoPRules()) { $0.remembered = 2 })
         for id in 0..<2 { _ = try verify(try device.proof(for: session, ["jti": "\"\(id)\""]), with: verifier) }
         let third = try device.proof(for: session, ["jti": #""2""#])
         let later = SampleIssuer.now.advanced(bySeconds: 21)

@@ -8,8 +8,8 @@ struct RefusalTests {
         #expect(
             AccessRefusal.Reason.allCases.map(\.rawValue) == [
                 "no_session", "too_large", "malformed", "wrong_type", "wrong_algorithm", "unknown_key", "bad_signature",
-                "wrong_issuer", "wrong_audience", "no_expiry", "expired", "not_yet_valid", "no_user",
-                "user_too_long", "unknown_binding", "not_bound",
+                "wrong_issuer", "wrong_audience", "no_expiry", "expired", "exp_in_milliseconds",
+                "not_yet_valid", "no_user", "user_too_long", "unknown_binding", "not_bound",
                 "proof_missing", "proof_malformed", "proof_wrong_key", "proof_bad_signature", "proof_wrong_request",
                 "proof_wrong_time", "proof_wrong_session", "proof_mismatch", "proof_replayed", "proof_without_nonce",
                 "proof_memory_full",

@@ -23,10 +23,10 @@ import Testing
             sessions: [SessionVerifier(rules: rules, keys: StaticKeys(set))], proofs: DPoPVerifier(),
             requiresProof: requiresProof)
         let start = ContinuousClock.now
-        let limits = LimitRules(
-            caller: RequestRate(perSecond: 1, burst: 3), total: RequestRate(perSecond: 1, burst: 20))
+        var limits = LimitRules()
+        (limits.caller, limits.total) = (RequestRate(perSecond: 1, burst: 3), RequestRate(perSecond: 1, burst: 20))
         let arrivals = Arrivals(
-            devices: devices, backends: APIKeys([]), limits: SharedLimits(limits, now: { start }),
+            devices: devices, backends: APIKeys([]), limits: SharedLimits(limits) { start },
             now: { Self.now }, refused: { _ in })
         return AskerAccess(
             apps: [:], devices: devices, backends: APIKeys([]), arrivals: arrivals, publicURL: "http://127.0.0.1:80",

@@ -1,4 +1,7 @@
 import Access
+import AdapterKit
+import Logging
+import Serving
 import Testing
 import WorkerConfiguration
 
@@ -32,8 +35,46 @@ import WorkerConfiguration
         #expect(throws: PickupError.self) { try Self.base("::", public: url) }
     }
 
+    @Test func `a gateway whose sessions open no app does not start`() throws {
+        let configuration = try GatewayConfiguration.read(
+            """
+            kafka: { bootstrap_servers: 127.0.0.1:9092 }
+            keys: { shop: { path: keys/shop } }
+            apps: { ios: { adapter: braze, key: shop } }
+            pickup:
+              listen: 127.0.0.1:8080
+              session: { issuer: https://login.example, jwks: keys.json }
+            """)
+        let error = #expect(throws: PickupError.self) {
+            try PickupService(
+                configuration, brokers: "127.0.0.1:9092", logger: Logger(label: "test"),
+                now: { UnixTime(seconds: 0) }, files: OpenFiles(limit: 100_000))
+        }
+        #expect(error?.description.contains("pickup.session opens no app") == true)
+    }
+
     @Test func `a path that is too long is no call`() {
-        #expect(PickupCall("/v1/apps/" + String(repeating: "a", count: 1010) + "/token") == nil)
-        #expect(PickupCall("/v1/apps/" + String(repeating: "a", count: 1000) + "/token") != nil)
+        let long = "/v1/apps/" + String(repeating: "a", count: 1010) + "/token"
+        #expect(PickupCall(target: long) == nil && PickupCall.isTooLong(long + "?wait=1"))
+        let short = "/v1/apps/" + String(repeating: "a", count: 1000) + "/token"
+        #expect(PickupCall(target: short) != nil && !PickupCall.isTooLong(short + "?a=" + long))
+    }
+
+    @Test(arguments: [
+        "//v1/apps/staff/token", "/v1//apps/staff/token", "/v1/apps//token", "/v1/apps/staff//token",
+        "/v1/apps/staff/token/", "/v1/apps/st%61ff/token", "/v1/apps/a%2fb/token", "/v1/apps/%zz/token",
+        "/v1/%61pps/staff/token", "v1/apps/staff/token", "//health/live", "/health/live/", "/remint.js/", "/",
+    ])
+    func `another spelling of a call's path is no call`(target: String) {
+        #expect(PickupCall(target: target) == nil)
+    }
+
+    @Test(arguments: [
+        ("/v1/apps/staff/token?wait=1", PickupCall.token(app: "staff")), ("/v1/apps/a%2Fb/token", .token(app: "a/b")),
+        ("/v1/apps/a!/token/stream", .stream(app: "a!")), ("http://a/v1/apps/staff/reports", .reports(app: "staff")),
+        ("/health/live", .live),
+    ])
+    func `a call has the path that the page names`(target: String, call: PickupCall) {
+        #expect(PickupCall(target: target) == call)
     }
 }

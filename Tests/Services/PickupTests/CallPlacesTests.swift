@@ -12,9 +12,11 @@ import WorkerConfiguration
 @Suite struct CallPlacesTests {
     private let places = CallPlaces(Configuration.Pickup(), connections: 100)
 
-    private static func asker(_ user: String, issuer: String = "https://login.example") -> Asker {
+    private static func asker(
+        _ user: String, issuer: String = "https://login.example", device: String? = nil
+    ) -> Asker {
         Asker(
-            vouched: [], subject: Subject(user: user), device: nil, callers: [.user(issuer: issuer, user: user)],
+            vouched: [], subject: Subject(user: user), device: device, callers: [.user(issuer: issuer, user: user)],
             sessionEnd: nil)
     }
 
@@ -70,8 +72,10 @@ import WorkerConfiguration
         _ = try await bodies[2].collect()
     }
 
-    private func hold(_ kind: CallPlaces.Kind, _ user: String, _ app: String, _ ended: Ended) -> Place? {
-        let place = try? places.take(kind, Self.asker(user), app, from: nil) { ended.add($0.code) }
+    private func hold(
+        _ kind: CallPlaces.Kind, _ user: String, _ app: String, _ ended: Ended, device: String? = nil
+    ) -> Place? {
+        let place = try? places.take(kind, Self.asker(user, device: device), app, from: nil) { ended.add($0.code) }
         if let place { held.add(place) }
         return place
     }
@@ -91,6 +95,17 @@ import WorkerConfiguration
         #expect(throws: Problem.self) { try places.take(kind, Self.asker("ann"), "a", from: nil) { _ in } }
         #expect(hold(kind, "ann", "b", ended) != nil && hold(kind, "bob", "a", ended) != nil)
         #expect(hold(kind == .wait ? .stream : .wait, "ann", "a", ended) != nil && ended.codes.isEmpty)
+    }
+
+    @Test func `at its user's limit, a device's new stream takes the place of its oldest, and of no other device`() {
+        let (first, others, most) = (Ended(), Ended(), Configuration.Pickup().userStreams)
+        #expect(hold(.stream, "ann", "a", first, device: "phone") != nil)
+        for _ in 1..<most { #expect(hold(.stream, "ann", "a", others, device: "phone") != nil) }
+        #expect(first.codes.isEmpty && hold(.stream, "ann", "a", others, device: "tablet") == nil)
+        #expect(hold(.stream, "ann", "a", others, device: "phone") != nil)
+        #expect(first.codes.count == 1 && others.codes.isEmpty)
+        #expect(hold(.stream, "ann", "b", others, device: "phone") != nil, "another app's limit")
+        #expect(hold(.stream, "bob", "a", others, device: "phone") != nil && others.codes.isEmpty)
     }
 
     @Test func `streams and waiting calls have three quarters of the connections, and the user with most gives way`() {

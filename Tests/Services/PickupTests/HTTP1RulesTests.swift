@@ -1,6 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
+import Synchronization
 import Testing
 
 @testable import Pickup
@@ -22,6 +23,17 @@ import Testing
         #expect(answer.contains("connection: close") && answer.contains("exactly one host field"))
         connection.channel.embeddedEventLoop.advanceTime(by: .seconds(5))
         #expect(!connection.channel.isActive)
+    }
+
+    @Test func `a head that never ends is no refused request, and one that is damaged is`() throws {
+        let refused = Mutex<[Int]>([])
+        let connection = try WireConnection(refused: { status in refused.withLock { $0.append(status) } })
+        try connection.channel.writeInbound(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: a"))
+        try connection.channel.close().wait()
+        #expect(refused.withLock { $0 }.isEmpty)
+        let damaged = try WireConnection(refused: { status in refused.withLock { $0.append(status) } })
+        try damaged.channel.writeInbound(ByteBuffer(string: "GET / HTTP/1.1\r\n:\r\n\r\n"))
+        #expect(refused.withLock { $0 } == [400])
     }
 
     @Test func `a request of HTTP/1.0 needs no host`() throws {

@@ -76,7 +76,7 @@ import Testing
 
     @Test func `requests that wait on a connection are bounded`() throws {
         let overflows = Atomic(0)
-        let connection = try WireConnection { overflows.add(1, ordering: .relaxed) }
+        let connection = try WireConnection(overflowed: { overflows.add(1, ordering: .relaxed) })
         try connection.send("GET / HTTP/1.1", "Host: a")
         let requests = String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: 500)
         var sent = 0

@@ -11,7 +11,7 @@ import Testing
 
     private func token(_ version: Int64 = published.microseconds, reportedAt: UnixTime? = reported) -> HeldToken {
         HeldToken(
-            text: [], version: version, expiresAt: Self.reported.seconds + 600, eventID: "e", reportedAt: reportedAt)
+            text: [], version: version, expiresAt: Self.reported.seconds + 600, reportedAt: reportedAt)
     }
 
     @Test func `a token's first hand-over counts, whichever copy it is`() {

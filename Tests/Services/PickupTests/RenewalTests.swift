@@ -35,7 +35,7 @@ import Testing
         }
 
         private func token(_ version: Int64, at now: Int64) -> HeldToken {
-            HeldToken(text: [], version: version, expiresAt: now + lifetime, eventID: "e")
+            HeldToken(text: [], version: version, expiresAt: now + lifetime)
         }
     }
 
@@ -74,7 +74,7 @@ import Testing
     @Test func `a device that left costs nothing, and one that comes late is renewed at once`() {
         var renewals = Renewals(lifetime: 120)
         let key = Array("shop/u".utf8)
-        let token = HeldToken(text: [], version: 1, expiresAt: Self.start + 120, eventID: "e")
+        let token = HeldToken(text: [], version: 1, expiresAt: Self.start + 120)
         #expect(renewals.due([(key, token)], at: UnixTime(seconds: Self.start)).isEmpty)
         #expect(renewals.due([], at: UnixTime(seconds: Self.start + 119)).isEmpty)
         #expect(renewals.due([(key, token)], at: UnixTime(seconds: Self.start + 110)).count == 1)
@@ -83,7 +83,7 @@ import Testing
     @Test func `a token of a shorter life than the app's is not renewed as soon as it is there`() {
         var renewals = Renewals(lifetime: 120)
         let made = HeldToken(
-            text: [], version: Self.start * 1_000_000, expiresAt: Self.start + 60, eventID: "e")
+            text: [], version: Self.start * 1_000_000, expiresAt: Self.start + 60)
         let streamed = [(key: Array("shop/u".utf8), token: made)]
         for second in 0..<10 {
             #expect(renewals.due(streamed, at: UnixTime(seconds: Self.start + Int64(second))).isEmpty)
@@ -95,7 +95,7 @@ import Testing
         var renewals = Renewals(lifetime: 120)
         let key = Array("shop/u".utf8)
         func token(_ version: Int64) -> HeldToken {
-            HeldToken(text: [], version: version, expiresAt: Self.start + 120, eventID: "e")
+            HeldToken(text: [], version: version, expiresAt: Self.start + 120)
         }
         _ = renewals.due([(key, token(1))], at: UnixTime(seconds: Self.start))
         #expect(renewals.due([(key, token(1))], at: UnixTime(seconds: Self.start + 110)).count == 1)
@@ -107,7 +107,7 @@ import Testing
     @Test func `a token that could not be renewed stays due`() {
         var renewals = Renewals(lifetime: 30)
         let key = Array("shop/u".utf8)
-        let token = HeldToken(text: [], version: 1, expiresAt: Self.start + 30, eventID: "e")
+        let token = HeldToken(text: [], version: 1, expiresAt: Self.start + 30)
         _ = renewals.due([(key, token)], at: UnixTime(seconds: Self.start))
         for second in Int64(16)...29 {
             #expect(renewals.due([(key, token)], at: UnixTime(seconds: Self.start + second)).count == 1)

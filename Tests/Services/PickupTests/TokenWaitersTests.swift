@@ -9,7 +9,7 @@ import Testing
     private static let far = ContinuousClock.now + .seconds(3600)
 
     private func token(_ version: Int64) -> HeldToken {
-        HeldToken(text: [], version: version, expiresAt: .max, eventID: "")
+        HeldToken(text: [], version: version, expiresAt: .max)
     }
 
     private static func arrival(

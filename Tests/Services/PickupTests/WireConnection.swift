@@ -9,7 +9,10 @@ struct WireConnection {
     let channel = EmbeddedChannel()
     let gate: RequestGate
 
-    init(isStopping: Bool = false, overflowed: @escaping @Sendable () -> Void = {}) throws {
+    init(
+        isStopping: Bool = false, refused: @escaping @Sendable (Int) -> Void = { _ in },
+        overflowed: @escaping @Sendable () -> Void = {}
+    ) throws {
         gate = RequestGate(overflowed: overflowed)
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(HTTPResponseEncoder())
@@ -22,7 +25,9 @@ struct WireConnection {
                 HTTPRequestDecoder(
                     leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .drop,
                     limitConfiguration: limits)))
-        try pipeline.addHandler(HTTP1Rules(gate, isStopping: { isStopping }, date: { "Thu, 01 Jan 1970 00:00:00 GMT" }))
+        try pipeline.addHandler(
+            HTTP1Rules(
+                gate, isStopping: { isStopping }, date: { "Thu, 01 Jan 1970 00:00:00 GMT" }, refused: refused))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     }
 

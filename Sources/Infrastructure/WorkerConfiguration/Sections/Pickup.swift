@@ -320,11 +320,17 @@ extension Configuration.Pickup {
     }
 
     /// Origins as browsers send them (RFC 6454, section 6.2): compared byte for byte, so that one in another spelling is no page's.
+    /// The schemes of apps with a web view, and of browsers' extensions.
+    private static let appSchemes = ["capacitor", "ionic", "tauri", "chrome-extension", "moz-extension"]
+
     private static func origins(_ section: Section) -> [String] {
         let origins = section.read(originsKey) ?? []
         for origin in origins {
-            let url = try? EndpointURL(parsing: origin)
-            guard url.map({ "\($0.isEncrypted ? "https" : "http")://\($0.authority)" }) != origin else { continue }
+            let scheme = String(origin.prefix { $0 != ":" })
+            // An app's own scheme has no port that could be left out.
+            let text = appSchemes.contains(scheme) ? "https" + origin.dropFirst(scheme.count) : origin
+            let url = try? EndpointURL(parsing: text)
+            guard url.map({ "\(scheme)://\($0.authority)" }) != origin else { continue }
             section.error(
                 originsKey,
                 "are origins as browsers send them, lowercase and without a path, such as https://shop.example.com")

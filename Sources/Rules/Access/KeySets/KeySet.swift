@@ -65,7 +65,6 @@ public struct KeySet: Sendable {
     /// The number of keys; a key that serves two algorithms counts twice.
     public var count: Int { all.count }
 
-    /// Returns whether a key of the set has this thumbprint.
     func holds(_ thumbprint: String) -> Bool { thumbprints.contains(thumbprint) }
 
     /// Returns the keys that may have signed a token with this `kid`: those with that id; where there is none, those
@@ -93,5 +92,72 @@ public struct KeySet: Sendable {
             return operations.elements.contains { $0.string == "verify" }
         }
         return true
+    }
+}
+
+/// The reason why a document cannot replace the current set of keys.
+public enum KeySetError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The document has more bytes than the limit.
+    case tooLarge
+    /// The document is not JSON, or no object with an array `keys` (RFC 7517, section 5).
+    case notAKeySet
+    /// The document has more members than the limit.
+    case tooManyKeys
+    /// A key set without a key that verifies with an algorithm that is allowed: no key at all, or only others. It is the
+    /// issuer's answer all the same, and withdraws the keys of before.
+    case noUsableKey
+    /// A shared secret that is shorter than its algorithm's digest (RFC 7518, section 3.2).
+    case weakSecret
+
+    /// The error in words, without an answer's content.
+    public var description: String {
+        switch self {
+        case .tooLarge: "the key set is longer than \(KeySet.mostBytes) bytes"
+        case .notAKeySet: "not a JWK Set: an object with an array \"keys\""
+        case .tooManyKeys: "the key set has more than \(KeySet.mostKeys) members"
+        case .noUsableKey: "the key set has no key for the algorithms that are allowed"
+        case .weakSecret: "a shared secret is shorter than its algorithm's digest"
+        }
+    }
+}
+
+/// A JWK Set as it came.
+public struct KeySetDocument: Sendable, Hashable {
+    /// The document.
+    public let bytes: [UInt8]
+    /// The time for which the document declares itself fresh; nil where it declares none.
+    public let maxAge: Duration?
+
+    /// A document that is fresh for `maxAge`.
+    public init(bytes: [UInt8], maxAge: Duration? = nil) {
+        self.bytes = bytes
+        self.maxAge = maxAge
+    }
+
+    /// A document that came with this `Cache-Control` (RFC 9111, section 5.2.2).
+    public init(bytes: [UInt8], cacheControl: String?) {
+        self.init(bytes: bytes, maxAge: cacheControl.flatMap(Self.maxAge))
+    }
+
+    private static func maxAge(_ cacheControl: String) -> Duration? {
+        var found: Duration?
+        for directive in cacheControl.lowercased().split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
+            if directive == "no-store" || directive == "no-cache" { return .zero }
+            let parts = directive.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, parts[0] == "max-age" else { continue }
+            // What does not fit is a very long time (section 1.2.2).
+            let digits = parts[1].filter { $0 != "\"" }
+            guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { continue }
+            found = .seconds(min(Int64(digits) ?? .max, 1 << 31))
+        }
+        return found
+    }
+}
+
+extension JSONValue {
+    /// Whether the object names a member twice. Two readers may disagree on which one counts (RFC 7517, section 4).
+    var namesMemberTwice: Bool {
+        var seen: Set<[UInt8]> = []
+        return members.contains { !seen.insert(Array($0.name.utf8)).inserted }
     }
 }

@@ -22,7 +22,6 @@ struct KeySetCache: Sendable {
 
     /// A caller's place in the queue for a fetch.
     struct Ticket: Sendable, Equatable {
-        /// The fetch to wait for.
         let fetch: Int
         /// The first fetch that began after the caller had asked.
         let firstCertain: Int
@@ -31,20 +30,17 @@ struct KeySetCache: Sendable {
     enum Action: Sendable {
         /// To answer with these. If `isRefreshDue`, a fetch has begun as well, which nobody waits for.
         case keys(KeyCandidates, isRefreshDue: Bool)
-        /// To fetch, wait for the end of it, and `settle`.
         case fetch(Ticket)
         /// To wait for the end of the fetch that is under way, and `settle`.
         case wait(Ticket)
         /// To answer so. No key can have such an id.
         case unknown
-        /// To answer so.
         case later(Duration)
     }
 
     private struct Held: Sendable {
         let set: KeySet
         let generation: Int
-        /// The beginning of its fetch.
         let begun: Instant
         let freshUntil: Instant
         let usableUntil: Instant
@@ -87,7 +83,6 @@ struct KeySetCache: Sendable {
         withdrawals = set == nil ? max(withdrawals, 1) : 0
     }
 
-    /// The set there is.
     var set: KeySet? { held?.set }
 
     /// Returns whether the set is not fresh any more, but may still be used.
@@ -102,7 +97,6 @@ struct KeySetCache: Sendable {
     /// Returns whether the latest set does not contain the key with this thumbprint.
     func isWithdrawn(_ thumbprint: String) -> Bool { lacksKeys || held.map { !$0.set.holds(thumbprint) } ?? false }
 
-    /// Returns whether the fetch of this number has finished.
     func hasEnded(_ fetch: Int) -> Bool { fetch < lastFetch || (fetch == lastFetch && underWaySince == nil) }
 
     /// Returns the time until `beginIfDue` has something to do; a second at least.
@@ -153,7 +147,6 @@ struct KeySetCache: Sendable {
 
     /// The next step to a fetch that was requested while fetch `last` was the latest one.
     enum Refresh: Sendable, Equatable {
-        /// A fetch has begun, which the caller makes.
         case fetch
         /// A fetch began after the request.
         case done
@@ -161,7 +154,6 @@ struct KeySetCache: Sendable {
         case wait(Duration)
     }
 
-    /// The number of the latest fetch.
     var latestFetch: Int { lastFetch }
 
     /// Begins a fetch after fetch `last`, whether the set is fresh or not.
@@ -235,5 +227,42 @@ struct KeySetCache: Sendable {
 
     private mutating func dropTooOld(at now: Instant) {
         if let held, held.usableUntil <= now { self.held = nil }
+    }
+}
+
+/// The times of fetching a key set, and of serving the last one.
+public struct KeySetTimes: Sendable {
+    /// The time for which a set is fresh if its document gives no `max-age`.
+    public var refreshEvery = Duration.seconds(600)
+    /// The bounds on a document's own freshness (`max-age`).
+    public var freshness = Duration.seconds(60) ... .seconds(86_400)
+    /// The least time between the beginnings of two fetches while there is a set, whatever is asked for.
+    public var coolDown = Duration.seconds(30)
+    /// The time for which a stale set serves while it cannot be fetched.
+    public var staleFor = Duration.seconds(86_400)
+    /// The pause after a first fetch that failed, or that brought no usable key; it doubles with each that does.
+    public var firstRetry = Duration.seconds(1)
+    /// The longest pause after such a fetch.
+    public var longestRetry = Duration.seconds(60)
+    /// The longest time that callers wait for a fetch. Callers that ask later than that into a fetch must retry later.
+    public var maxWait = Duration.seconds(10)
+
+    /// The default times.
+    public init() {}
+
+    /// Returns the time for which a set is fresh whose document gives `maxAge`.
+    func lifetime(_ maxAge: Duration?) -> Duration {
+        guard let maxAge else { return refreshEvery }
+        return min(max(maxAge, freshness.lowerBound), freshness.upperBound)
+    }
+
+    /// Returns the pause after `failures` fetches in a row that failed, or that returned no usable key.
+    func pause(after failures: Int) -> Duration {
+        var pause = firstRetry
+        for _ in 1..<max(failures, 1) {
+            guard pause < longestRetry else { break }
+            pause *= 2
+        }
+        return min(pause, longestRetry)
     }
 }

@@ -11,13 +11,15 @@ public final class Places: Sendable {
     public struct Holder: Sendable, Hashable {
         fileprivate let name: Fingerprint
         fileprivate let most: Int
+        fileprivate let renews: Bool
 
         /// - Parameters:
         ///   - kind: sets holders of one name apart, as users and addresses.
         ///   - most: the limit; by default there is none.
-        public init(_ kind: String, _ name: String, most: Int = .max) {
+        ///   - renews: whether, at a limit, a new place takes that of this holder's oldest one.
+        public init(_ kind: String, _ name: String, most: Int = .max, renews: Bool = false) {
             self.name = Fingerprint(kind, name)
-            self.most = most
+            (self.most, self.renews) = (most, renews)
         }
     }
 
@@ -37,6 +39,8 @@ public final class Places: Sendable {
         private var hand = 0
 
         var count: Int { entries.count }
+
+        func entry(_ number: Int) -> Entry? { indices[number].map { entries[$0] } }
 
         mutating func add(_ entry: Entry) {
             indices[entry.number] = entries.count
@@ -75,6 +79,8 @@ public final class Places: Sendable {
         /// The number of first holders with each number of places, and the highest of these numbers.
         private var sizes: [Int: Int] = [:]
         private(set) var largest = 0
+        /// The places of each holder whose older places a new one takes, from the oldest.
+        private var renewed: [Fingerprint: [Int]] = [:]
         var (strangers, known) = (Line(), Line())
         var next = 0
         var turn = 0
@@ -84,7 +90,10 @@ public final class Places: Sendable {
         mutating func take(_ holders: [Holder]) -> Int {
             next += 1
             taken[next] = holders
-            for holder in holders { held[holder.name, default: 0] += 1 }
+            for holder in holders {
+                held[holder.name, default: 0] += 1
+                if holder.renews { renewed[holder.name, default: []].append(next) }
+            }
             resize(holders, by: 1)
             return next
         }
@@ -112,8 +121,25 @@ public final class Places: Sendable {
             for holder in holders {
                 guard let count = held[holder.name] else { continue }
                 held[holder.name] = count > 1 ? count - 1 : nil
+                guard holder.renews else { continue }
+                renewed[holder.name]?.removeAll { $0 == number }
+                if count == 1 { renewed[holder.name] = nil }
             }
             resize(holders, by: -1)
+        }
+
+        /// Frees the oldest place that gives way to a new one of the same holder.
+        ///
+        /// - Returns: its end; nil where there is none.
+        mutating func renew(_ holders: [Holder]) -> (@Sendable () -> Void)? {
+            for holder in holders where holder.renews {
+                for number in renewed[holder.name] ?? [] {
+                    guard let entry = known.entry(number) ?? strangers.entry(number) else { continue }
+                    free(number)
+                    return entry.end
+                }
+            }
+            return nil
         }
 
         /// Returns the place that gives way first. A stranger among the last quarter of all that came is as good as a
@@ -150,7 +176,10 @@ public final class Places: Sendable {
     ///   is left in all and nobody gives way.
     public func take(_ holders: [Holder]) -> Place? {
         let (number, end) = state.withLock { state -> (Int?, (@Sendable () -> Void)?) in
-            guard state.admits(holders) else { return (nil, nil) }
+            if !state.admits(holders) {
+                let end = state.renew(holders)
+                return (state.admits(holders) && state.taken.count < most ? state.take(holders) : nil, end)
+            }
             guard state.taken.count >= most else { return (state.take(holders), nil) }
             let least = isShared ? (holders.first.flatMap { state.held[$0.name] } ?? 0) + 2 : 0
             guard !isShared || state.largest >= least, let first = state.first(of: most, least: least),

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Token buckets: one for each subject and caller, and one for all requests.
 ///
 /// A bucket is one number, the moment at which it is full again; a full bucket needs no entry. So the buckets are in
@@ -104,5 +106,116 @@ public struct RequestLimits: Sendable {
     private func nanoseconds(at now: ContinuousClock.Instant) -> Int64 {
         let (seconds, attoseconds) = origin.duration(to: now).components
         return min(max(seconds, 0), 3_000_000_000) * 1_000_000_000 + max(attoseconds, 0) / 1_000_000_000
+    }
+}
+
+/// The limits of requests.
+public struct LimitRules: Sendable {
+    /// The rate for one subject, over all callers.
+    public var subject = RequestRate(perSecond: 5, burst: 10)
+    /// The rate of one user, and of one device.
+    public var caller = RequestRate(perSecond: 20, burst: 40)
+    /// The rate of one backend that has no rate of its own.
+    public var backend = RequestRate(perSecond: 1000, burst: 2000)
+    /// The rates of backends that have their own, by their names.
+    public var backends: [String: RequestRate] = [:]
+    /// The rate of one remote address, which many devices of one network may share. Unknown callers may use three
+    /// quarters of it, and of `total`: the rest is for callers who were verified before.
+    public var address = RequestRate(perSecond: 200, burst: 400)
+    /// The rate of refused requests from one remote address; beyond it, unknown callers are refused unread.
+    public var refused = RequestRate(perSecond: 20, burst: 40)
+    /// The rate of all requests together.
+    public var total = RequestRate(perSecond: 5000, burst: 10_000)
+    /// The most subjects and callers watched in one turn (see `RequestLimits`). Memory is for twice as many, some 50
+    /// bytes for each.
+    public var watched = 100_000
+
+    /// The default rules.
+    public init() {}
+
+    func rate(of caller: Caller) -> RequestRate {
+        switch caller {
+        case .user, .device, .session: self.caller
+        case .backend(let name): backends[name] ?? backend
+        case .address, .questions: address
+        case .strangers: address.strangersPart
+        case .refused: refused
+        }
+    }
+
+    /// The time without a request after which every bucket is full, in nanoseconds.
+    var longestRest: Int64 {
+        let backend = backends.values.reduce(backend.credit) { max($0, $1.credit) }
+        return max(
+            subject.credit, caller.credit, backend, address.credit, address.strangersPart.credit, refused.credit)
+    }
+}
+
+/// A rate of requests a second, and a burst of requests after a rest.
+public struct RequestRate: Sendable, Hashable {
+    /// Nanoseconds that each request costs.
+    let cost: Int64
+    /// Nanoseconds that may be owed: the cost of `burst` requests.
+    let credit: Int64
+
+    private init(cost: Int64, credit: Int64) { (self.cost, self.credit) = (cost, credit) }
+
+    /// Three quarters of the rate and of the burst: the part that unknown callers may use of a shared limit.
+    var strangersPart: RequestRate {
+        // With a third more for each request the same credit is for three quarters of them. At least one is possible.
+        RequestRate(cost: cost + cost / 3, credit: max(credit, cost + cost / 3))
+    }
+
+    /// A rate.
+    ///
+    /// - Parameters:
+    ///   - perSecond: The rate, from one in a quarter of an hour, 0.001, to a million.
+    ///   - burst: The burst, from 1 to a million. Values outside are set to the nearest bound.
+    public init(perSecond: Double, burst: Int) {
+        let rate = perSecond.isNaN ? 0.001 : min(max(perSecond, 0.001), 1e6)
+        cost = Int64(1e9 / rate)
+        // At most 10^12 times 10^6.
+        credit = cost * Int64(min(max(burst, 1), 1_000_000))
+    }
+}
+
+/// `RequestLimits` for many threads, with a clock.
+public final class SharedLimits: Sendable {
+    private let limits: Mutex<RequestLimits>
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    /// Limits by `rules`.
+    ///
+    /// - Parameter now: a clock that nobody sets.
+    public init(_ rules: LimitRules = LimitRules(), now: @escaping @Sendable () -> ContinuousClock.Instant) {
+        limits = Mutex(RequestLimits(rules, at: now()))
+        self.now = now
+    }
+
+    /// Asks for one request of all `callers`, for `subject` where one is known.
+    ///
+    /// - Parameters:
+    ///   - hasArrived: whether another question counts the request in the bucket for all.
+    ///   - isStranger: whether the request is an unknown caller's, which leaves a part of each shared bucket to others.
+    @discardableResult
+    public func ask(
+        _ callers: [Caller], subject: String? = nil, hasArrived: Bool = false, isStranger: Bool = false
+    ) -> RequestLimits.Answer {
+        let now = now()
+        return limits.withLock {
+            $0.ask(callers, subject: subject, hasArrived: hasArrived, isStranger: isStranger, at: now)
+        }
+    }
+
+    /// Forgets the buckets that are full again.
+    public func sweep() {
+        let now = now()
+        limits.withLock { $0.sweep(at: now) }
+    }
+
+    /// Returns how long `caller` has to wait for its next request, without taking one; zero or less if it has not.
+    public func wait(of caller: Caller) -> Duration {
+        let now = now()
+        return limits.withLock { $0.wait(of: caller, at: now) }
     }
 }

@@ -39,7 +39,6 @@ struct ReplayMemory: Sendable {
         self.capacity = capacity
     }
 
-    /// The number of remembered names.
     var count: Int { younger.names.count + older.names.count }
 
     /// Returns whether the name was used and could be used again.

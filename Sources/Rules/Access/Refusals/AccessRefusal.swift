@@ -25,6 +25,8 @@ public struct AccessRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case noExpiry = "no_expiry"
         /// `exp` is past.
         case expired
+        /// `exp` is ten years ahead or more: its issuer writes milliseconds, and the session would never end.
+        case expiryInMilliseconds = "exp_in_milliseconds"
         /// `nbf` or `iat` is yet to come.
         case notYetValid = "not_yet_valid"
         /// The user's claim is missing, empty or not a string.

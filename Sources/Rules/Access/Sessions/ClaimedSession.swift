@@ -14,7 +14,6 @@ struct ClaimedSession {
     /// reports that only after it checked the signature.
     let isUserTooLong: Bool
 
-    /// - Throws: `AccessRefusal`.
     init(_ bytes: [UInt8], rules: SessionRules, now: UnixTime) throws(AccessRefusal) {
         token = try Self.parse(bytes, rules)
         guard let algorithm = Algorithm(named: token.algorithmName), rules.algorithms.contains(algorithm) else {
@@ -90,6 +89,9 @@ struct ClaimedSession {
         guard let expiry = claims["exp"] else { throw AccessRefusal(.noExpiry) }
         guard let expiry = expiry.numericDate else { throw AccessRefusal(.malformed) }
         guard now < expiry.advanced(by: skew) else { throw AccessRefusal(.expired) }
+        guard expiry < now.advanced(bySeconds: SessionRules.longestLife) else {
+            throw AccessRefusal(.expiryInMilliseconds)
+        }
         for name in ["nbf", "iat"] {
             guard let claim = claims[name] else { continue }
             guard let begin = claim.numericDate else { throw AccessRefusal(.malformed) }

@@ -43,7 +43,6 @@ final class VerifiedSessions: Sendable {
 
     private struct State {
         var recent = Generations<Entry>()
-        /// The ends of sessions that were found good.
         var ends = Generations<UnixTime>()
         var swept = UnixTime(seconds: 0)
     }
@@ -80,7 +79,6 @@ final class VerifiedSessions: Sendable {
         }
     }
 
-    /// Records a verified session.
     func found(_ session: Session, as name: Fingerprint, at now: UnixTime) {
         let until = min(session.expiry, now.advanced(bySeconds: Self.life))
         state.withLock { state in

@@ -7,9 +7,7 @@ import JOSE
 
 /// The caller and its user, determined by the caller's credentials, never by what the caller states about users.
 struct Asker: Sendable {
-    /// The members that vouch for the user.
     let vouched: [UInt8]
-    /// The user, without a challenge.
     let subject: Subject
     /// The device's name; nil where it has none.
     let device: String?
@@ -28,7 +26,6 @@ struct Asker: Sendable {
     }
 }
 
-/// Determines the callers of requests.
 struct AskerAccess: Sendable {
     let apps: [String: PickupApp]
     let devices: DeviceAccess?
@@ -37,7 +34,6 @@ struct AskerAccess: Sendable {
     /// The URL at which devices reach the gateway, without a path.
     let publicURL: String
     let now: @Sendable () -> UnixTime
-    /// Returns whether the clock may be wrong.
     let isClockInDoubt: @Sendable () -> Bool
     /// Called with the reason of each refusal.
     let refused: @Sendable (String) -> Void
@@ -54,7 +50,6 @@ struct AskerAccess: Sendable {
     ///   - address: the caller's address.
     ///   - allowsQuery: whether the session may be in the query (RFC 6750, section 2.3), where no header can be set.
     ///   - wait: the time for which the call waits for its answer; fetching an issuer's keys may take a part of it.
-    /// - Throws: `Problem`.
     func asker(
         of request: Request, for name: String, from address: IPAddress?, allowsQuery: Bool = false,
         within wait: @autoclosure () -> Duration
@@ -170,6 +165,156 @@ struct AskerAccess: Sendable {
                 }
             problem.challenge = isMissing ? "\(scheme) realm=\"remint\"" : "\(scheme) error=\"\(error)\""
             return problem
+        }
+    }
+}
+
+/// The limits on requests: those of their addresses, of all requests together, and of each caller.
+///
+/// A caller is known by a session that was verified before, or by an API key; everybody else is a stranger. A quarter of
+/// each shared limit is for known callers, so strangers cannot use it up. A known caller's own limits come first, and a
+/// request that they refuse counts in no shared one. An address with many refused requests has to wait, but for known
+/// callers.
+struct Arrivals: Sendable {
+    /// A request that was admitted so far, with the shared limits that it still has to be counted in.
+    struct Admitted: Sendable {
+        fileprivate let shared: [Caller]
+        /// Whether it was counted in the limits of its address and of all requests.
+        fileprivate var isCounted: Bool
+    }
+
+    let devices: DeviceAccess?
+    let backends: APIKeys
+    let limits: SharedLimits
+    let now: @Sendable () -> UnixTime
+    /// Called with the reason of each refusal.
+    let refused: @Sendable (String) -> Void
+
+    /// Counts a request with `credentials` from `address`: a stranger's in the shared limits, a known caller's in that
+    /// caller's own.
+    ///
+    /// - Throws: `Problem` where there were too many requests.
+    @discardableResult
+    func admit(_ credentials: ShownCredentials, from address: IPAddress?) throws(Problem) -> Admitted {
+        let name = address.map { $0.network.description }
+        if let backend = credentials.apiKey.flatMap({ backends.key($0) }) {
+            try settle(limits.ask([.backend(name: backend.name)], hasArrived: true))
+            return Admitted(shared: [], isCounted: false)
+        }
+        // With an API key, a session does not count.
+        if credentials.apiKey == nil, let session = credentials.device?.session,
+            let caller = devices?.knownCaller(session, now: now())
+        {
+            try settle(limits.ask([caller], hasArrived: true))
+            return Admitted(shared: name.map { [.address($0)] } ?? [], isCounted: false)
+        }
+        guard let name else {
+            try settle(limits.ask([], isStranger: true))
+            return Admitted(shared: [], isCounted: true)
+        }
+        let wait = limits.wait(of: .refused(address: name))
+        if wait > .zero {
+            refused("too_many_refused")
+            throw Problem.tooManyRequests(wait)
+        }
+        try settle(limits.ask([.address(name), .strangers(address: name)], isStranger: true))
+        return Admitted(shared: [], isCounted: true)
+    }
+
+    /// Counts a request in the limits of the users of `session`, which was verified.
+    ///
+    /// - Throws: `Problem` where there were too many requests.
+    func admit(_ session: Session) throws(Problem) {
+        try settle(
+            limits.ask(session.users.map { .user(issuer: session.issuer, user: $0.user) }, hasArrived: true))
+    }
+
+    /// Counts one more request of `callers` for `subject`, with the shared limits that it was not counted in before.
+    ///
+    /// - Throws: `Problem` where there were too many requests.
+    func ask(_ callers: [Caller], subject: String, _ admitted: inout Admitted) throws(Problem) {
+        try settle(limits.ask(callers + admitted.shared, subject: subject, hasArrived: admitted.isCounted))
+        admitted.isCounted = true
+    }
+
+    /// Counts a request that was refused in the limits of its address and of all requests, if it was not counted there
+    /// before.
+    ///
+    /// - Throws: `Problem` where there were too many requests.
+    func count(_ admitted: Admitted) throws(Problem) {
+        guard !admitted.isCounted else { return }
+        try settle(limits.ask(admitted.shared))
+    }
+
+    /// Counts a request from `address` that only asks for what is allowed, or uses another method. It has a limit of its
+    /// own: a browser asks before every call, and so do those of known callers behind an address of strangers.
+    ///
+    /// - Throws: `Problem` where there were too many.
+    func question(from address: IPAddress?) throws(Problem) {
+        guard let address else { return }
+        try settle(limits.ask([.questions(address: address.network.description)], hasArrived: true))
+    }
+
+    func fail(from address: IPAddress?) {
+        guard let address else { return }
+        limits.ask([.refused(address: address.network.description)], hasArrived: true)
+    }
+
+    /// Forgets what counts no more.
+    func sweep() {
+        limits.sweep()
+        devices?.sweep(now: now())
+    }
+
+    private func settle(_ answer: RequestLimits.Answer) throws(Problem) {
+        guard case .later(let wait) = answer else { return }
+        refused("too_many_requests")
+        throw Problem.tooManyRequests(wait)
+    }
+}
+
+/// A request's credentials, not checked yet.
+struct ShownCredentials: Sendable {
+    /// An API key; with one, the session does not count.
+    let apiKey: [UInt8]?
+    let device: DeviceCredentials?
+
+    static let none = ShownCredentials(apiKey: nil, device: nil)
+
+    private init(apiKey: [UInt8]?, device: DeviceCredentials?) { (self.apiKey, self.device) = (apiKey, device) }
+
+    private static let apiKeyField = HTTPField.Name("X-Api-Key")
+    private static let proofField = HTTPField.Name("DPoP")
+
+    /// The credentials of `request`.
+    ///
+    /// - Parameter allowsQuery: whether the session may be in the query (RFC 6750, section 2.3), where no header can be
+    ///   set.
+    init(_ request: Request, allowsQuery: Bool) {
+        let keys = Self.apiKeyField.map { request.headers[values: $0] } ?? []
+        // Several keys, or several sessions, count as none: a proxy in front may use another one than this gateway
+        // would.
+        apiKey = keys.isEmpty ? nil : keys.count == 1 ? Array(keys[0].utf8) : []
+        device = Self.device(request, allowsQuery: allowsQuery)
+    }
+
+    private static func device(_ request: Request, allowsQuery: Bool) -> DeviceCredentials? {
+        let proofs = proofField.map { name in request.headers[values: name] } ?? []
+        // Several proofs count as none (RFC 9449, section 4.3): text that is no proof is refused as an invalid proof.
+        let proof = proofs.count == 1 ? Array(proofs[0].utf8) : proofs.isEmpty ? nil : Array("several".utf8)
+        let headers = request.headers[values: .authorization]
+        let query = allowsQuery ? request.uri.queryParameters[values: "access_token"] : []
+        guard headers.count + query.count == 1 else { return nil }
+        guard let header = headers.first else {
+            return DeviceCredentials(scheme: .bearer, session: Array(query[0].utf8), proof: proof)
+        }
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        let session = Array(parts[1].utf8)
+        switch parts[0].lowercased() {
+        case "bearer": return DeviceCredentials(scheme: .bearer, session: session, proof: proof)
+        case "dpop": return DeviceCredentials(scheme: .dpop, session: session, proof: proof)
+        default: return nil
         }
     }
 }

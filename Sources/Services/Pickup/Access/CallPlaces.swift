@@ -2,6 +2,7 @@ import Access
 import AdapterKit
 import Formats
 import HTTPTypes
+import Serving
 import WorkerConfiguration
 
 /// Limits on calls that last: in all, per user and per address.
@@ -66,8 +67,13 @@ struct CallPlaces: Sendable {
         }
         guard kind != .report else { return [user] + ofAddress(Self.reports.ofAddress) }
         let subject = String(decoding: asker.subject.key(app: app), as: UTF8.self)
-        let all: [Places.Holder] = kind == .stream ? [.init("streams", "", most: pickup.streams)] : []
-        return [user, .init("\(kind) user", subject, most: pickup.userStreams)] + ofAddress(pickup.addressStreams) + all
+        var holders =
+            [user, .init("\(kind) user", subject, most: pickup.userStreams)] + ofAddress(pickup.addressStreams)
+        guard kind == .stream else { return holders }
+        holders.append(.init("streams", "", most: pickup.streams))
+        // A device that changed its network opens a new stream before anybody notices the end of its old one.
+        if let device = asker.device { holders.append(.init(subject, device, renews: true)) }
+        return holders
     }
 }
 
@@ -81,5 +87,34 @@ extension CallPlaces.Kind {
         case .wait: Problem(.tooManyRequests, reason, "too many calls wait", retryAfter: 5)
         case .report: Problem.unavailable("too many reports arrive at the same time")
         }
+    }
+}
+
+/// The number of connections that may be open at once: `pickup.connections`, or what the limit of open files allows
+/// where the configuration leaves the number at its default.
+struct ConnectionLimit: Sendable, Equatable {
+    /// The smallest number that a gateway starts with.
+    private static let least = 64
+
+    private let wanted: Int
+    private let files: OpenFiles
+
+    init(_ pickup: Configuration.Pickup, _ files: OpenFiles) {
+        wanted = pickup.connections
+        self.files = files
+    }
+
+    var connections: Int { min(wanted, files.connections) }
+
+    /// The number of connections that are accepted before others have to wait: those above `connections` are closed at
+    /// once, which takes a moment.
+    var accepted: Int { connections + OpenFiles.closing }
+
+    /// The reason why the gateway cannot start, in a line; nil where it can.
+    var problem: String? {
+        let isDefault = wanted == Configuration.Pickup().connections
+        return isDefault
+            ? files.problem(Self.least, for: "pickup")
+            : files.problem(wanted, for: "pickup.connections: \(wanted)")
     }
 }

@@ -34,9 +34,10 @@ struct KeySourceFile: Sendable {
         self.session = session
         let journal = FetchJournal(session, after: other?.journal, logger)
         self.journal = journal
+        var times = KeySetTimes()
+        (times.coolDown, times.maxWait) = (session.coolDown, Self.waits.upperBound)
         keys = FetchedKeys(
-            algorithms: session.algorithms,
-            times: KeySetTimes(coolDown: session.coolDown, maxWait: Self.waits.upperBound),
+            algorithms: session.algorithms, times: times,
             after: other?.keys,
             now: { .now },
             pause: { try await Task.sleep(for: $0) },
@@ -54,7 +55,6 @@ struct KeySourceFile: Sendable {
         session.keySet == other.keySet && session.algorithms == other.algorithms && session.coolDown == other.coolDown
     }
 
-    /// Returns whether the keys of `other` are in the same place.
     func isAtPlace(of other: Configuration.Pickup.Session) -> Bool { session.keySet == other.keySet }
 
     /// Requests a fetch of the keys: from a file at once, from an issuer once the cool-down allows it.
@@ -65,8 +65,6 @@ struct KeySourceFile: Sendable {
 
     /// Returns the JWK Set in the file of `session`. Other accounts may read the file, but not change it: an account
     /// that can write it can sign sessions of every user.
-    ///
-    /// - Throws: `PickupError`.
     static func document(of session: Configuration.Pickup.Session) throws(PickupError) -> [UInt8] {
         do throws(GuardedFileError) {
             return try GuardedFile.instructions(session.keySet, limit: KeySet.mostBytes)
@@ -139,7 +137,6 @@ extension Configuration.Pickup.Session {
 /// once at its end.
 private final class FetchJournal: Sendable {
     private struct State {
-        /// Fetches that fail.
         var fetching = Outage()
         /// Sets without a usable key.
         var lacking = Outage()

@@ -2,6 +2,7 @@ import AdapterKit
 import HTTPTypes
 @_spi(Decryption) import JOSE
 import NIOCore
+import Synchronization
 
 /// The answer with a device's token: the token, its lifetime, and the SDK's call that applies it.
 struct TokenAnswer {
@@ -10,17 +11,15 @@ struct TokenAnswer {
 
     /// The answer with `token`, a token of `subject`.
     ///
-    /// - Parameter keys: the keys that open sealed tokens.
     /// - Throws: `Problem` where the token is sealed for another recipient, or is no token.
     init(
-        _ token: HeldToken, of subject: Subject, for app: PickupApp, opening keys: [JWEDecryptionKey], at now: UnixTime
+        _ token: HeldToken, of subject: Subject, for app: PickupApp, opening seals: OpenedTokens, at now: UnixTime
     ) throws(Problem) {
         var json = JSONWriter(capacity: token.text.count + 256)
         json.beginObject()
         json.member("app", app.name)
         json.member("vendor", app.adapter.name)
-        let text = String(decoding: token.text, as: UTF8.self)
-        json.member("token", token.isSealed ? try Self.open(text, keys) : text)
+        json.member("token", try seals.text(of: token))
         json.member("expires_at", token.expiresAt)
         json.member("expires_in", max(0, token.expiresAt - now.seconds))
         json.member("server_time", now.seconds)
@@ -37,14 +36,6 @@ struct TokenAnswer {
         version = token.version
     }
 
-    private static func open(_ text: String, _ keys: [JWEDecryptionKey]) throws(Problem) -> String {
-        do throws(JOSEError) {
-            let token = try CompactJWE(parsing: Array(text.utf8)).open(withAnyOf: keys).plaintext
-            if let text = String(validating: token, as: UTF8.self) { return text }
-        } catch {}
-        throw Problem.unavailable("the token is sealed for a key this gateway has not")
-    }
-
     /// The answer as the data of a server-sent event.
     var bytes: [UInt8] { json }
 
@@ -57,4 +48,45 @@ struct TokenAnswer {
 
     /// Returns a version as an entity tag (RFC 9110, section 8.8.3).
     static func tag(_ version: Int64) -> String { "\"\(version)\"" }
+}
+
+/// The texts of tokens, of which a sealed one is opened once: that takes milliseconds, and all of a user's devices may
+/// wait for it.
+final class OpenedTokens: Sendable {
+    private final class Text: Sendable {
+        let opened = Mutex<String?>(nil)
+    }
+
+    /// The number of opened tokens in each of two generations, of which the older is forgotten.
+    private static let most = 1000
+
+    private let open: @Sendable ([UInt8]) -> String?
+    private let texts = Mutex<(younger: [[UInt8]: Text], older: [[UInt8]: Text])>(([:], [:]))
+
+    /// - Parameter open: returns the text in a sealed token; nil where it is sealed for another recipient.
+    init(_ open: @escaping @Sendable ([UInt8]) -> String?) { self.open = open }
+
+    convenience init(_ keys: [JWEDecryptionKey]) {
+        self.init { sealed in
+            let token = try? CompactJWE(parsing: sealed).open(withAnyOf: keys).plaintext
+            return token.flatMap { String(validating: $0, as: UTF8.self) }
+        }
+    }
+
+    /// - Throws: `Problem` where the token is sealed for another recipient.
+    func text(of token: HeldToken) throws(Problem) -> String {
+        guard token.isSealed else { return String(decoding: token.text, as: UTF8.self) }
+        let text = texts.withLock { texts in
+            let text = texts.younger[token.text] ?? texts.older[token.text] ?? Text()
+            if texts.younger.count >= Self.most { texts = ([:], texts.younger) }
+            texts.younger[token.text] = text
+            return text
+        }
+        let opened = text.opened.withLock { opened in
+            opened = opened ?? open(token.text)
+            return opened
+        }
+        guard let opened else { throw Problem.unavailable("the token is sealed for a key this gateway has not") }
+        return opened
+    }
 }

@@ -1,3 +1,4 @@
+import DequeModule
 import Kafka
 import Pipeline
 import Synchronization
@@ -19,7 +20,6 @@ final class ColdAsks: Sendable {
     /// Called for each ask: it was sent, queued or refused.
     private let noted: @Sendable (Fate) -> Void
 
-    /// The immediate outcome of an ask.
     enum Fate: String, CaseIterable, Sendable {
         case sent, queued, refused
     }
@@ -67,5 +67,72 @@ final class ColdAsks: Sendable {
     func sendDue() {
         let due = state.withLock { $0.queue.take(at: .now) }
         if !due.isEmpty { sender.send(due) }
+    }
+}
+
+/// The limit on asks per second for users without a known token: a start must not send all users to the workers at
+/// once. A value without a clock.
+struct ColdBudget: Sendable {
+    /// The time at which an ask may be sent.
+    enum Turn: Equatable, Sendable {
+        case now
+        case after(Duration)
+        /// Later than its caller waits: after this time.
+        case tooLate(Duration)
+    }
+
+    /// The burst that may be sent at once: the asks of this much time at the rate.
+    private static let burst = Duration.milliseconds(200)
+    private let interval: Duration
+    /// The turn of the next ask, without the burst.
+    private var next: ContinuousClock.Instant?
+
+    /// A budget of `rate` asks a second.
+    init(rate: Int) { interval = .seconds(1) / max(1, rate) }
+
+    /// Returns the turn of an ask whose caller waits for `wait`. A turn within that time is used up.
+    mutating func turn(at now: ContinuousClock.Instant, within wait: Duration) -> Turn {
+        let start = max(next ?? now, now)
+        let delay = start - now - Self.burst
+        guard delay <= wait || delay <= .zero else { return .tooLate(delay) }
+        next = start + interval
+        return delay <= .zero ? .now : .after(delay)
+    }
+}
+
+/// Asks that wait for their turn, each with the call that waits for its token. A value without a clock.
+private struct QueuedAsks: Sendable {
+    struct Ask: Sendable {
+        let ask: OutgoingAsk
+        let due: ContinuousClock.Instant
+    }
+
+    /// The most memory of the queued events, in bytes. A report may be 64 kB long.
+    private static let budget = 8 << 20
+
+    private var asks: Deque<Ask> = []
+    /// The memory of the queued events, in bytes.
+    private(set) var bytes = 0
+
+    var count: Int { asks.count }
+
+    /// Whether another ask may be appended.
+    var hasRoom: Bool { bytes < Self.budget }
+
+    /// Appends `ask`, whose turn comes after those of all others.
+    mutating func append(_ ask: Ask) {
+        asks.append(ask)
+        bytes += Self.memory(of: ask.ask)
+    }
+
+    private static func memory(of ask: OutgoingAsk) -> Int { 512 + (ask.record.value?.count ?? 0) }
+
+    /// Removes and returns the asks whose turn has come.
+    mutating func take(at now: ContinuousClock.Instant) -> [OutgoingAsk] {
+        let due = asks.prefix { $0.due <= now }
+        let taken = due.map(\.ask)
+        asks.removeFirst(taken.count)
+        for ask in taken { bytes -= Self.memory(of: ask) }
+        return taken
     }
 }

@@ -1,4 +1,5 @@
 import AdapterKit
+import JOSE
 import Kafka
 import Logging
 import Pipeline
@@ -13,7 +14,6 @@ struct EventSender: Sendable {
     let store: TokenStore
     let now: @Sendable () -> UnixTime
 
-    /// The content of an event.
     enum Body {
         /// The SDK's report, as it came.
         case report([UInt8])
@@ -21,7 +21,6 @@ struct EventSender: Sendable {
         case reissue(Subject)
     }
 
-    /// Returns the event of `asker` for `app`, with the id `id`.
     func record(_ body: Body, id: String, _ asker: Asker, _ app: PickupApp) -> ProducerRecord {
         let (value, type): ([UInt8], String)
         switch body {
@@ -81,4 +80,64 @@ struct EventSender: Sendable {
                 length: length, at: now())
         }
     }
+}
+
+/// Makes the ids of the gateway's events. A caller who sees some ids cannot guess another one: with a guessed id, an
+/// event could end another caller's wait.
+struct EventIDs: Sendable {
+    /// 32 random bytes, known to this process alone.
+    private let secret: [UInt8]
+
+    /// Ids under a secret from `random`.
+    init(random: some RandomNumberGenerator = SystemRandomNumberGenerator()) {
+        var random = random
+        secret = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
+    }
+
+    /// Returns the id of an event with `report`. The same report of the same device has the same id, so that a lost
+    /// answer is not asked for twice.
+    func id(of report: [UInt8], subjectKey: [UInt8], device: String?) -> String {
+        let text = subjectKey + [0] + Array((device ?? "").utf8) + [0] + report
+        // Hashed twice, as HMAC does, so that the first hash's end reveals nothing about longer texts.
+        let digest = SHA256.hash(secret + SHA256.hash(secret + text))
+        return "pickup-" + Base64.url.encode(Array(digest.prefix(18)))
+    }
+
+    /// Returns a unique id: 122 random bits.
+    func fresh() -> String {
+        var random = SystemRandomNumberGenerator()
+        return "pickup-" + RandomUUID.make(using: &random)
+    }
+}
+
+/// The present producer. When the files of its certificates change, a new producer replaces it.
+final class ProducerPlace: Sendable {
+    /// The time for the records that the old producer still has; a record gives up earlier.
+    private static let closeTimeout = Duration.seconds(35)
+
+    private let producer: Mutex<KafkaProducer>
+    private let make: @Sendable () throws(KafkaError) -> KafkaProducer
+
+    /// - Parameter make: makes a producer with the present files.
+    /// - Throws: `KafkaError` when librdkafka refuses a property.
+    init(_ make: @escaping @Sendable () throws(KafkaError) -> KafkaProducer) throws(KafkaError) {
+        self.make = make
+        producer = Mutex(try make())
+    }
+
+    var current: KafkaProducer { producer.withLock { $0 } }
+
+    /// Replaces the producer by a new one. The old one delivers the records that it has accepted, and closes.
+    ///
+    /// - Throws: `KafkaError` where no producer can be made; the old one stays.
+    func renew() throws(KafkaError) {
+        let new = try make()
+        let old = producer.withLock { producer in
+            defer { producer = new }
+            return producer
+        }
+        Task { await old.close(within: Self.closeTimeout) }
+    }
+
+    func close(within limit: Duration) async { await current.close(within: limit) }
 }

@@ -5,13 +5,11 @@ import WorkerConfiguration
 
 /// A record of the topics that the gateway follows, checked strictly. A value without a broker.
 enum FollowedRecord: Sendable {
-    /// A subject's token was published.
     case token(HeldToken, key: [UInt8])
     /// A subject's tokens were revoked or erased.
     case erased(key: [UInt8])
     /// An event that a call may wait for became a dead letter.
     case letter(DeadLetterEntry, key: [UInt8]?)
-    /// An app's events wait, or continue.
     case app(ControlRecord)
     /// The live lane's events wait, or continue.
     case lane(LanePause?)
@@ -56,7 +54,6 @@ enum FollowedRecord: Sendable {
         }
     }
 
-    /// Returns the kind of `topic`, for the count of unreadable records.
     static func kind(of topic: String, _ topics: Configuration.Topics) -> UnreadableRecords.Kind {
         switch topic {
         case topics.tokens: .tokens

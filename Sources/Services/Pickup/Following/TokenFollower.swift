@@ -1,4 +1,5 @@
 import AdapterKit
+import HTTPTransport
 import Kafka
 import Logging
 import Pipeline
@@ -313,5 +314,75 @@ final class FollowedClock: Sendable {
         state.withLock { state in
             if state.comparison.record(moment, at: time) { state.steps.agreed(time, elapsed: elapsed) }
         }
+    }
+}
+
+/// The log of times in which the topics cannot be followed: one line for each reason, and one at the end.
+private final class FollowingOutage: Sendable {
+    private let logger: Logger
+    private let start = ContinuousClock.now
+    private let state = Mutex(Outage())
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    /// Records that the topics cannot be followed.
+    func failed(_ error: any Error) {
+        let elapsed = elapsed
+        guard case .failed(let reason)? = state.withLock({ $0.failed("\(error)", at: elapsed) }) else { return }
+        logger.warning(
+            "gateway.topics-unreadable", "the topics cannot be followed; it is tried again",
+            metadata: [LogKey.kafkaError: "\(reason)"])
+    }
+
+    func succeeded() {
+        let elapsed = elapsed
+        guard case .recovered(let length)? = state.withLock({ $0.succeeded(at: elapsed) }) else { return }
+        logger.notice(
+            "gateway.topics-readable", "the topics are followed again",
+            metadata: [LogKey.outage: "\(Outage.text(length))"])
+    }
+
+    private var elapsed: Duration { .now - start }
+}
+
+/// The places up to which a follower has read its partitions. They outlive a reader: the next one continues there.
+private struct FollowedOffsets {
+    /// The next offset of each partition that is or was followed.
+    private(set) var next: [TopicPartition: Int64] = [:]
+    /// The partitions that continue where reading stopped, and whose end is not reached yet.
+    private(set) var behind: Set<TopicPartition> = []
+    /// The number of partitions of a topic when it was first seen: later ones are read from their first record.
+    private(set) var counts: [String: Int] = [:]
+    /// The topics that were created again, and must be read from their start.
+    private var replaced: Set<String> = []
+
+    /// Notes `topics` as they are when they are first seen.
+    mutating func saw(_ topics: [TopicMetadata]) {
+        for topic in topics where counts[topic.name] == nil { counts[topic.name] = topic.partitionCount }
+    }
+
+    /// Notes that reading begins at `starts`. A partition of `tokens` that was followed before may be behind.
+    mutating func begin(_ starts: [PartitionOffset], of tokens: String) {
+        for start in starts {
+            if next[start.partition] != nil, start.partition.topic == tokens { behind.insert(start.partition) }
+            next[start.partition] = start.offset
+        }
+    }
+
+    mutating func reached(_ offset: Int64, of partition: TopicPartition) { next[partition] = offset }
+
+    /// Notes that the end of `partition` was reached.
+    ///
+    /// - Returns: whether the partition was behind.
+    mutating func caughtUp(_ partition: TopicPartition) -> Bool { behind.remove(partition) != nil }
+
+    mutating func replace(_ topics: [String]) { replaced.formUnion(topics) }
+
+    /// Returns whether a reader must begin again, at the start of topics that were created again.
+    mutating func takeReplaced() -> Bool {
+        let topics = replaced
+        replaced = []
+        for partition in next.keys where topics.contains(partition.topic) { next[partition] = 0 }
+        return !topics.isEmpty
     }
 }

@@ -2,6 +2,7 @@ import Access
 import AdapterKit
 import HTTPTransport
 import Logging
+import NIOCore
 import Pipeline
 import Synchronization
 import Telemetry
@@ -19,7 +20,6 @@ final class GatewayHealth: Sendable {
         var isClockWrong = false
         /// The start of the time without answers that was logged, and the time of that line.
         var unanswered: (since: UnixTime, logged: UnixTime)?
-        /// The starts of the outages that were logged, by topic.
         var eventOutages: [String: UnixTime] = [:]
         var lanePausedSince: UnixTime?
         /// The first and the last refused connection of a crowd.
@@ -33,7 +33,6 @@ final class GatewayHealth: Sendable {
     private let follower: TokenFollower
     private let workers: WorkerWatch
     private let store: TokenStore
-    /// Returns the topics that the gateway's events go to.
     private let eventTopics: @Sendable () -> Set<String>
     private let logger: Logger
     private let now: @Sendable () -> UnixTime
@@ -56,7 +55,6 @@ final class GatewayHealth: Sendable {
         state = Mutex(State(sessions: sessions, certificateEnd: certificateEnd))
     }
 
-    /// The number of records that were followed.
     var followedRecords: Int { follower.records }
 
     /// The states of the session issuers' keys; empty where only backends call.
@@ -65,7 +63,6 @@ final class GatewayHealth: Sendable {
     /// The end of the certificate that devices see; nil for plain text.
     var certificateEnd: UnixTime? { state.withLock { $0.certificateEnd } }
 
-    /// The present readiness.
     var readiness: Readiness {
         let (isStopping, sessions, end) = state.withLock { ($0.isStopping, $0.sessions, $0.certificateEnd) }
         return Readiness(
@@ -78,7 +75,6 @@ final class GatewayHealth: Sendable {
                 sessions: sessions.map(\.condition), certificateEnd: end), at: now())
     }
 
-    /// The outages of the topics in use.
     private var eventOutages: [EventRefusals.Outage] {
         let topics = eventTopics()
         return store.eventOutages.filter { topics.contains($0.topic) }
@@ -91,7 +87,6 @@ final class GatewayHealth: Sendable {
         return outages.first(where: \.isOnTrial) ?? outages.first
     }
 
-    /// Replaces the sessions and the certificate after a reload.
     func replace(sessions: [FetchedKeys], certificateEnd: UnixTime?) {
         state.withLock { state in
             state.sessions = sessions
@@ -99,7 +94,6 @@ final class GatewayHealth: Sendable {
         }
     }
 
-    /// Whether the gateway is stopping.
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
     /// Whether streams and waiting calls are being sent away, so that none may begin.
@@ -108,10 +102,8 @@ final class GatewayHealth: Sendable {
     /// Records that streams and waiting calls are about to be sent away.
     func beginClosing() { state.withLock { $0.isClosing = true } }
 
-    /// Records that the gateway is stopping.
     func stop() { state.withLock { $0.isStopping = true } }
 
-    /// Records that a connection was refused because all are in use.
     func refusedConnection() {
         let (since, now) = (crowdedSince, now())
         state.withLock { $0.crowd = (since ?? now, now) }
@@ -130,39 +122,31 @@ final class GatewayHealth: Sendable {
         reportConnections()
         reportEvents()
         reportAnswers()
-        let now = now()
-        let (silentSince, absentSince) = (follower.tail.silentSince, workers.absentSince)
-        let (silence, absence, expiry) = state.withLock { state in
-            let before = (state.silentSince, state.workersAbsentSince, state.hasExpired)
-            (state.silentSince, state.workersAbsentSince) = (silentSince, absentSince)
-            state.hasExpired = state.certificateEnd.map { $0 <= now } ?? false
-            return ((before.0, silentSince), (before.1, absentSince), (before.2, state.hasExpired))
-        }
-        switch absence {
+        let (silentSince, absentSince, now) = (follower.tail.silentSince, workers.absentSince, now())
+        let hasExpired = certificateEnd.map { $0 <= now } ?? false
+        switch (change(\.workersAbsentSince, to: absentSince), absentSince) {
         case (nil, _?):
             logger.error(
                 "gateway.workers-absent",
                 "no worker is in the group; live tokens that are known are served, and nothing new is minted")
         case (let start?, nil):
-            let length = Duration.microseconds(now.microseconds(since: start))
             logger.notice(
                 "gateway.workers-present", "a worker is in the group again",
-                metadata: [LogKey.outage: "\(Outage.text(length))"])
+                metadata: length(since: start))
         default: break
         }
-        switch silence {
+        switch (change(\.silentSince, to: silentSince), silentSince) {
         case (nil, _?):
             logger.error(
                 "gateway.brokers-unreachable",
                 "no broker answers; live tokens that are known are served, and nothing new is minted")
         case (let start?, nil):
-            let length = Duration.microseconds(now.microseconds(since: start))
             logger.notice(
                 "gateway.brokers-reachable", "the brokers answer again",
-                metadata: [LogKey.outage: "\(Outage.text(length))"])
+                metadata: length(since: start))
         default: break
         }
-        switch expiry {
+        switch (change(\.hasExpired, to: hasExpired), hasExpired) {
         case (false, true):
             logger.error(
                 "gateway.certificate-expired",
@@ -172,14 +156,23 @@ final class GatewayHealth: Sendable {
         }
     }
 
+    /// - Returns: the value of before.
+    private func change<Value: Sendable>(_ part: WritableKeyPath<State, Value>, to new: Value) -> Value {
+        state.withLock { state in
+            defer { state[keyPath: part] = new }
+            return state[keyPath: part]
+        }
+    }
+
+    private func length(since start: UnixTime) -> Logger.Metadata {
+        [LogKey.outage: "\(Outage.text(.microseconds(now().microseconds(since: start))))"]
+    }
+
     private func reportEvents() {
         // Silent brokers are reported by themselves.
         guard follower.tail.silentSince == nil else { return }
-        let (outages, topics, now) = (eventOutages, eventTopics(), now())
-        let before = state.withLock { state in
-            defer { state.eventOutages = Dictionary(outages.map { ($0.topic, $0.since) }) { first, _ in first } }
-            return state.eventOutages
-        }
+        let (outages, topics) = (eventOutages, eventTopics())
+        let before = change(\.eventOutages, to: Dictionary(outages.map { ($0.topic, $0.since) }) { first, _ in first })
         for outage in outages where before[outage.topic] == nil {
             logger.error(
                 "gateway.events-refused",
@@ -188,10 +181,9 @@ final class GatewayHealth: Sendable {
         }
         for (topic, start) in before.sorted(by: { $0.key < $1.key })
         where topics.contains(topic) && !outages.contains(where: { $0.topic == topic }) {
-            let length = Duration.microseconds(now.microseconds(since: start))
             logger.notice(
                 "gateway.events-accepted", "the brokers accept the gateway's events again",
-                metadata: [LogKey.topic: "\(topic)", LogKey.outage: "\(Outage.text(length))"])
+                metadata: length(since: start).merging([LogKey.topic: "\(topic)"]) { first, _ in first })
         }
     }
 
@@ -209,55 +201,43 @@ final class GatewayHealth: Sendable {
                 "no worker answers; live tokens that are known are served, and nothing new is minted")
         } else if let before, since == nil, let progress, progress > before.logged {
             state.withLock { $0.unanswered = nil }
-            let length = Duration.microseconds(now.microseconds(since: before.since))
             logger.notice(
                 "gateway.workers-answering", "workers answer again",
-                metadata: [LogKey.outage: "\(Outage.text(length))"])
+                metadata: length(since: before.since))
         }
     }
 
     private func reportLane(_ since: UnixTime?) {
-        let before = state.withLock { state in
-            defer { state.lanePausedSince = since }
-            return state.lanePausedSince
-        }
+        let before = change(\.lanePausedSince, to: since)
         switch (before, since) {
         case (nil, _?):
             logger.error(
                 "gateway.lane-paused",
                 "an operator paused the live lane; live tokens that are known are served, and nothing new is minted")
         case (let start?, nil):
-            let length = Duration.microseconds(now().microseconds(since: start))
             logger.notice(
                 "gateway.lane-pause-over", "the live lane is not paused any more",
-                metadata: [LogKey.outage: "\(Outage.text(length))"])
+                metadata: length(since: start))
         default: break
         }
     }
 
     private func reportConnections() {
         let since = crowdedSince
-        let before = state.withLock { state in
-            defer { state.crowdedSince = since }
-            return state.crowdedSince
-        }
+        let before = change(\.crowdedSince, to: since)
         if since != nil, before == nil {
             logger.error(
                 "gateway.connections-refused", "connections are refused, because all are in use and none gives way")
         } else if let before, since == nil {
-            let length = Duration.microseconds(now().microseconds(since: before))
             logger.notice(
                 "gateway.connections-accepted", "every new connection finds a place again",
-                metadata: [LogKey.outage: "\(Outage.text(length))"])
+                metadata: length(since: before))
         }
     }
 
     private func reportClock() {
         let isWrong = follower.clock.difference != nil
-        let wasWrong = state.withLock { state in
-            defer { state.isClockWrong = isWrong }
-            return state.isClockWrong
-        }
+        let wasWrong = change(\.isClockWrong, to: isWrong)
         if isWrong, !wasWrong {
             logger.error(
                 "gateway.clock-wrong",
@@ -265,5 +245,31 @@ final class GatewayHealth: Sendable {
         } else if wasWrong, !isWrong {
             logger.notice("gateway.clock-right", "this clock and the records of the token topic agree again")
         }
+    }
+}
+
+/// Whether the event loops, which read and answer all calls, still run what they are given.
+final class EventLoopPulse: Sendable {
+    /// The age of an unanswered question at which its loop counts as stuck.
+    static let stuckAfter = Duration.seconds(60)
+
+    private let loops: [any EventLoop]
+    private let now: @Sendable () -> ContinuousClock.Instant
+    /// The times of the unanswered questions, by the loop's place.
+    private let open = Mutex<[Int: ContinuousClock.Instant]>([:])
+
+    init(_ loops: [any EventLoop], now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+        self.loops = loops
+        self.now = now
+    }
+
+    /// Asks every loop that has no question open, and returns whether no loop is stuck.
+    func isAlive() -> Bool {
+        let now = now()
+        for (place, loop) in loops.enumerated() where open.withLock({ $0[place] == nil }) {
+            open.withLock { $0[place] = now }
+            loop.execute { self.open.withLock { $0[place] = nil } }
+        }
+        return open.withLock { $0.values.allSatisfy { now - $0 < Self.stuckAfter } }
     }
 }

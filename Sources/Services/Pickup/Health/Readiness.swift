@@ -6,33 +6,22 @@ import Pipeline
 
 /// The gateway's readiness to serve devices, and the problems that keep it from that. A value without a clock.
 struct Readiness: Sendable, Equatable {
-    /// A dependency of the gateway's readiness.
     enum Dependency: String, Sendable, CaseIterable {
-        /// The brokers answer.
         case brokers
-        /// The token topic is followed.
         case tokens
         /// The topics of events take the gateway's.
         case events
-        /// A worker is there to mint tokens.
         case workers
-        /// The lane that answers devices is not paused.
         case lane
         /// The clock agrees with those that date tokens' records.
         case clock
-        /// New connections find a place.
         case connections
-        /// Sessions can be checked.
         case sessions
-        /// The certificate that devices see is valid.
         case certificate
-        /// The gateway is not about to stop.
         case gateway
     }
 
-    /// The facts that readiness follows from.
     struct Facts: Sendable {
-        /// Whether the gateway is stopping.
         var isStopping = false
         /// The partitions of the token topic that are followed, and the time since which no broker answers.
         var tail = TailState()
@@ -69,10 +58,8 @@ struct Readiness: Sendable, Equatable {
         problem == nil && !(dependency == .events && unknown.contains(dependency))
     }
 
-    /// Whether no dependency has a problem.
     var isReady: Bool { dependencies.allSatisfy { $0.problem == nil } }
 
-    /// The readiness that follows from `facts` at the time `now`.
     init(_ facts: Facts, at now: UnixTime) {
         var found: [(Dependency, String?)] = [
             (.brokers, facts.tail.silentSince.map { "no broker answers since \($0)" }),

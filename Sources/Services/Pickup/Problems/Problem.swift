@@ -13,7 +13,6 @@ struct Problem: Error {
     var retryAfter: Int?
     /// `WWW-Authenticate`, where the caller must show other credentials.
     var challenge: String?
-    /// `Allow`, for a method that the call does not have.
     var allow: String?
     /// `Accept-Encoding`, for a coding that the gateway does not read.
     var codings: String?

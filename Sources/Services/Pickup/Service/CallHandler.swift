@@ -21,7 +21,6 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let served: ServedConnections
     private let date: AnswerDate
     private var turn = CallTurn()
-    /// The body that is arriving.
     private var body: ArrivingBody?
     private var context: ChannelHandlerContext?
 
@@ -151,5 +150,51 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
         case .closeOutput: context.close(mode: .output, promise: nil)
         case .close: context.close(promise: nil)
         }
+    }
+}
+
+/// The unanswered call of a connection, and the action on the connection after its answer. A value.
+///
+/// A connection has one call at a time: `RequestGate` keeps back the next one.
+private struct CallTurn: Sendable {
+    enum Action: Sendable, Equatable {
+        case stay
+        /// Nothing more is written; the client ends the connection.
+        case closeOutput
+        case close
+    }
+
+    /// The number of the unanswered call; nil where every call is answered.
+    private(set) var current: Int?
+    private var last = 0
+    private var isLast = false
+    private var isStopping = false
+
+    /// Begins a call.
+    ///
+    /// - Parameter isLast: whether the client sends no further call.
+    /// - Returns: the call's number on its connection.
+    mutating func begin(isLast: Bool) -> Int {
+        last += 1
+        current = last
+        self.isLast = self.isLast || isLast
+        return last
+    }
+
+    /// Ends the call, whose answer is complete.
+    mutating func answered() -> Action {
+        current = nil
+        return isStopping ? .close : isLast ? .closeOutput : .stay
+    }
+
+    /// Records that the client closed its side: it still gets the answer to its last call.
+    mutating func inputClosed() -> Action {
+        isLast = true
+        return current == nil ? .closeOutput : .stay
+    }
+
+    mutating func stop() -> Action {
+        isStopping = true
+        return current == nil ? .close : .stay
     }
 }

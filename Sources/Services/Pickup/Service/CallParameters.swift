@@ -87,3 +87,54 @@ extension Substring {
         return text
     }
 }
+
+/// The entity tags of `If-None-Match` (RFC 9110, sections 8.8.3 and 13.1.2), compared weakly, because a proxy that
+/// compresses an answer turns its strong tag into a weak one.
+struct EntityTags: Sendable, Equatable {
+    private var tags: Set<Substring> = []
+    private var isAny = false
+
+    /// Parses the tags in the values of the field, in order. Text that is no tag matches nothing.
+    init(_ values: [String]) {
+        for value in values { read(Substring(value)) }
+    }
+
+    func contain(_ tag: String) -> Bool { isAny || tags.contains(Substring(tag)) }
+
+    var versions: [Int64] {
+        tags.compactMap { tag in Int64(tag.dropFirst().dropLast()) }
+    }
+
+    private mutating func read(_ value: Substring) {
+        var rest = value
+        while true {
+            rest = rest.drop { $0 == " " || $0 == "\t" || $0 == "," }
+            if rest.isEmpty { return }
+            if rest.first == "*" {
+                isAny = value.allSatisfy { "* \t".contains($0) }
+                return
+            }
+            if rest.hasPrefix("W/") { rest = rest.dropFirst(2) }
+            // A tag may hold a comma, so that the list is not split at commas.
+            guard rest.first == "\"", let end = rest.dropFirst().firstIndex(of: "\"") else { return }
+            tags.insert(rest[...end])
+            rest = rest[rest.index(after: end)...]
+        }
+    }
+}
+
+/// The version of a token that a request shows its caller to have.
+///
+/// An instance may lag behind the one that handed out this version. So no older token is an answer to the request.
+enum ShownVersion {
+    /// The lead of a worker's clock up to which a version is possible, in seconds. It is the difference above which the
+    /// gateway reports its own clock as wrong.
+    private static let skew: Int64 = 300
+
+    /// Returns the highest one of `versions` that a worker may have given by `now`; 0 where there is none. An impossible
+    /// version is no token's, and must not keep its caller from every token.
+    static func floor(_ versions: [Int64], at now: UnixTime) -> Int64 {
+        let latest = now.advanced(bySeconds: skew).microseconds
+        return versions.reduce(0) { $1 <= latest ? max($0, $1) : $0 }
+    }
+}

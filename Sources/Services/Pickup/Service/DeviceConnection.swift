@@ -2,13 +2,14 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
+import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 import Serving
+import Synchronization
 
 /// A device's connection: HTTP/1 by handlers alone, with little memory of its own. The operating system keeps further
 /// bytes in both directions, and then makes the client wait.
 struct DeviceConnection: ServerChildChannel {
-    /// A connection that was set up.
     struct Opened: ServerChildChannelValue {
         let channel: any Channel
     }
@@ -20,6 +21,11 @@ struct DeviceConnection: ServerChildChannel {
     /// The limits on unsent bytes. Above the higher one, nothing is read and no stream continues, until no more than
     /// the lower one are left.
     private static let unsentBytes = ChannelOptions.Types.WriteBufferWaterMark(low: 8 << 10, high: 16 << 10)
+
+    /// The time after which the system closes a connection whose client confirms no bytes, in milliseconds: two
+    /// heartbeats of a stream (`TCP_USER_TIMEOUT` of Linux). A client that changed its network sends nothing more.
+    static let unconfirmed = 30_000
+    static let userTimeout = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 18))
 
     let connections: OpenConnections
     let served: ServedConnections
@@ -37,6 +43,7 @@ struct DeviceConnection: ServerChildChannel {
             try options?.setOption(.maxMessagesPerRead, value: 1)
             try options?.setOption(.recvAllocator, value: BriefBuffers())
             try options?.setOption(.writeBufferWaterMark, value: Self.unsentBytes)
+            try options?.setOption(Self.userTimeout, value: Self.unconfirmed)
             try addHandlers(to: channel.pipeline.syncOperations)
             return Opened(channel: channel)
         }
@@ -85,5 +92,99 @@ private struct BriefBuffers: RecvByteBufferAllocator {
         if !isFirst { _ = sizes.record(actualReadBytes: actualReadBytes) }
         isFirst = false
         return true
+    }
+}
+
+/// Notifies a stream that its client is gone. A client that closes its side counts as gone: until something is sent to
+/// it, the system cannot distinguish it from one that left.
+final class ClientDeparture: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+
+    private var hasLeft = false
+    /// Called once: a connection has one stream at a time.
+    private var told: (@Sendable () -> Void)?
+
+    /// Runs `body` when the client of `channel` has left, at once where it already has. The connection's next stream
+    /// replaces `body`.
+    static func tell(_ channel: any Channel, _ body: @escaping @Sendable () -> Void) {
+        channel.eventLoop.execute {
+            // A connection that is closed has no handlers.
+            guard let handler = try? channel.pipeline.syncOperations.handler(type: Self.self) else { return body() }
+            handler.tell(body)
+        }
+    }
+
+    private func tell(_ body: @escaping @Sendable () -> Void) {
+        if hasLeft { body() } else { told = body }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event as? ChannelEvent == .inputClosed || event is ConnectionGuard.InputEnded { left() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        left()
+        context.fireChannelInactive()
+    }
+
+    private func left() {
+        hasLeft = true
+        told?()
+        told = nil
+    }
+}
+
+/// The connections of a server, whose end waits for theirs.
+final class ServedConnections: Sendable {
+    private struct State {
+        var channels: [ObjectIdentifier: any Channel] = [:]
+        /// Whether every connection is closed, and each further one too.
+        var isClosed = false
+        var waiting: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    func add(_ channel: any Channel) {
+        let isClosed = state.withLock { state in
+            state.channels[ObjectIdentifier(channel)] = channel
+            return state.isClosed
+        }
+        if isClosed { channel.close(promise: nil) }
+    }
+
+    func remove(_ channel: any Channel) {
+        let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            state.channels[ObjectIdentifier(channel)] = nil
+            guard state.channels.isEmpty else { return nil }
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        waiting?.resume()
+    }
+
+    func close() {
+        let channels = state.withLock { state in
+            state.isClosed = true
+            return Array(state.channels.values)
+        }
+        for channel in channels { channel.close(promise: nil) }
+    }
+
+    /// Returns when no connection is left. A cancellation closes all of them.
+    func end() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if !state.channels.isEmpty { state.waiting = continuation }
+                    return state.channels.isEmpty
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            close()
+        }
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import Formats
 import Hummingbird
 import HummingbirdCore
 import Serving
@@ -12,13 +12,14 @@ enum PickupCall: Equatable {
     case ready
     case file(PickupResources)
 
-    /// The longest path of a call.
     static let mostBytes = 1024
 
-    /// Parses a path; nil for a path that is no call.
-    init?(_ path: String) {
-        guard path.utf8.count <= Self.mostBytes else { return nil }
-        let parts = path.split(separator: "/")
+    /// Parses the path of a request's target; nil for a path that is no call. A call has one spelling, because a proxy's
+    /// rules compare paths: no empty part, and no escape that its app's name does not need.
+    init?(target: String) {
+        let path = Self.path(of: target)
+        guard path.first == "/", path.utf8.count <= Self.mostBytes else { return nil }
+        let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         switch parts.count {
         case 1:
             guard let file = PickupResources(rawValue: String(parts[0])) else { return nil }
@@ -26,7 +27,7 @@ enum PickupCall: Equatable {
         case 2 where parts[0] == "health" && parts[1] == "live": self = .live
         case 2 where parts[0] == "health" && parts[1] == "ready": self = .ready
         case 4, 5:
-            guard parts[0] == "v1", parts[1] == "apps", let app = String(parts[2]).removingPercentEncoding else {
+            guard parts[0] == "v1", parts[1] == "apps", !parts[2].isEmpty, let app = Self.name(parts[2]) else {
                 return nil
             }
             switch parts[3...].joined(separator: "/") {
@@ -39,7 +40,18 @@ enum PickupCall: Equatable {
         }
     }
 
-    /// The call's name in metrics.
+    /// Returns the path of a target. The library takes the first part after two slashes for a host.
+    private static func path(of target: String) -> String {
+        target.first == "/" ? String(target.prefix { $0 != "?" }) : URI(target).path
+    }
+
+    private static func name(_ part: Substring) -> String? {
+        part.contains("%") ? PercentEncoding.text(writtenAs: Array(part.utf8)[...]) : String(part)
+    }
+
+    /// Returns whether the path of a target is longer than any call's.
+    static func isTooLong(_ target: String) -> Bool { path(of: target).utf8.count > mostBytes }
+
     var name: String {
         switch self {
         case .reports: "reports"
@@ -50,9 +62,8 @@ enum PickupCall: Equatable {
         }
     }
 
-    /// Returns the kind of a request, for the guard of its connection.
     static func kind(of request: HTTPRequest) -> ConnectionGuard.Kind {
-        switch request.path.flatMap({ PickupCall(URI($0).path) }) {
+        switch request.path.flatMap({ PickupCall(target: $0) }) {
         case .reports, .token, .stream: .call
         case .live, .ready: .health
         case .file, nil: .other
@@ -60,4 +71,31 @@ enum PickupCall: Equatable {
     }
 
     var method: HTTPRequest.Method { if case .reports = self { .post } else { .get } }
+}
+
+/// The files that the gateway serves. They are part of the program, which needs no other file for them.
+enum PickupResources: String, Sendable {
+    /// The calls, as OpenAPI 3.1.
+    case openAPI = "openapi.json"
+    case client = "remint.js"
+    /// The same client as a module, which imports the script beside it.
+    case module = "remint.mjs"
+    case types = "remint.d.mts"
+
+    var bytes: [UInt8] {
+        switch self {
+        case .openAPI: PackageResources.openapi_json
+        case .client: PackageResources.remint_js
+        case .module: PackageResources.remint_mjs
+        case .types: PackageResources.remint_d_mts
+        }
+    }
+
+    var contentType: String {
+        switch self {
+        case .openAPI: "application/json"
+        case .client, .module: "text/javascript; charset=utf-8"
+        case .types: "text/plain; charset=utf-8"
+        }
+    }
 }

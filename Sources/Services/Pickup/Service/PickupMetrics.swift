@@ -27,9 +27,7 @@ final class PickupMetrics: Sendable {
     private let certificateEnd: GaugeFamily
     private let start = ContinuousClock.now
     private let kafkaCertificateEnd: GaugeFamily
-    /// The number of reloads of the configuration.
     let reloads: ReloadMetrics
-    /// The metrics of the export to a collector.
     let export: ExportMetrics
     private let coldAsks: CounterFamily
     private let partitions: GaugeFamily

@@ -3,7 +3,6 @@ import AdapterKit
 import Formats
 import HTTPTypes
 import HummingbirdCore
-@_spi(Decryption) import JOSE
 import NIOCore
 import Synchronization
 
@@ -12,7 +11,6 @@ import Synchronization
 /// It selects the call by the path itself. A waiting call has no task: its entry in the table of waits keeps the
 /// closure that gives the answer to the connection.
 struct PickupResponder: Sendable {
-    /// The wait of a call for a token that names none.
     private static let standardWait = Duration.seconds(10)
 
     let terms: CurrentTerms
@@ -25,13 +23,10 @@ struct PickupResponder: Sendable {
     let now: @Sendable () -> UnixTime
 
     private var access: AskerAccess { terms.current.access }
-    private var keys: [JWEDecryptionKey] { terms.current.keys }
     private var frame: PickupFrame { terms.current.frame }
 
-    /// A call that may wait.
     private typealias Held = (wait: TokenAsks.Wait, asker: Asker, app: PickupApp, address: IPAddress?)
 
-    /// The progress of a call.
     private enum Step: Sendable {
         case answered(Answer)
         /// The call waits; the function turns the outcome into an answer.
@@ -46,7 +41,7 @@ struct PickupResponder: Sendable {
     func respond(
         to request: Request, _ body: ArrivingBody, on channel: any Channel, _ reply: @escaping CallHandler.Reply
     ) async {
-        let call = PickupCall(request.uri.path)
+        let call = request.head.path.flatMap { PickupCall(target: $0) }
         let (frame, asked) = (frame, PickupFrame.Asked(request))
         let address = clients.client(
             of: request.headers, on: ObjectIdentifier(channel), from: channel.remoteAddress)
@@ -56,9 +51,13 @@ struct PickupResponder: Sendable {
             case .answered(let given): answer = given
             case .waits(let held, let answer):
                 return finish(held, on: channel) { result in
-                    let given: Answer
-                    do throws(Problem) { given = try answer(try result.get()) } catch { given = error.answer }
-                    reply(frame.finish(given, to: asked, call))
+                    let give: @Sendable () -> Void = {
+                        let given: Answer
+                        do throws(Problem) { given = try answer(try result.get()) } catch { given = error.answer }
+                        reply(frame.finish(given, to: asked, call))
+                    }
+                    // The thread that reads the tokens of all users opens none.
+                    if case .success(.token(let token)) = result, token.isSealed { Task { give() } } else { give() }
                 }
             }
         } catch let problem as Problem {
@@ -91,7 +90,8 @@ struct PickupResponder: Sendable {
             return .answered(PickupAnswers.file(file))
         case nil:
             try access.arrivals.admit(.none, from: address)
-            access.arrivals.fail(from: address)
+            // A path is too long by its app's name, which is no attempt at a session.
+            if request.head.path.map({ !PickupCall.isTooLong($0) }) ?? true { access.arrivals.fail(from: address) }
             throw Problem.noSuchCall
         }
     }
@@ -100,7 +100,6 @@ struct PickupResponder: Sendable {
         guard follower.hasBegun else { throw follower.tail.isMissing ? Problem.topicMissing : .starting }
     }
 
-    /// Returns an answer, or a wait for it.
     private func step(
         _ outcome: TokenAsks.Outcome, _ asker: Asker, _ app: PickupApp, _ address: IPAddress?,
         _ answer: @escaping @Sendable (TokenAsks.Outcome) throws(Problem) -> Answer
@@ -222,7 +221,7 @@ struct PickupResponder: Sendable {
         _ outcome: TokenAsks.Outcome, _ subject: Subject, _ app: PickupApp
     ) throws(Problem) -> Answer {
         let now = now()
-        let answer = try PickupAnswers.answer(to: outcome, of: subject, app, opening: keys, at: now)
+        let answer = try PickupAnswers.answer(to: outcome, of: subject, app, opening: terms.current.seals, at: now)
         if case .token(let token) = outcome { metrics.handedOver(token, app.name, at: now) }
         return answer
     }
@@ -239,7 +238,7 @@ struct PickupResponder: Sendable {
         if health.isClosing { throw Problem.draining }
         if request.method == .head { return TokenStream.head }
         return try TokenStream(
-            asker: asker, app: app, asks: asks, keys: keys, metrics: metrics, now: now,
+            asker: asker, app: app, asks: asks, seals: opened.seals, metrics: metrics, now: now,
             isServed: { [terms] in opened.open(app.name, asIn: terms.current) },
             lastEvent: parameters.lastEvent ?? 0, channel: channel
         ).answer(in: places, from: address)
@@ -258,5 +257,134 @@ private final class FirstResult<Value: Sendable>: Sendable {
             return done
         }
         done?(value)
+    }
+}
+
+/// HTTP answers for outcomes, states and files.
+private enum PickupAnswers {
+    /// Returns the answer for the outcome of an ask.
+    ///
+    /// - Throws: `Problem` where a token has expired, or is sealed for another recipient.
+    static func answer(
+        to outcome: TokenAsks.Outcome, of subject: Subject, _ app: PickupApp, opening seals: OpenedTokens,
+        at now: UnixTime
+    ) throws(Problem) -> Answer {
+        switch outcome {
+        case .token(let token):
+            guard token.expiresAt > now.seconds else { throw Problem.unavailable("no live token came") }
+            return try TokenAnswer(token, of: subject, for: app, opening: seals, at: now).answer
+        case .nothing, .waits: return Answer(.noContent, [.cacheControl: "no-store"])
+        case .accepted(let event, let after, let challenge):
+            var url = "/v1/apps/\(PercentEncoding.encoded(app.name))/token?after=\(after)"
+            if let challenge { url += "&challenge=\(PercentEncoding.encoded(challenge))" }
+            var answer = json(.accepted) { json in
+                json.member("event_id", event)
+                json.member("after", after)
+                json.member("token_url", url)
+            }
+            answer.headers[.location] = url
+            return answer
+        }
+    }
+
+    /// Returns the gateway's readiness, with the problem of each dependency.
+    static func ready(_ health: GatewayHealth) -> Answer {
+        let readiness = health.readiness
+        return json(readiness.isReady ? .ok : .serviceUnavailable) { json in
+            json.member("status", readiness.isReady ? "ready" : "not_ready")
+            json.name("dependencies")
+            json.beginObject()
+            for (dependency, problem) in readiness.dependencies {
+                let well = readiness.unknown.contains(dependency) ? "not known" : "ok"
+                json.member(dependency.rawValue, problem ?? well)
+            }
+            json.endObject()
+            json.member("followed_records", Int64(health.followedRecords))
+        }
+    }
+
+    static func json(_ code: HTTPResponse.Status, _ body: (inout JSONWriter) -> Void) -> Answer {
+        var json = JSONWriter()
+        json.beginObject()
+        body(&json)
+        json.endObject()
+        return Answer(
+            code, [.contentType: "application/json", .cacheControl: "no-store"], body: ByteBuffer(bytes: json.bytes))
+    }
+
+    static func file(_ file: PickupResources) -> Answer {
+        Answer(
+            .ok, [.contentType: file.contentType, HTTPField.Name("X-Content-Type-Options") ?? .via: "nosniff"],
+            body: ByteBuffer(bytes: file.bytes))
+    }
+}
+
+/// The rules of every call: the origins of pages, the methods, and the count of answers.
+struct PickupFrame: Sendable {
+    private static let exposed = "DPoP-Nonce, ETag, Location, Preference-Applied, Retry-After, WWW-Authenticate"
+    private static let asked = "authorization, content-type, prefer, remint-device, dpop, if-none-match, last-event-id"
+
+    private static let proof = HTTPField.Name("DPoP")
+    private static let nonce = HTTPField.Name("DPoP-Nonce")
+
+    /// The part of a request that its answer depends on. A waiting call keeps no more of its request.
+    struct Asked: Sendable {
+        fileprivate let origin: String?
+        fileprivate let hasOptionsMethod: Bool
+        fileprivate let hasProof: Bool
+
+        init(_ request: Request) {
+            origin = request.headers[.origin]
+            hasOptionsMethod = request.method == .options
+            hasProof = PickupFrame.proof.map { request.headers.contains($0) } ?? false
+        }
+    }
+
+    let origins: Set<String>
+    let metrics: PickupMetrics
+    /// Returns the nonce for the next proof; nil where proofs need none.
+    let nextNonce: @Sendable () -> String?
+
+    /// Returns the answer to a request that reaches no call: a browser's preflight request, or a method that the call
+    /// does not have.
+    func ownAnswer(to request: Request, _ call: PickupCall?) -> Answer? {
+        if request.method == .options {
+            if request.headers[.origin] != nil { return Answer(.noContent) }
+            // `*` is the whole server (RFC 9110, section 9.3.7).
+            if request.head.path == "*" { return Answer(.noContent, [.allow: "GET, HEAD, OPTIONS, POST"]) }
+            return call.map { Answer(.noContent, [.allow: Self.allowed($0)]) }
+        }
+        guard let call, request.method != call.method else { return nil }
+        // For each GET call a HEAD request is allowed; the connection leaves the body out.
+        if request.method == .head, call.method == .get { return nil }
+        var problem = Problem(.methodNotAllowed, "method_not_allowed", "this call has another method")
+        problem.allow = Self.allowed(call)
+        return problem.answer
+    }
+
+    private static func allowed(_ call: PickupCall) -> String {
+        call.method == .get ? "GET, HEAD, OPTIONS" : "\(call.method.rawValue), OPTIONS"
+    }
+
+    /// Counts an answer, and names the pages that may read it.
+    func finish(_ answer: Answer, to asked: Asked, _ call: PickupCall?) -> Answer {
+        metrics.answered(call?.name ?? "other", Int(answer.status.code))
+        var answer = answer
+        if asked.hasProof, let nonce = Self.nonce, let next = nextNonce() { answer.headers[nonce] = next }
+        // A cache must not give the answer to a request without an origin to a page.
+        answer.headers[.vary] = "Origin"
+        if let origin = asked.origin { addOrigin(origin, asked, &answer) }
+        return answer
+    }
+
+    /// Lets pages of the configured origins call and read the answers (WHATWG Fetch, CORS protocol).
+    private func addOrigin(_ origin: String, _ asked: Asked, _ answer: inout Answer) {
+        guard origins.contains(origin) else { return }
+        answer.headers[.accessControlAllowOrigin] = origin
+        answer.headers[.accessControlExposeHeaders] = Self.exposed
+        guard asked.hasOptionsMethod else { return }
+        answer.headers[.accessControlAllowMethods] = "GET, HEAD, POST"
+        answer.headers[.accessControlAllowHeaders] = Self.asked
+        answer.headers[.accessControlMaxAge] = "600"
     }
 }

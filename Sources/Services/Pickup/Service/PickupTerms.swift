@@ -15,21 +15,19 @@ final class PickupTerms: Sendable {
     let apps: [String: PickupApp]
     let access: AskerAccess
     let forecaster: EventForecaster
-    /// The keys that open sealed tokens.
-    let keys: [JWEDecryptionKey]
+    let seals: OpenedTokens
     let frame: PickupFrame
-    /// The sources of the session issuers' keys.
     let sources: [KeySourceFile]
     fileprivate let limits: SharedLimits
 
     fileprivate init(
-        _ configuration: Configuration, apps: [String: PickupApp], access: AskerAccess, keys: [JWEDecryptionKey],
+        _ configuration: Configuration, apps: [String: PickupApp], access: AskerAccess, seals: OpenedTokens,
         frame: PickupFrame, sources: [KeySourceFile], limits: SharedLimits
     ) {
         self.configuration = configuration
         self.apps = apps
         self.access = access
-        self.keys = keys
+        self.seals = seals
         self.frame = frame
         self.sources = sources
         self.limits = limits
@@ -49,7 +47,6 @@ final class PickupTerms: Sendable {
     }
 }
 
-/// The present terms.
 final class CurrentTerms: Sendable {
     private let terms: Mutex<PickupTerms>
 
@@ -142,7 +139,7 @@ struct TermsMaker: Sendable {
             arrivals: Arrivals(devices: devices, backends: backends, limits: limits, now: now, refused: refused),
             publicURL: try pickup.baseURL(of: started), now: now, isClockInDoubt: isClockInDoubt, refused: refused)
         return PickupTerms(
-            configuration, apps: apps, access: access, keys: try PickupFiles.sealKeys(pickup),
+            configuration, apps: apps, access: access, seals: OpenedTokens(try PickupFiles.sealKeys(pickup)),
             frame: PickupFrame(
                 origins: Set(pickup.origins), metrics: metrics, nextNonce: { [now, nonces] in nonces?.nonce(at: now()) }
             ),
@@ -176,7 +173,6 @@ extension Configuration.Pickup {
             }
     }
 
-    /// Returns whether the same sessions are valid here as in `other`.
     fileprivate func knowsSessions(as other: Self) -> Bool {
         sessions == other.sessions && apps == other.apps && proof == other.proof
     }
@@ -191,15 +187,11 @@ extension Configuration.Pickup {
 
     /// The limits as rules.
     fileprivate var limitRules: LimitRules {
-        var rules = LimitRules(
-            subject: RequestRate(perSecond: Double(userRate), burst: userRate * 2),
-            caller: RequestRate(perSecond: Double(callerRate), burst: callerRate * 2),
-            address: RequestRate(perSecond: Double(addressRate), burst: addressRate * 2),
-            refused: RequestRate(perSecond: Double(refusedRate), burst: refusedRate * 2),
-            total: RequestRate(perSecond: Double(totalRate), burst: totalRate * 2))
-        for key in apiKeys {
-            rules.backends[key.name] = RequestRate(perSecond: Double(key.rate), burst: key.rate * 2)
-        }
+        func rate(_ perSecond: Int) -> RequestRate { RequestRate(perSecond: Double(perSecond), burst: perSecond * 2) }
+        var rules = LimitRules()
+        (rules.subject, rules.caller, rules.address) = (rate(userRate), rate(callerRate), rate(addressRate))
+        (rules.refused, rules.total) = (rate(refusedRate), rate(totalRate))
+        for key in apiKeys { rules.backends[key.name] = rate(key.rate) }
         return rules
     }
 }
@@ -217,4 +209,27 @@ final class KeyFetching: Sendable {
             }
         }
     }
+}
+
+extension SessionRules {
+    /// The rules of a session's section, with the claims that the apps require.
+    init(_ session: Configuration.Pickup.Session, of pickup: Configuration.Pickup) {
+        let ways = pickup.ways(of: session.name)
+        self.init(
+            issuer: session.issuer, audience: session.audience, algorithms: session.algorithms, skew: session.skew,
+            audiences: ways.compactMap(\.audience), userClaims: ways.isEmpty ? [session.userClaim] : ways.map(\.claim))
+        name = session.name
+    }
+}
+
+extension DPoPRules {
+    /// Rules whose memory holds the proofs that the limits of `pickup` admit in a window of two minutes.
+    init(for pickup: Configuration.Pickup) {
+        self.init()
+        remembered = min(max(remembered, pickup.totalRate * 121), Self.mostRemembered)
+        rememberedByKey = max(rememberedByKey, pickup.callerRate * 121)
+    }
+
+    /// The maximum number of proofs in memory: about 400 MB.
+    private static let mostRemembered = 5_000_000
 }

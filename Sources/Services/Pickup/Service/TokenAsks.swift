@@ -12,12 +12,10 @@ struct TokenAsks: Sendable {
     /// Returns the forecast of a worker's decision about an event, by the present configuration.
     let forecaster: @Sendable () -> EventForecaster
     let now: @Sendable () -> UnixTime
-    /// Returns the present settings of workers' admission.
     let admission: @Sendable () -> Configuration.Admission
     /// The queue of asks for users without a known token.
     let cold: ColdAsks
 
-    /// The tokens that a wait accepts, and its end.
     struct Wait: Sendable {
         let app: String
         let key: [UInt8]
@@ -37,13 +35,10 @@ struct TokenAsks: Sendable {
         var floor: Int64 = 0
     }
 
-    /// The outcome of an ask.
     enum Outcome {
-        /// A token.
         case token(HeldToken)
         /// The ask is under way: its event, the version that its token will exceed, and the challenge that it answers.
         case accepted(event: String, after: Int64, challenge: String?)
-        /// No newer token came.
         case nothing
         /// The caller may wait; `finish` does so.
         case waits(Wait)
@@ -52,8 +47,6 @@ struct TokenAsks: Sendable {
     // MARK: Reports
 
     /// Asks for an answer to `report`, the SDK's own text. The caller would wait for `wait`.
-    ///
-    /// - Throws: `Problem`.
     func answer(
         _ report: [UInt8], of asker: Asker, _ app: PickupApp, within wait: Duration
     ) async throws(Problem) -> Outcome {
@@ -94,7 +87,6 @@ struct TokenAsks: Sendable {
     /// Returns a live token with at least `life` seconds left; where there is none, asks for one.
     ///
     /// - Parameter floor: the version that the caller has; no older token is returned.
-    /// - Throws: `Problem`.
     func token(
         for asker: Asker, _ app: PickupApp, life: Int64, notBelow floor: Int64 = 0, within wait: Duration
     ) async throws(Problem) -> Outcome {
@@ -225,5 +217,130 @@ struct TokenAsks: Sendable {
     private func waiting(_ app: String) -> Problem? {
         if let pause = store.lanePause { return Problem.paused(pause, at: now()) }
         return store.suspension(of: app).map { Problem.waiting($0, probeWait: probeWait, at: now()) }
+    }
+}
+
+extension TokenAsks {
+    /// Asks a worker, unless the same ask is under way.
+    ///
+    /// If this gateway knows no token of the subject, there may still be one: published before the gateway began to
+    /// follow, or forgotten. The event states so, a worker answers it with a newer token, and no older token
+    /// counts as an answer. A token below `floor`, the version that the caller has, counts as unknown: this gateway lags,
+    /// or follows another topic than the gateway that handed out that version. A worker that knows the version mints
+    /// nothing.
+    func ask(
+        _ record: ProducerRecord, id: String, _ key: [UInt8], challenge: String?, _ asker: Asker, _ app: PickupApp,
+        _ report: [UInt8]? = nil, life: Int64? = nil, notBelow floor: Int64 = 0, within wait: Duration
+    ) async throws(Problem) -> Outcome {
+        if let problem = unreachable { throw problem }
+        let newest = store.newest(key)
+        let known = newest.flatMap { $0.version >= floor ? $0 : nil }
+        let isCold = known == nil && challenge == nil
+        // Of the devices of a user without a known token, one asks.
+        let device = isCold && report == nil ? "" : asker.device ?? ""
+        let name = key + [0] + Array(device.utf8)
+        let version = max(newest?.version ?? 0, floor - 1)
+        let time = now()
+        if var known, known.isLive(at: time), report.map({ !known.isNamed(in: $0) }) ?? true,
+            store.asks.withLock({ $0.answered(name, event: id, version: version, at: time) })
+        {
+            known.challenge = challenge
+            return .token(known)
+        }
+        let unseen =
+            isCold ? max(newest == nil ? store.unseen(of: key) : 0, min(floor, time.microseconds) - 1, 0) : 0
+        let fresh = AsksUnderWay.Ask(event: id, after: max(version, unseen), sentAt: time)
+        // Looked up and noted together: of two asks at the same time one is sent.
+        let current = store.asks.withLock { asks in
+            let current = asks.current(name, version: newest?.version ?? 0, unseen: unseen, at: time)
+            if current == nil { asks.sent(fresh, as: name) }
+            return current
+        }
+        let ask = current ?? fresh
+        let until = ContinuousClock.now + wait
+        if current == nil { try send(OutgoingAsk(record: record, name: name, ask: ask), unseen, isCold, within: wait) }
+        guard wait > .zero else {
+            // A caller that does not wait learns whether the brokers accepted the event, which takes a round trip.
+            try await requireTaken(ask.delivery, within: Self.leastWait)
+            return .accepted(event: ask.event, after: max(ask.after, floor - 1), challenge: challenge)
+        }
+        let awaited = AwaitedEvent(
+            id: ask.event, key: record.key ?? [], app: app.name, topic: record.topic, delivery: ask.delivery,
+            place: ask.place)
+        if let place = ask.place { store.waits(for: place, of: record.topic) }
+        return .waits(
+            Wait(
+                app: app.name, key: key, after: max(ask.after, floor - 1), known: version,
+                event: (awaited, name, ask.delivery), named: report.map { NamedTokens(in: $0) }, challenge: challenge,
+                until: until, life: life, floor: floor))
+    }
+
+    private func send(
+        _ ask: OutgoingAsk, _ unseen: Int64, _ isCold: Bool, within wait: Duration
+    ) throws(Problem) {
+        guard isCold else { return sender.send([ask]) }
+        do throws(Problem) { try cold.send(ask, unseen: unseen, within: wait) } catch {
+            store.delivered(ask, .refused(error))
+            throw error
+        }
+    }
+
+    private static let leastWait = Duration.milliseconds(500)
+    static let untaken = Problem.unavailable("the brokers have not taken the event yet")
+
+    /// Waits for the brokers' answer about an event.
+    ///
+    /// - Throws: `Problem` where they did not accept it, or did not answer within `wait`.
+    func requireTaken(_ delivery: Delivery, within wait: Duration) async throws(Problem) {
+        switch await delivery.word(within: wait) {
+        case .taken: return
+        case .refused(let problem): throw problem
+        case nil: throw Self.untaken
+        }
+    }
+}
+
+/// The tokens that a report names, each by a hash of its signature's end. A call that waits keeps them in place of the
+/// report, which may be a thousand times as long. A value.
+struct NamedTokens: Sendable, Equatable {
+    /// The number of a signature's last bytes that are compared.
+    static let tail = 24
+    /// The most tokens of a report that are known: an SDK names one.
+    private static let most = 64
+
+    private let ends: [Int]
+
+    /// The tokens in compact form that `report`, an SDK's own text, names.
+    init(in report: [UInt8]) {
+        var ends: [Int] = []
+        var start = report.startIndex
+        for index in 0...report.count where index == report.count || !Self.isBase64URL(report[index]) {
+            // A signature follows a dot.
+            if index - start >= Self.tail, start > 0, report[start - 1] == UInt8(ascii: "."), ends.count < Self.most {
+                ends.append(Self.hash(report[(index - Self.tail)..<index]))
+            }
+            start = index + 1
+        }
+        self.ends = ends
+    }
+
+    func contain(_ token: HeldToken) -> Bool {
+        token.text.count >= Self.tail && ends.contains(Self.hash(token.text.suffix(Self.tail)))
+    }
+
+    /// Returns a hash that nobody outside the process can foresee.
+    private static func hash(_ bytes: ArraySlice<UInt8>) -> Int {
+        var hasher = Hasher()
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        return hasher.finalize()
+    }
+
+    private static func isBase64URL(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
     }
 }

@@ -2,7 +2,6 @@ import Access
 import AdapterKit
 import Formats
 import HTTPTypes
-@_spi(Decryption) import JOSE
 import NIOCore
 
 /// A device's stream of its tokens, as server-sent events (HTML, section 9.2).
@@ -14,15 +13,13 @@ struct TokenStream: Sendable {
     let asker: Asker
     let app: PickupApp
     let asks: TokenAsks
-    let keys: [JWEDecryptionKey]
+    let seals: OpenedTokens
     let metrics: PickupMetrics
     let now: @Sendable () -> UnixTime
     /// Returns whether the app is still open to the caller who opened the stream. A configuration that changes that
     /// ends the stream.
     let isServed: @Sendable () -> Bool
-    /// The version that the device has.
     let lastEvent: Int64
-    /// The stream's connection.
     let channel: any Channel
 
     private static let heartbeat = Duration.seconds(15)
@@ -37,7 +34,6 @@ struct TokenStream: Sendable {
 
     private var key: [UInt8] { asker.subject.key(app: app.name) }
 
-    /// An event of the stream.
     private enum Happening: Sendable {
         case token(HeldToken)
         case silence
@@ -148,7 +144,7 @@ struct TokenStream: Sendable {
     ) async throws {
         guard token.version > version else { return }
         version = token.version
-        let answer = try TokenAnswer(token, of: asker.subject, for: app, opening: keys, at: now())
+        let answer = try TokenAnswer(token, of: asker.subject, for: app, opening: seals, at: now())
         var buffer = ByteBuffer(string: "id: \(token.version)\nevent: token\ndata: ")
         buffer.writeBytes(answer.bytes)
         buffer.writeString("\n\n")

@@ -38,7 +38,6 @@ struct ExpiryWheel: Sendable {
         place(number)
     }
 
-    /// Forgets `number`.
     mutating func remove(_ number: UInt32) {
         let link = links[number]
         guard link.slot != .max else { return }

@@ -26,7 +26,6 @@ struct TokenTable: Sendable {
     private(set) var oldest: UInt32?
     private var newest = none
     private(set) var count = 0
-    /// The memory of the keys and tokens.
     private var content = 0
 
     init() { index = [UInt32](repeating: Self.none, count: 256) }
@@ -56,7 +55,6 @@ struct TokenTable: Sendable {
 
     // MARK: Reading
 
-    /// Returns the place of the token of `key`.
     func find(_ key: [UInt8]) -> UInt32? {
         let hash = Self.hash(key)
         var slot = Int(hash) & (index.count - 1)
@@ -68,19 +66,16 @@ struct TokenTable: Sendable {
         return nil
     }
 
-    /// Returns the version of the token at `place`.
     func version(_ place: UInt32) -> Int64 { entries[place].version }
 
     /// Returns whether the token at `place` came from the topic's past.
     func isPast(_ place: UInt32) -> Bool { entries[place].isPast }
 
-    /// Returns the key of the token at `place`.
     func key(_ place: UInt32) -> [UInt8] {
         let entry = entries[place]
         return Array(entry.bytes[..<Int(entry.keyLength)])
     }
 
-    /// Returns the token at `place`.
     func token(_ place: UInt32, expiresAt: Int64) -> HeldToken {
         let entry = entries[place]
         return HeldToken(
@@ -124,7 +119,6 @@ struct TokenTable: Sendable {
         return place
     }
 
-    /// Removes the token at `place`.
     mutating func remove(_ place: UInt32) {
         erase(place)
         let entry = entries[place]
@@ -212,5 +206,31 @@ struct TokenTable: Sendable {
             note(place)
             place = entries[place].newer
         }
+    }
+}
+
+/// An array that grows by pieces of one size: growth copies nothing, and at most one piece is unused.
+struct ChunkedArray<Element: Sendable>: Sendable {
+    static var piece: Int { 256 }
+
+    private var pieces: [ContiguousArray<Element>] = []
+    private(set) var count = 0
+
+    /// The number of elements for which memory is allocated.
+    var capacity: Int { pieces.count * Self.piece }
+
+    subscript(index: UInt32) -> Element {
+        get { pieces[Int(index) / Self.piece][Int(index) % Self.piece] }
+        _modify { yield &pieces[Int(index) / Self.piece][Int(index) % Self.piece] }
+    }
+
+    mutating func append(_ element: Element) {
+        if count == capacity {
+            var piece = ContiguousArray<Element>()
+            piece.reserveCapacity(Self.piece)
+            pieces.append(piece)
+        }
+        pieces[pieces.count - 1].append(element)
+        count += 1
     }
 }

@@ -1,13 +1,12 @@
 import AdapterKit
 import DequeModule
 import Kafka
+import Synchronization
 
 /// The asks for tokens on their way to a worker. One subject and device has one at a time. An ask is forgotten after a
 /// minute, and the oldest ones earlier where all together exceed their memory. A value without a clock.
 struct AsksUnderWay: Sendable {
-    /// An ask that was sent.
     struct Ask: Sendable, Equatable {
-        /// The id of the ask's event.
         let event: String
         /// The version that was known then; a newer one answers the ask.
         let after: Int64
@@ -38,7 +37,6 @@ struct AsksUnderWay: Sendable {
     /// Remembers asks of at most `budget` bytes.
     init(budget: Int = 8 << 20) { self.budget = budget }
 
-    /// The number of asks.
     var count: Int { asks.count }
 
     /// Returns the ask of `name` that is under way and that `version` does not answer; nil where another ask may be
@@ -59,7 +57,6 @@ struct AsksUnderWay: Sendable {
         return (0..<Self.memory).contains(now.microseconds(since: ask.sentAt))
     }
 
-    /// Notes that an ask was sent.
     mutating func sent(_ ask: Ask, as name: [UInt8]) {
         remove(name)
         asks[name] = ask
@@ -99,5 +96,110 @@ struct AsksUnderWay: Sendable {
 
     private mutating func remove(_ name: [UInt8]) {
         if asks.removeValue(forKey: name) != nil { bytes -= name.count + Self.overhead }
+    }
+}
+
+/// An ask whose event is sent to a worker.
+struct OutgoingAsk: Sendable {
+    let record: ProducerRecord
+    /// The name of the ask among those under way.
+    let name: [UInt8]
+    let ask: AsksUnderWay.Ask
+}
+
+/// The asks of suspended apps that reach a worker all the same, so that it finds probes: the first one of each user in a
+/// suspension, and beyond that one every two seconds for each app. So accounts that ask all the time keep no other user
+/// from a worker. A value without a clock.
+struct ProbeAsks: Sendable {
+    private struct App {
+        let since: UnixTime
+        var latest: UnixTime?
+        var users: Set<Int> = []
+    }
+
+    /// The interval between two asks of an app, in microseconds.
+    private static let interval: Int64 = 2_000_000
+    /// The maximum number of users of an app who are remembered.
+    private static let mostUsers = 100_000
+    private var apps: [String: App] = [:]
+
+    /// Returns whether an ask for `user`, a subject key without a challenge, may reach a worker now, in the suspension of
+    /// `app` that began at `since`.
+    mutating func admits(_ user: [UInt8], of app: String, since: UnixTime, at now: UnixTime) -> Bool {
+        var asks = apps.removeValue(forKey: app).flatMap { $0.since == since ? $0 : nil } ?? App(since: since)
+        defer { apps[app] = asks }
+        if asks.users.count < Self.mostUsers, asks.users.insert(user.hashValue).inserted { return true }
+        if let last = asks.latest, (0..<Self.interval).contains(now.microseconds(since: last)) { return false }
+        asks.latest = now
+        return true
+    }
+}
+
+/// The brokers' answer about an event that was sent: one for all calls that share the event.
+final class Delivery: Sendable {
+    enum Word: Sendable {
+        /// The brokers accepted the event, and gave it this place; nil where they did not name it.
+        case taken(at: DeliveredPlace?)
+        /// The brokers did not accept the event; its callers get this problem.
+        case refused(Problem)
+    }
+
+    static let taken = {
+        let delivery = Delivery()
+        delivery.end(.taken(at: nil))
+        return delivery
+    }()
+
+    private struct State {
+        var word: Word?
+        var waiting: [Int: CheckedContinuation<Word?, Never>] = [:]
+        /// The waits that were over before they began.
+        var over: Set<Int> = []
+        var next = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// The answer; nil while there is none.
+    var word: Word? { state.withLock { $0.word } }
+
+    /// Records the answer. Only the first one counts.
+    func end(_ word: Word) {
+        let waiting = state.withLock { state in
+            guard state.word == nil else { return [CheckedContinuation<Word?, Never>]() }
+            state.word = word
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for continuation in waiting { continuation.resume(returning: word) }
+    }
+
+    func word(within wait: Duration) async -> Word? {
+        let number = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        let timer = Task {
+            try await Task.sleep(for: wait)
+            expire(number)
+        }
+        defer { timer.cancel() }
+        return await withCheckedContinuation { continuation in
+            let (isOver, word) = state.withLock { state -> (Bool, Word?) in
+                let isOver = state.over.remove(number) != nil || state.word != nil
+                if !isOver { state.waiting[number] = continuation }
+                return (isOver, state.word)
+            }
+            if isOver { continuation.resume(returning: word) }
+        }
+    }
+
+    private func expire(_ number: Int) {
+        let continuation = state.withLock { state in
+            let continuation = state.waiting.removeValue(forKey: number)
+            if continuation == nil { state.over.insert(number) }
+            return continuation
+        }
+        continuation?.resume(returning: nil)
     }
 }

@@ -7,10 +7,8 @@ import AdapterKit
 /// Therefore the topic is on trial a minute after its last refusal: the gateway is ready again. The next refusal ends
 /// the trial at once; an accepted event ends the outage.
 struct EventRefusals: Sendable {
-    /// A topic that accepts no events.
     struct Outage: Sendable, Equatable {
         let topic: String
-        /// The brokers' code.
         let code: String
         /// The first refusal, or the moment from which the topic is missing.
         let since: UnixTime
@@ -39,7 +37,6 @@ struct EventRefusals: Sendable {
     private var refused: [String: Refusals] = [:]
     private var missing: [String: (code: String, since: UnixTime)] = [:]
 
-    /// Records that the brokers accepted an event on `topic`.
     mutating func accepted(_ topic: String) {
         refused[topic] = nil
         missing[topic] = nil

@@ -26,7 +26,6 @@ final class TokenStore: Sendable {
         }
     }
 
-    /// A token for the streams of its subject.
     private struct Told {
         let key: [UInt8]
         let token: HeldToken
@@ -55,7 +54,6 @@ final class TokenStore: Sendable {
 
     // MARK: Records of workers
 
-    /// Adds a token that was published now.
     func published(_ token: HeldToken, for key: [UInt8]) {
         learn(key, token, isPast: false) { $0.put(token, for: key, at: $1) }
     }
@@ -156,7 +154,6 @@ final class TokenStore: Sendable {
     /// The partitions that are followed, and the time since which no broker answers.
     var tail: TailState { state.withLock { $0.tail } }
 
-    /// Changes the state of the tail.
     func changeTail(_ change: (inout TailState) -> Void) { state.withLock { change(&$0.tail) } }
 
     /// Notes that partitions begin to be followed from their ends; their older records are read beside.
@@ -264,4 +261,94 @@ final class TokenStore: Sendable {
             }
         }
     }
+}
+
+extension TokenStore {
+    /// Notes that the outcome of an event of `topic` is awaited.
+    func waits(for place: DeliveredPlace, of topic: String) {
+        let (now, partition) = (now(), TopicPartition(topic: topic, partition: place.partition))
+        progress.withLock { $0.sent(partition, place.offset, at: now) }
+    }
+
+    /// The partitions whose events workers may not have handled yet, so that their committed offsets matter.
+    var openPartitions: [TopicPartition] {
+        let now = now()
+        return progress.withLock { $0.open(at: now) }
+    }
+
+    /// Records the offsets that the workers' group committed for `partitions`, and ends the waits for events that
+    /// workers are done with.
+    ///
+    /// - Parameter isRead: whether the tokens that were published before the answer were read.
+    func committed(_ offsets: [TopicPartition: Int64], of partitions: [TopicPartition], isRead: Bool) {
+        let now = now()
+        let handled = progress.withLock { progress in
+            progress.committed(offsets, of: partitions, isRead: isRead, at: now)
+            return progress.handled
+        }
+        if !handled.isEmpty { waiters.handled(handled) }
+    }
+
+    /// Notes that workers begin now with the events that were sent before: a pause is over, or a worker is back.
+    func resumeWorkers() {
+        let now = now()
+        progress.withLock { $0.resume(at: now) }
+    }
+
+    /// Records the description of a topic of events.
+    ///
+    /// - Parameter problem: the brokers' code; nil where nothing is wrong.
+    func described(_ topic: String, problem: String?) {
+        let now = now()
+        let isNew = refusals.withLock { $0.described(topic, problem: problem, at: now) }
+        if isNew { progress.withLock { $0.createdAgain(topic, at: now) } }
+    }
+
+    var eventOutages: [EventRefusals.Outage] {
+        let now = now()
+        return refusals.withLock { $0.outages(at: now) }
+    }
+
+    /// The moment from which no worker answers; nil where one does or it is unknown.
+    var unansweredSince: UnixTime? {
+        let now = now()
+        return progress.withLock { $0.stuckSince(at: now) }
+    }
+
+    /// The moment of the workers' last known progress, or of a new start of a topic; nil where there was none.
+    var lastProgress: UnixTime? { progress.withLock { $0.lastChange } }
+
+    /// Whether workers handled an event since the start.
+    var hasSeenProgress: Bool { progress.withLock { $0.hasMoved } }
+}
+
+/// The partitions of the token topic that are followed live, and the time since which no broker answers.
+///
+/// Readiness depends on the live tail alone: an unknown token is minted again, and arrives on the tail.
+struct TailState: Sendable, Equatable {
+    /// The number of partitions of the token topic; nil before a broker has named it.
+    var partitions: Int?
+    /// The partitions that are followed live: each token published on them from now on arrives.
+    var followed: Set<Int32> = []
+    /// The partitions without a leader. Their users get no new token until there is one; all other users do.
+    var leaderless: Set<Int32> = []
+    /// Whether the token topic does not exist or may not be read.
+    var isMissing = false
+    /// The time since which no broker answers; nil while one does. Without a broker no token can be minted; known ones
+    /// are served.
+    var silentSince: UnixTime?
+    /// The end of each partition of the token topic when everything before it was read.
+    var read: [TopicPartition: Int64] = [:]
+
+    func hasRead(_ ends: [TopicPartition: Int64]) -> Bool { ends.allSatisfy { $0.value <= read[$0.key] ?? -1 } }
+
+    /// Whether devices can be served: a broker answers, each partition with a leader is followed live, and at least one
+    /// is.
+    var isReady: Bool {
+        guard silentSince == nil, let partitions, !followed.isEmpty else { return false }
+        return followed.union(leaderless).count >= partitions
+    }
+
+    /// The number of partitions that have a leader and are not followed live yet; nil before a broker has named any.
+    var behind: Int? { partitions.map { max(0, $0 - followed.union(leaderless).count) } }
 }

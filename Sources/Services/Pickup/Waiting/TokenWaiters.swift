@@ -3,19 +3,15 @@ import Kafka
 import Pipeline
 import Synchronization
 
-/// The result of a wait.
 enum Arrival: Sendable {
     /// A token, newer than what was known.
     case token(HeldToken)
-    /// The event became a dead letter.
     case deadLetter(ErrorCode)
-    /// The event could not be sent.
     case unsent(Problem)
     /// A worker is done with the event, and published nothing for it.
     case handled
     /// Nothing came before the end of the wait.
     case nothing
-    /// The gateway is about to stop.
     case draining
 }
 
@@ -31,7 +27,6 @@ final class TokenWaiters: Sendable {
         let until: ContinuousClock.Instant
         let done: @Sendable (Arrival) -> Void
 
-        /// Returns whether the wait accepts `token`, a token of its subject.
         func wants(_ token: HeldToken, isPast: Bool) -> Bool { token.version > (isPast ? after : known) }
     }
 
@@ -45,10 +40,8 @@ final class TokenWaiters: Sendable {
 
     private let state = Mutex(State())
 
-    /// The number of waits.
     var count: Int { state.withLock { $0.waiters.count } }
 
-    /// The subject keys that callers wait for.
     var keys: Set<[UInt8]> { state.withLock { Set($0.byKey.keys) } }
 
     /// Waits for a token of `key` above `after`, or for the end of `event`, until `until`.
@@ -80,11 +73,9 @@ final class TokenWaiters: Sendable {
 
     /// Ends the waits for a token of `key`, which was published or read from the topic's past.
     func came(_ token: HeldToken, for key: [UInt8], isPast: Bool = false) {
-        let waiters = state.withLock { state in
+        end(.token(token)) { state in
             (state.byKey[key] ?? []).filter { state.waiters[$0]?.wants(token, isPast: isPast) == true }
-                .compactMap { Self.take($0, from: &state) }
         }
-        for waiter in waiters { waiter.done(.token(token)) }
     }
 
     /// Returns whether a call waits for the end of the event with this id.
@@ -94,36 +85,28 @@ final class TokenWaiters: Sendable {
     /// ends none.
     func died(_ letter: DeadLetterEntry, key: [UInt8]?) {
         guard let event = letter.eventID, let code = letter.code else { return }
-        let waiters = state.withLock { state in
+        end(.deadLetter(code)) { state in
             (state.byEvent[event] ?? []).filter { state.waiters[$0]?.event?.isEnded(by: letter, key: key) == true }
-                .compactMap { Self.take($0, from: &state) }
         }
-        for waiter in waiters { waiter.done(.deadLetter(code)) }
     }
 
     /// Ends the waits for the event `event`, which could not be sent.
-    func unsent(_ event: String, _ problem: Problem) {
-        let waiters = state.withLock { state in
-            (state.byEvent[event] ?? []).compactMap { Self.take($0, from: &state) }
-        }
-        for waiter in waiters { waiter.done(.unsent(problem)) }
-    }
+    func unsent(_ event: String, _ problem: Problem) { end(.unsent(problem)) { $0.byEvent[event] ?? [] } }
 
     /// Ends the waits for events that workers are done with: those before `offsets`, by partition.
     func handled(_ offsets: [TopicPartition: Int64]) {
-        let waiters = state.withLock { state in
-            state.waiters.filter { $0.value.event?.isHandled(offsets) == true }.keys
-                .compactMap { Self.take($0, from: &state) }
-        }
-        for waiter in waiters { waiter.done(.handled) }
+        end(.handled) { state in state.waiters.filter { $0.value.event?.isHandled(offsets) == true }.map(\.key) }
     }
 
     /// Ends the waits that are over at `now`.
     func expire(at now: ContinuousClock.Instant) {
-        let waiters = state.withLock { state in
-            state.waiters.filter { $0.value.until <= now }.keys.compactMap { Self.take($0, from: &state) }
-        }
-        for waiter in waiters { waiter.done(.nothing) }
+        end(.nothing) { state in state.waiters.filter { $0.value.until <= now }.map(\.key) }
+    }
+
+    /// Ends the waits with these numbers, each outside of the lock.
+    private func end(_ arrival: Arrival, _ numbers: (State) -> [Int]) {
+        let waiters = state.withLock { state in numbers(state).compactMap { Self.take($0, from: &state) } }
+        for waiter in waiters { waiter.done(arrival) }
     }
 
     /// Ends at most `count` waits, for the gateway's stop. Ending all at once would stall every other call.
@@ -148,5 +131,36 @@ final class TokenWaiters: Sendable {
             if state.byEvent[event.id]?.isEmpty == true { state.byEvent[event.id] = nil }
         }
         return waiter
+    }
+}
+
+/// An event of the gateway that a call waits for.
+///
+/// Only the event's own dead letter ends the wait. The letter must have the event's id, which nobody can guess, its
+/// subject's key, its app, and the topic that the gateway wrote it to.
+struct AwaitedEvent: Sendable {
+    let id: String
+    /// The key of the event's record: the subject key, without a challenge.
+    let key: [UInt8]
+    let app: String
+    let topic: String
+    /// The brokers' answer about the event; nil where it is of no interest.
+    var delivery: Delivery?
+    /// The event's place, where it was known before the wait began.
+    var place: DeliveredPlace?
+
+    func isEnded(by letter: DeadLetterEntry, key: [UInt8]?) -> Bool {
+        letter.fault == nil && key == self.key && id.hasSameBytes(as: letter.eventID)
+            && app.hasSameBytes(as: letter.app) && letter.origin.map { topic.hasSameBytes(as: $0.topic) } == true
+    }
+
+    /// Returns whether a worker is done with the event, where the workers' group committed `offsets`.
+    func isHandled(_ offsets: [TopicPartition: Int64]) -> Bool {
+        var place = place
+        if place == nil, case .taken(let taken)? = delivery?.word { place = taken }
+        guard let place, let next = offsets[TopicPartition(topic: topic, partition: place.partition)] else {
+            return false
+        }
+        return place.offset < next
     }
 }

@@ -23,7 +23,6 @@ final class ArrivingBody: Sendable {
         }
     }
 
-    /// The body of a request without one.
     static let none = {
         let body = ArrivingBody(limit: 0)
         body.end()
@@ -67,7 +66,6 @@ final class ArrivingBody: Sendable {
         }
     }
 
-    /// Ends a body that has arrived.
     func end() { change { $0.end = $0.end ?? .complete } }
 
     /// Ends a body whose rest will not arrive.

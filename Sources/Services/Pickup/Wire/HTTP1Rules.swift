@@ -17,12 +17,10 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     /// The event that the body of the request is wanted, which was decided by its head.
     struct BodyWanted: Sendable {}
 
-    /// A request that is not answered yet.
     private struct Open {
         let request: RequestHead
         /// Whether the client was asked to send the body.
         var isContinuing = false
-        /// Whether the request's answer has begun.
         var isAnswering = false
     }
 
@@ -34,11 +32,9 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     private var isClosing = false
     /// Whether a refusal was written that ends the connection: no request is read any more, and no answer is sent.
     private var isRefusing = false
-    /// The gate that keeps the next request back.
     private let gate: RequestGate
     /// Returns whether the process is about to stop, so that clients must use another connection.
     private let isStopping: @Sendable () -> Bool
-    /// Returns the date of an answer.
     private let date: @Sendable () -> String
     /// Called with the status of each request that is not served.
     private let refused: @Sendable (Int) -> Void
@@ -110,6 +106,8 @@ final class HTTP1Rules: ChannelDuplexHandler, RemovableChannelHandler {
     /// Answers a request that is not served, and ends the connection after the client had time to read the answer.
     private func refuse(_ fault: RequestHead.Fault, _ context: ChannelHandlerContext) {
         isRefusing = true
+        // The rest of a head that never comes ends with its connection: nobody is answered.
+        guard context.channel.isActive else { return }
         refused(fault.problem.status.code)
         let body = fault.problem.text
         let head = HTTPResponseHead(

@@ -7,7 +7,6 @@ struct RequestHead: Sendable, Equatable {
     /// The longest body for which the gateway confirms an expectation, in bytes.
     static let bodyLimit = 64 << 10
 
-    /// The fault of a request that is not served.
     enum Fault: Sendable, Equatable {
         /// The request has no `Host` field or several, or its value is no host (RFC 9112, section 3.2).
         case host
@@ -29,7 +28,6 @@ struct RequestHead: Sendable, Equatable {
         /// The bytes are no request.
         case malformed
 
-        /// The answer.
         var problem: Problem {
             switch self {
             case .host:
@@ -64,7 +62,6 @@ struct RequestHead: Sendable, Equatable {
         /// The longest request line, in bytes, where the head is too large.
         private static let longestLine = 8 << 10
 
-        /// The fault for an error of the decoder in a request with these lines.
         init(_ error: HTTPParserError, in lines: RequestLines) {
             if lines.isPreface { self = .version; return }
             switch error {
@@ -125,7 +122,6 @@ struct RequestHead: Sendable, Equatable {
         return !name.isEmpty && isName && bytes[end...].dropFirst().allSatisfy { (0x30...0x39).contains($0) }
     }
 
-    /// The demands of `head`.
     init(_ head: HTTPRequestHead) {
         isHead = head.method == .HEAD
         isOld = head.version.minor == 0

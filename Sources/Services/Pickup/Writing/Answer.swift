@@ -1,5 +1,9 @@
+import AdapterKit
+import HTTPTransport
 import HTTPTypes
 import NIOCore
+import NIOHTTPTypes
+import Synchronization
 
 /// An answer to a call, before it is written to a connection.
 struct Answer: Sendable {
@@ -14,7 +18,6 @@ struct Answer: Sendable {
     var headers: HTTPFields
     let body: Body
 
-    /// An answer with a known body.
     init(_ status: HTTPResponse.Status, _ headers: HTTPFields = [:], body: ByteBuffer = ByteBuffer()) {
         self.status = status
         self.headers = headers
@@ -22,7 +25,6 @@ struct Answer: Sendable {
         self.headers[.contentLength] = "\(body.readableBytes)"
     }
 
-    /// An answer without a length.
     init(
         _ status: HTTPResponse.Status, _ headers: HTTPFields,
         stream: @escaping @Sendable (AnswerWriter) async throws -> Void
@@ -30,5 +32,42 @@ struct Answer: Sendable {
         self.status = status
         self.headers = headers
         body = .stream(stream)
+    }
+}
+
+/// The date of all answers (RFC 9110, section 6.6.1), written once a second.
+final class AnswerDate: Sendable {
+    private let now: @Sendable () -> UnixTime
+    private let written: Mutex<(second: Int64, text: String)>
+
+    init(now: @escaping @Sendable () -> UnixTime) {
+        self.now = now
+        written = Mutex((.min, ""))
+    }
+
+    /// The date of this second.
+    var text: String {
+        let now = now()
+        return written.withLock { written in
+            if written.second != now.seconds { written = (now.seconds, HTTPDate.text(now)) }
+            return written.text
+        }
+    }
+}
+
+struct AnswerWriter: Sendable {
+    let channel: any Channel
+
+    /// Writes `part`, and waits while the client does not read the bytes before it.
+    ///
+    /// - Throws: the connection's error where the client is gone.
+    func write(_ part: ByteBuffer) async throws {
+        guard channel.isActive else { throw ChannelError.alreadyClosed }
+        let part = HTTPResponsePart.body(part)
+        if channel.isWritable {
+            channel.writeAndFlush(part, promise: nil)
+        } else {
+            try await channel.writeAndFlush(part).get()
+        }
     }
 }

@@ -76,3 +76,10 @@ final class ManualCall<Request: Sendable, Answer: Sendable>: Sendable {
         }
     }
 }
+
+/// Returns `value` with a change.
+func changed<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
+    var value = value
+    change(&value)
+    return value
+}

@@ -14,3 +14,11 @@ extension UnixTime {
     /// Returns the moment later by `duration`, or earlier where it is negative, in whole seconds.
     func advanced(by duration: Duration) -> UnixTime { advanced(bySeconds: duration.components.seconds) }
 }
+
+extension String {
+    /// A `typ` in one spelling: it is compared without regard to case, and may leave `application/` away (RFC 7515, 4.1.9).
+    var mediaSubtype: String {
+        let type = lowercased()
+        return type.hasPrefix("application/") ? String(type.dropFirst("application/".count)) : type
+    }
+}
