@@ -137,3 +137,16 @@ extension RingInUse {
         for (number, step) in steps.enumerated() { Terminal.print("  \(number + 1). \(step)") }
     }
 }
+
+extension RingInUse {
+    /// Returns a new key of `algorithm` for the ring, after a warning where its vendor makes the keys itself.
+    func newKey(_ algorithm: Algorithm, _ version: NewVersionOptions, rsaBits: Int) throws -> SigningKey {
+        if handover?.origin == .vendor {
+            Terminal.error(
+                "remint: warning: \(apps[0].adapter.vendor) makes its keys itself; see: \(RemintCommand("keys import", "--help"))"
+            )
+        }
+        return try KeyGeneration.key(
+            algorithm, encoding: encoding(asked: version.encoding), rsaBits: rsaBits, id: version.id)
+    }
+}
