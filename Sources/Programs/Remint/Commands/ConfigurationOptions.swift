@@ -34,11 +34,12 @@ struct ConfigurationOptions: ParsableArguments {
 
     /// Reads the configuration and the keys, and reports their errors on standard error.
     ///
-    /// - Throws: `ExitCode` 1 where a worker could not start with them.
-    func load() throws -> Preflight {
+    /// - Parameter isService: whether a service manager starts the process again after 75.
+    /// - Throws: `ExitCode` 1 where a worker could not start with them, or 75 for a service whose files may heal.
+    func load(isService: Bool = false) throws -> Preflight {
         let preflight = Preflight(file: config, registry: .remint, source: .system)
         for diagnostic in preflight.diagnostics { Terminal.error("\(diagnostic)") }
-        guard preflight.isReady else { throw ExitCode.failure }
+        guard preflight.isReady else { throw isService && preflight.mayHeal ? ExitCode(75) : ExitCode.failure }
         return preflight
     }
 

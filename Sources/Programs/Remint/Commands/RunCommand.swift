@@ -20,7 +20,8 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run", abstract: "Runs the worker until SIGTERM or SIGINT.",
         discussion: .help(
             """
-            If the configuration is wrong, the worker exits with code 1 before it opens a connection.
+            If the configuration is wrong, the worker exits with code 1 before it opens a connection. If only a file that the
+            configuration names is wrong, such as a key ring or a certificate, the worker exits with code 75.
 
             On SIGTERM or SIGINT, the worker finishes and commits its batch and leaves its groups, within
             worker.shutdown_deadline.
@@ -49,7 +50,7 @@ struct RunCommand: AsyncParsableCommand {
         let protection = KeyProtection()
         // Before all else, for it would end the process.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
-        let preflight = try options.load()
+        let preflight = try options.load(isService: true)
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
         let pickup = withPickup ? try gatewaySection(of: configuration) : nil
         let level = LogLevel(configuration.log)
@@ -129,7 +130,7 @@ struct RunCommand: AsyncParsableCommand {
 
     /// Returns the section of the gateway, whose files can be used.
     ///
-    /// - Throws: `ExitCode` 1 for a configuration without a gateway, and where it could not start.
+    /// - Throws: `ExitCode` 1 for a configuration without a gateway; 75, as `remint pickup`, where its files cannot be used.
     private func gatewaySection(of configuration: Configuration) throws -> Configuration.Pickup {
         guard let pickup = configuration.pickup else {
             Terminal.error(
@@ -138,7 +139,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         let problems = PickupService.diagnostics(for: configuration)
         for problem in problems { Terminal.error("\(problem)") }
-        guard problems.isEmpty else { throw ExitCode.failure }
+        guard problems.isEmpty else { throw ExitCode(75) }
         return pickup
     }
 
