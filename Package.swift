@@ -317,8 +317,8 @@ let package = Package(
             name: "remint-bench",
             dependencies: [
                 "Bench", "CommandKit", "Demonstration", "Serving", "Wiring", "Operations", "Pipeline", "AdapterKit",
-                "AdapterTestKit", "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "Vendors", "DeclaredAdapters",
-                "DeclaredTesting", logging, argumentParser, nio, sockets, http,
+                "Kafka", "Keyring", "JOSE", "WorkerConfiguration", "DeclaredAdapters", "DeclaredTesting", logging,
+                argumentParser, nio, sockets, http,
             ],
             swiftSettings: settings),
 

@@ -54,3 +54,10 @@ package struct BenchApp: Sendable {
         try KeyGeneration.key(algorithm, encoding: adapter.secretEncoding, rsaBits: 2048, id: "bench-1")
     }
 }
+
+/// A measurement that came to nothing.
+package struct BenchFailed: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}

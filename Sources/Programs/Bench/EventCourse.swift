@@ -18,53 +18,21 @@ package final class EventCourse {
 
     private static let batch = 500
     private let kind: Kind
-    private let names: [String]
-    private let subjects: Int
     private let report: @Sendable (String) -> String
     private let now: @Sendable () -> UnixTime
     private var processor: BatchProcessor
     private var next = 0
     private var number = 0
 
-    /// A course through `apps` apps, with as many recent `subjects` remembered.
-    package init(
-        _ kind: Kind = .minted, of app: BenchApp, apps: Int = 1, subjects: Int,
-        now: @escaping @Sendable () -> UnixTime
-    ) {
+    /// - Parameter subjects: the number of recent subjects that are remembered.
+    package init(_ kind: Kind, of app: BenchApp, subjects: Int, now: @escaping @Sendable () -> UnixTime) {
         self.kind = kind
-        self.subjects = subjects
         self.now = now
         report = app.report
-        let names = (0..<apps).map { "bench-\($0)" }
-        self.names = names
         processor = BatchProcessor(
-            apps: names.map { App(name: $0, adapter: app.adapter, keyRing: "bench", lifetime: 3600) },
+            apps: [App(name: "bench", adapter: app.adapter, keyRing: "bench", lifetime: 3600)],
             signing: SilentSigner(algorithm: app.algorithm, hasKey: kind != .deferred), maximumEventBytes: 65_536,
             admission: AdmissionRules(subjects: subjects), now: now)
-    }
-
-    /// The number of recent subjects that are remembered, and the bytes they take.
-    package var memory: (subjects: Int, bytes: Int) { processor.memory }
-
-    /// Makes the memory as full as it gets.
-    ///
-    /// - Throws: `BenchFailed` where an event has another outcome than it should.
-    package func fill() async throws { _ = try await run(max(subjects * 2, 5000)) }
-
-    /// Takes new events to their ends.
-    ///
-    /// - Returns: how many seconds the events took; making the records does not count.
-    /// - Throws: `BenchFailed` where an event has another outcome than it should.
-    package func run(_ events: Int) async throws -> Double {
-        var seconds = 0.0
-        for first in stride(from: 0, to: events, by: Self.batch) {
-            let records = records(min(Self.batch, events - first))
-            let start = ContinuousClock.now
-            let settlements = await process(records)
-            seconds += (.now - start) / .seconds(1)
-            try check(settlements)
-        }
-        return seconds
     }
 
     /// Takes at least `events` events to their ends, the same few thousand records again and again, so that making them counts
@@ -104,9 +72,7 @@ package final class EventCourse {
                 origin: RecordPosition(
                     topic: "remint.invalidations", partition: Int32(next % 6), offset: Int64(next / 6)),
                 timestamp: now(), key: nil, value: Array(report("user-\(user)").utf8),
-                headers: [
-                    RecordHeader("remint-app", names[next % names.count]), RecordHeader("remint-id", "event-\(next)"),
-                ])
+                headers: [RecordHeader("remint-app", "bench"), RecordHeader("remint-id", "event-\(next)")])
         }
     }
 }

@@ -59,8 +59,11 @@ package struct CommandContext: Sendable {
                 writeError("remint: standard output cannot be written: \(error.localizedDescription)\n")
                 exit(1)
             }
-        }, errors: writeError, nextLine: { readLine() },
+        }, errors: isService ? BoundedErrors().write : writeError, nextLine: { readLine() },
         restOfInput: { FileHandle.standardInput.readDataToEndOfFile() })
+
+    /// Whether the process is a service, for which its work is worth more than a line about it.
+    private static let isService = ["run", "pickup", "signer"].contains(CommandLine.arguments.dropFirst().first)
 
     /// The exit code where nobody reads the output any more, as of a program that SIGPIPE ends.
     private static let closedOutput: Int32 = 141

@@ -1,7 +1,9 @@
 package import AdapterKit
 import JOSE
+import Kafka
 package import Pipeline
 import Synchronization
+import WorkerConfiguration
 
 /// The worker's outcomes and the records on the topics, joined by event id and by origin.
 package final class DemoLedger: Sendable {
@@ -58,5 +60,84 @@ package struct DemoResult {
         case .minted, .superseded, .skipped, .deferred: outcome.name
         case .deadLettered(let code): "\(outcome.name) \(code.rawValue)"
         }
+    }
+}
+
+/// The records on the worker's output topics.
+struct DemoOutputs {
+    private let topics: Configuration.Topics
+    private let now: @Sendable () -> UnixTime
+    private var tokens: [String: JSONValue] = [:]
+    private var deadLetters: [RecordPosition: [UInt8]] = [:]
+    private(set) var count = 0
+
+    init(topics: Configuration.Topics, now: @escaping @Sendable () -> UnixTime) {
+        self.topics = topics
+        self.now = now
+    }
+
+    mutating func add(_ record: ConsumedRecord) {
+        // An event in a retry tier is not finished.
+        guard [topics.tokens, topics.deadLetters].contains(record.position.topic) else { return }
+        count += 1
+        if record.position.topic == topics.tokens {
+            if let token = try? PublishedToken(record.body, at: now()),
+                let root = record.value.flatMap({ try? JSONDocument(parsing: $0).root })
+            {
+                tokens[token.eventID] = root
+            }
+        } else if let origin = origin(of: record) {
+            deadLetters[origin] = record.value
+        }
+    }
+
+    /// Returns the replacement token that answers the event `id`.
+    func token(_ id: String) -> JSONValue? { tokens[id] }
+
+    /// Returns the value of the dead letter that came from `origin`.
+    func deadLetter(at origin: RecordPosition) -> [UInt8]? { deadLetters[origin] }
+
+    private func origin(of record: ConsumedRecord) -> RecordPosition? {
+        let letter = InputRecord(origin: record.position, timestamp: nil, body: record.body, lane: .retries)
+        return DeadLetterEntry(letter, decoder: EventDecoder(maximumBytes: 1 << 20), at: now()).origin
+    }
+}
+
+/// The results of one vendor's reports.
+package struct DemoVendorResults {
+    /// The vendor's own spelling.
+    package let vendor: String
+    /// The results in the order of the reports.
+    package private(set) var results: [DemoResult]
+
+    /// Returns the results of each vendor, in the order of the first reports.
+    package static func all(_ results: [DemoResult]) -> [DemoVendorResults] {
+        var vendors: [DemoVendorResults] = []
+        for result in results {
+            let vendor = result.event.app.registration.vendor
+            if let place = vendors.firstIndex(where: { $0.vendor == vendor }) {
+                vendors[place].results.append(result)
+            } else {
+                vendors.append(DemoVendorResults(vendor: vendor, results: [result]))
+            }
+        }
+        return vendors
+    }
+
+    /// The number of minted tokens.
+    package var minted: Int { results.count { $0.outcome == .minted } }
+    /// The number of tokens that the vendor's verifier accepts.
+    package var accepted: Int { results.count { $0.verdict == .accepted } }
+    /// The number of reports that needed no token.
+    package var skipped: Int { results.count { $0.outcome.name == "skipped" } }
+    /// The number of dead letters.
+    package var deadLetters: Int { results.count - minted - skipped }
+
+    /// One accepted token in words: its algorithm, and the report that it answers; nil without such a token.
+    package var example: String? {
+        guard let result = results.first(where: { $0.verdict == .accepted }),
+            let algorithm = result.record?["algorithm"]?.string
+        else { return nil }
+        return "\(algorithm) for \(result.event.reported)"
     }
 }

@@ -34,13 +34,13 @@ func run(_ arguments: [String]) throws {
         try MintLoop(app ?? BenchApp(arguments[1]), key: arguments[2] == "-" ? nil : arguments[2]).work()(count)
     case ("decode", 3):
         if let vendor = try declared(arguments[1]), let tests = vendor.tests, let count = Int(arguments[2]) {
-            for loop in try DecodeLoop.all(of: vendor.registration, tests.fixtures()) { try loop.work(count) }
+            for loop in try DecodeLoop.all(of: vendor.registration, tests.fixtures()) { try loop(count) }
             return
         }
         guard let count = Int(arguments[2]), let registration = AdapterRegistry.remint[arguments[1]] else {
             throw BenchFailed("there is no such vendor, or COUNT is no number")
         }
-        for loop in try DecodeLoop.all(of: registration) { try loop.work(count) }
+        for loop in try DecodeLoop.all(of: registration) { try loop(count) }
     case ("event", 4):
         guard let kind = EventCourse.Kind(rawValue: arguments[1]), let count = Int(arguments[3]) else {
             throw BenchFailed("OUTCOME is minted, superseded or deferred, and COUNT is a number")

@@ -1,4 +1,5 @@
 import AdapterKit
+import ArgumentParser
 import Bench
 import CommandKit
 import Foundation
@@ -279,5 +280,134 @@ final class BenchStage {
             }
         }
         return seen
+    }
+}
+
+/// The broker at which a worker is measured, and the worker's way of delivery.
+struct BenchBroker {
+    /// `bootstrap.servers`.
+    let servers: String
+    /// `delivery` of the configuration.
+    let delivery: String
+    /// The broker within this process, where it is that one.
+    let embedded: EmbeddedBroker?
+    let logger: Logger
+
+    /// The options that name it.
+    struct Options: ParsableArguments {
+        @Option(help: "Address of a real cluster (host:port), or embedded. The embedded broker delivers at least once.")
+        var brokers = "embedded"
+        @Option(help: "Delivery of the worker: exactly_once or at_least_once.") var delivery: String?
+
+        var isEmbedded: Bool { brokers == "embedded" }
+
+        func validate() throws {
+            guard ["exactly_once", "at_least_once", nil].contains(delivery) else {
+                throw ValidationError("--delivery is exactly_once or at_least_once")
+            }
+            if !isEmbedded { _ = try brokerList(brokers) }
+            guard !isEmbedded || delivery != "exactly_once" else {
+                throw ValidationError(
+                    "the embedded broker isolates no transaction: --brokers host:port for exactly_once")
+            }
+        }
+
+        /// Runs `body` with the broker, which is there as long as that takes.
+        func withBroker<Result>(_ body: (BenchBroker) async throws -> Result) async throws -> Result {
+            let logger = Logger.quiet
+            guard isEmbedded else {
+                return try await body(
+                    BenchBroker(
+                        servers: brokers, delivery: delivery ?? "exactly_once", embedded: nil, logger: logger))
+            }
+            let broker = try EmbeddedBroker(logger: logger)
+            do {
+                let result = try await body(
+                    BenchBroker(
+                        servers: broker.bootstrapServers, delivery: "at_least_once", embedded: broker, logger: logger))
+                await broker.close()
+                return result
+            } catch {
+                await broker.close()
+                throw error
+            }
+        }
+    }
+}
+
+extension Logger {
+    /// A logger for problems only, on standard error.
+    static var quiet: Logger {
+        Logger(label: "remint-bench") { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .warning
+            return handler
+        }
+    }
+}
+
+/// A service of the measured program in a process of its own, seen from outside.
+struct WorkerProcess {
+    private let process = Process()
+
+    /// The worker of `program` with the configuration in `folder`.
+    ///
+    /// - Parameter command: another of the program's services.
+    init(_ program: URL, _ folder: URL, command: String = "run") {
+        process.executableURL = program
+        process.arguments = [command, "--config", folder.appending(path: "remint.yaml").path]
+    }
+
+    func launch() throws { try process.run() }
+
+    var isRunning: Bool { process.isRunning }
+
+    /// Sends SIGUSR1: the worker takes nothing new, or, the second time, takes everything again.
+    func toggleQuiet() { kill(process.processIdentifier, SIGUSR1) }
+
+    /// Sends SIGTERM, and waits until the process has exited.
+    func stop() {
+        guard process.isRunning else { return }
+        process.terminate()
+        process.waitUntilExit()
+    }
+
+    /// The processor time it has used, by all threads, in seconds.
+    var cpuSeconds: Double {
+        // Behind the program's name, which may hold anything: state, …, utime and stime as fields 14 and 15 of proc(5).
+        let file = "/proc/\(process.processIdentifier)/stat"
+        guard let text = try? String(contentsOfFile: file, encoding: .utf8), let end = text.lastIndex(of: ")") else {
+            return 0
+        }
+        let fields = text[end...].split(separator: " ")
+        guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else { return 0 }
+        return (user + system) / Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
+    }
+
+    /// The memory it has, in bytes.
+    var residentBytes: Int { ResidentMemory.now(of: process.processIdentifier) }
+
+    /// The most memory it had, in bytes.
+    var peakBytes: Int { ResidentMemory.peak(of: process.processIdentifier) }
+}
+
+/// A process's memory as the kernel counts it, in bytes.
+enum ResidentMemory {
+    /// The memory of this process, in bytes.
+    static var now: Int { bytes("VmRSS:", of: "self") }
+    /// The most this process had.
+    static var peak: Int { bytes("VmHWM:", of: "self") }
+
+    /// Returns the memory of another process, in bytes.
+    static func now(of process: Int32) -> Int { bytes("VmRSS:", of: String(process)) }
+
+    /// Returns the peak memory of another process, in bytes.
+    static func peak(of process: Int32) -> Int { bytes("VmHWM:", of: String(process)) }
+
+    private static func bytes(_ name: String, of process: String) -> Int {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) })
+        else { return 0 }
+        return (Int(line.dropFirst(name.count).filter(\.isNumber)) ?? 0) << 10
     }
 }

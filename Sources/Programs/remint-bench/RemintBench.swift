@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bench
 import CommandKit
+import Foundation
 import JOSE
 
 /// The command line: measurements on this machine.
@@ -14,8 +15,7 @@ struct RemintBench: AsyncParsableCommand {
             computes ratios round by round.
             """,
         subcommands: [
-            BenchMint.self, BenchDecode.self, BenchAdmission.self, BenchWorker.self, BenchGrowth.self,
-            BenchLedger.self, BenchPickup.self,
+            BenchMint.self, BenchWorker.self, BenchGrowth.self, BenchLedger.self, BenchPickup.self,
         ])
 
     static func main() async { endProcess(with: await exitCode()) }
@@ -64,6 +64,27 @@ extension BenchApp {
     static func named(_ algorithm: String) throws -> BenchApp {
         do { return try BenchApp(algorithm) } catch let error as BenchFailed {
             throw ValidationError(error.description)
+        }
+    }
+}
+
+/// `--remint`, the program whose worker and gateway are measured.
+struct MeasuredProgram: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The program to measure. Default: remint in the folder of this program.", valueName: "program"))
+    private var remint: String?
+
+    /// The program's place.
+    var url: URL {
+        if let remint { return URL(filePath: remint) }
+        let own = Bundle.main.executableURL?.resolvingSymlinksInPath()
+        return own?.deletingLastPathComponent().appending(path: "remint") ?? URL(filePath: "remint")
+    }
+
+    func validate() throws {
+        guard FileManager.default.isExecutableFile(atPath: url.path) else {
+            throw ValidationError("\(url.path): no such program; build it with make release, or name it with --remint")
         }
     }
 }

@@ -24,6 +24,9 @@ public struct Preflight: Sendable {
 
     /// Whether a worker may start.
     public var isReady: Bool { configuration != nil && !diagnostics.contains { $0.severity == .error } }
+    /// Whether every error is in a file that the configuration names, such as a key ring that is being written, a file without
+    /// access or a certificate: a later start may succeed without a change of the configuration.
+    public let mayHeal: Bool
 
     /// A one-line summary of the worker's configuration; nil if it may not start.
     public var summary: String? {
@@ -83,19 +86,21 @@ public struct Preflight: Sendable {
             self.diagnostics = diagnostics + (draft.map(Self.independentDiagnostics) ?? [])
             rings = [:]
             revisions = [:]
+            mayHeal = false
             return
         }
         revisions = KeyRingWatcher.revisions(of: configuration.watchedRings)
         let (rings, keyDiagnostics) = Self.load(configuration.keys)
         self.rings = rings
+        let brokerFiles = BrokerFiles.diagnostics(for: configuration)
+        let clients = Self.clientDiagnostics(of: configuration, known, hasFiles: brokerFiles.isEmpty)
+        let policies = configuration.apps.flatMap { Self.check($0, configuration.keys) }
+        mayHeal = !(diagnostics + clients + policies).contains { $0.severity == .error }
         self.diagnostics =
-            diagnostics
-            + Self.clientDiagnostics(of: configuration, known)
-            + keyDiagnostics
+            diagnostics + brokerFiles + clients + keyDiagnostics
             + LookupFiles.diagnostics(for: configuration.apps, source: source)
             + Self.certificateDiagnostics(of: configuration.admin)
-            + configuration.apps.flatMap { app in rings[app.key].map { app.misfits(of: $0) } ?? [] }
-            + configuration.apps.flatMap { Self.check($0, configuration.keys) }
+            + configuration.apps.flatMap { app in rings[app.key].map { app.misfits(of: $0) } ?? [] } + policies
     }
 
     /// Returns the errors in the rings and in single properties of a configuration that has other errors.
@@ -105,10 +110,11 @@ public struct Preflight: Sendable {
 
     /// Returns the diagnostics of the clients. A file that cannot be used is reported with its remedy, and not once
     /// more with librdkafka's message.
-    private static func clientDiagnostics(of configuration: Configuration, _ known: Configuration?) -> [Diagnostic] {
-        let files = BrokerFiles.diagnostics(for: configuration)
-        guard known?.hasClients(of: configuration) != true else { return files }
-        return files + KafkaProperties.diagnostics(for: configuration, withClients: files.isEmpty)
+    private static func clientDiagnostics(
+        of configuration: Configuration, _ known: Configuration?, hasFiles: Bool
+    ) -> [Diagnostic] {
+        guard known?.hasClients(of: configuration) != true else { return [] }
+        return KafkaProperties.diagnostics(for: configuration, withClients: hasFiles)
     }
 
     private static func certificateDiagnostics(of admin: Configuration.Admin?) -> [Diagnostic] {

@@ -58,7 +58,7 @@ import Testing
                 await CommandContext.$current.withValue(context) { await RemintBench.exitCode() }
             }
         }
-        #expect(tried > 40)
+        #expect(tried > 20)
     }
 
     /// Gives every number of a program each value that is none, expects a refusal, and returns the number of tries.

@@ -28,7 +28,7 @@ extension Scenarios {
             "Operations": ["Foundation", "Glibc", "Synchronization"],
             "WorkerTesting": ["Synchronization"],
             "Vendors": ["Foundation", "Synchronization"],
-            "CommandKit": ["Foundation"],
+            "CommandKit": ["Foundation", "Synchronization"],
             "Demonstration": ["Foundation", "Synchronization"],
             "Remint": ["Dispatch", "Foundation", "Synchronization"],
             "Bench": ["Dispatch", "Foundation", "Synchronization"],

@@ -34,36 +34,10 @@ extension Scenarios {
             }
         }
 
-        @Test func `remint-bench decode measures every form of every vendor`() async throws {
-            let result = try await json(["decode", "--rounds", "1", "--seconds", "0.02"])
-            let rows = try #require(result["results"] as? [[String: Any]])
-            let vendors = Set(rows.compactMap { $0["vendor"] as? String })
-            #expect(
-                vendors.isSuperset(of: ["braze", "onesignal", "bloomreach", "dotdigital", "infobip"]), "\(vendors)")
-            #expect(Set(rows.compactMap { $0["form"] as? String }).count == 4)
-            #expect(rows.count == vendors.count * 4)
-            for row in rows { #expect(try median(row, "events_per_second") > 0) }
-        }
-
         @Test func `remint-bench pickup reports devices' waits, and that nobody has another's token`() async throws {
             let result = try await json(["pickup", "--devices", "60", "--answered", "20", "--returning", "10"])
             #expect(result["answered"] as? Int == 20)
             #expect(try #require(result["shortest_life_seconds"] as? Int) > 3000)
-        }
-
-        @Test func `remint-bench admission reports time and bytes by apps and subjects`() async throws {
-            let result = try await json([
-                "admission", "--rounds", "1", "--events", "1000", "--apps", "1", "--apps", "10", "--subjects", "0",
-                "--subjects", "1000",
-            ])
-            let rows = try #require(result["results"] as? [[String: Any]])
-            #expect(rows.map { $0["apps"] as? Int } == [1, 1, 10, 10])
-            for row in rows {
-                #expect(try median(row, "microseconds_per_event") > 0)
-                let isOn = row["subjects"] as? Int == 1000
-                #expect((row["remembered"] as? Int ?? 0 >= 1000) == isOn)
-                #expect((row["bytes"] as? Int ?? 0 > 0) == isOn)
-            }
         }
 
         @Test func `remint-bench worker drains its backlogs on an embedded broker and times a steady rate`()
@@ -99,10 +73,10 @@ extension Scenarios {
 
         @Test(arguments: [
             (["mint", "--algorithm", "PS512"], "RS256 (Braze), ES256 (OneSignal) or HS256 (Infobip)"),
-            (["mint", "--key", "x"], "--key needs one --algorithm"), (["decode", "--vendor", "nobody"], "braze"),
-            (["decode", "--rounds", "0"], "--rounds is 1 to 1000"),
+            (["mint", "--key", "x"], "--key needs one --algorithm"),
+            (["mint", "--rounds", "0"], "--rounds is 1 to 1000"),
             (["worker", "--delivery", "exactly_once"], "the embedded broker isolates no transaction"),
-            (["admission", "--apps", "0"], "--apps is 1 to 1000000"),
+            (["growth", "--apps", "0"], "--apps is 1 to 1000000"),
             (["growth", "--delivery", "exactly_once"], "the embedded broker isolates no transaction"),
             (["growth", "--backlog", "0"], "--events and --backlog are 1 to 1000000000"),
             (["pickup", "--remint", "no/remint"], "no/remint: no such program; build it with make release"),

@@ -21,6 +21,23 @@ extension CommandScenarios {
             #expect(shell.status == status, "\(shell.errorText)")
         }
 
+        @Test(arguments: [("logg: 1", nil, 1), ("log: { level: info }", nil, 75), ("log: { level: info }", "{", 75)])
+        func `a worker ends with 75 where only its files are wrong`(
+            _ section: String, _ listing: String?, _ status: Int32
+        ) async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.url.appending(path: "remint.yaml")
+            let keys = "keys: { braze: { path: keys/braze } }\napps: { web: { adapter: braze, key: braze } }"
+            try Data("kafka: { bootstrap_servers: embedded }\n\(keys)\n\(section)\n".utf8).write(to: file)
+            if let listing {
+                let ring = folder.url.appending(path: "keys/braze")
+                try FileManager.default.createDirectory(at: ring, withIntermediateDirectories: true)
+                try Data(listing.utf8).write(to: ring.appending(path: "keyring.json"))
+            }
+            let run = try await Program.run(Repository.remint, ["run", "--config", file.path])
+            #expect(run.status == status, "\(run.errorText)")
+        }
+
         @Test func `run points at a mistake in the configuration and starts nothing`() async throws {
             let folder = try TemporaryFolder()
             let file = folder.url.appending(path: "remint.yaml")

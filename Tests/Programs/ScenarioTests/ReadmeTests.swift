@@ -107,7 +107,7 @@ extension OperatorScenarios {
                 "replace it with the output of: remint metrics")
         }
 
-        @Test(arguments: [("remint", "config/OPERATION.md", 30), ("remint-bench", "Tests/Benchmarks/README.md", 6)])
+        @Test(arguments: [("remint", "config/OPERATION.md", 30), ("remint-bench", "Tests/Benchmarks/README.md", 4)])
         func `the table of a program's commands has every command and no other`(
             _ name: String, _ page: String, _ least: Int
         ) async throws {

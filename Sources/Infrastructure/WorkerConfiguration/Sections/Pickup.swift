@@ -319,10 +319,10 @@ extension Configuration.Pickup {
         ![session, sessionsByName, keysByName].allSatisfy { section.value(of: $0) == nil }
     }
 
-    /// Origins as browsers send them (RFC 6454, section 6.2): compared byte for byte, so that one in another spelling is no page's.
     /// The schemes of apps with a web view, and of browsers' extensions.
     private static let appSchemes = ["capacitor", "ionic", "tauri", "chrome-extension", "moz-extension"]
 
+    /// Origins as browsers send them (RFC 6454, section 6.2): compared byte for byte, so that one in another spelling is no page's.
     private static func origins(_ section: Section) -> [String] {
         let origins = section.read(originsKey) ?? []
         for origin in origins {

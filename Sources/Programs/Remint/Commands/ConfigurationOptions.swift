@@ -2,6 +2,8 @@ import AdapterKit
 import ArgumentParser
 import Foundation
 import JOSE
+import Keyring
+import Logging
 import Preflight
 import Serving
 import Vendors
@@ -32,11 +34,12 @@ struct ConfigurationOptions: ParsableArguments {
 
     /// Reads the configuration and the keys, and reports their errors on standard error.
     ///
-    /// - Throws: `ExitCode` 1 where a worker could not start with them.
-    func load() throws -> Preflight {
+    /// - Parameter isService: whether a service manager starts the process again after 75.
+    /// - Throws: `ExitCode` 1 where a worker could not start with them, or 75 for a service whose files may heal.
+    func load(isService: Bool = false) throws -> Preflight {
         let preflight = Preflight(file: config, registry: .remint, source: .system)
         for diagnostic in preflight.diagnostics { Terminal.error("\(diagnostic)") }
-        guard preflight.isReady else { throw ExitCode.failure }
+        guard preflight.isReady else { throw isService && preflight.mayHeal ? ExitCode(75) : ExitCode.failure }
         return preflight
     }
 
@@ -109,4 +112,66 @@ extension ConfigurationSource {
     static let unguarded = ConfigurationSource(
         environment: { CommandContext.current.environment[$0] },
         file: { try? String(contentsOfFile: $0, encoding: .utf8) })
+}
+
+/// A command that prints further commands, which need some of its options.
+protocol AdvisingCommand {
+    /// The options that the printed commands need.
+    var invocation: RemintCommand.Invocation { get }
+}
+
+/// A command about one key ring.
+protocol KeyRingCommand: AdvisingCommand {
+    /// The options that select the key ring.
+    var ring: KeyRingOptions { get }
+    /// The brokers that the operator named instead of the configured ones.
+    var brokers: String? { get }
+}
+
+extension KeyRingCommand {
+    var brokers: String? { nil }
+    var invocation: RemintCommand.Invocation {
+        RemintCommand.Invocation(config: ring.options.config, ring: ring.key, brokers: brokers)
+    }
+}
+
+/// A command about everything in a configuration.
+protocol ConfigurationCommand: AdvisingCommand {
+    /// The options that name the configuration.
+    var options: ConfigurationOptions { get }
+    /// The brokers that the operator named instead of the configured ones.
+    var brokers: String? { get }
+}
+
+extension ConfigurationCommand {
+    var brokers: String? { nil }
+    var invocation: RemintCommand.Invocation {
+        RemintCommand.Invocation(config: options.config, brokers: brokers)
+    }
+}
+
+extension Configuration {
+    /// Returns the brokers to ask: those of `brokers`, or the configured ones.
+    ///
+    /// - Throws: `ValidationError` where the broker lives in another process at an unknown port, or `brokers` is no list of addresses.
+    func brokers(instead brokers: String?) throws -> String {
+        if brokers == nil, let port = kafka.embeddedPort { return "127.0.0.1:\(port)" }
+        guard brokers != nil || !kafka.isEmbedded else {
+            throw ValidationError(
+                "the embedded broker lives in another process; name its address, which that process logs, with --brokers"
+            )
+        }
+        guard let brokers else { return kafka.bootstrapServers }
+        return try brokerList(brokers)
+    }
+}
+
+extension Logger {
+    /// Returns a logger for a command: in text form, for problems only.
+    static func quiet(_ log: Configuration.Log) -> Logger {
+        var log = log
+        log.format = .text
+        if log.level == "info" { log.level = "warning" }
+        return .remint(log)
+    }
 }

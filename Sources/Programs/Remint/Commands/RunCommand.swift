@@ -5,6 +5,7 @@ import Logging
 import Pickup
 import Preflight
 import ServiceLifecycle
+import Synchronization
 import Telemetry
 import Tracing
 import UnixSignals
@@ -19,7 +20,8 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run", abstract: "Runs the worker until SIGTERM or SIGINT.",
         discussion: .help(
             """
-            If the configuration is wrong, the worker exits with code 1 before it opens a connection.
+            If the configuration is wrong, the worker exits with code 1 before it opens a connection. If only a file that the
+            configuration names is wrong, such as a key ring or a certificate, the worker exits with code 75.
 
             On SIGTERM or SIGINT, the worker finishes and commits its batch and leaves its groups, within
             worker.shutdown_deadline.
@@ -48,7 +50,7 @@ struct RunCommand: AsyncParsableCommand {
         let protection = KeyProtection()
         // Before all else, for it would end the process.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
-        let preflight = try options.load()
+        let preflight = try options.load(isService: true)
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
         let pickup = withPickup ? try gatewaySection(of: configuration) : nil
         let level = LogLevel(configuration.log)
@@ -128,7 +130,7 @@ struct RunCommand: AsyncParsableCommand {
 
     /// Returns the section of the gateway, whose files can be used.
     ///
-    /// - Throws: `ExitCode` 1 for a configuration without a gateway, and where it could not start.
+    /// - Throws: `ExitCode` 1 for a configuration without a gateway; 75, as `remint pickup`, where its files cannot be used.
     private func gatewaySection(of configuration: Configuration) throws -> Configuration.Pickup {
         guard let pickup = configuration.pickup else {
             Terminal.error(
@@ -137,7 +139,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         let problems = PickupService.diagnostics(for: configuration)
         for problem in problems { Terminal.error("\(problem)") }
-        guard problems.isEmpty else { throw ExitCode.failure }
+        guard problems.isEmpty else { throw ExitCode(75) }
         return pickup
     }
 
@@ -182,5 +184,51 @@ private struct DeadlineService: Service, CustomStringConvertible, CustomReflecta
                 exit(75)
             }
         }
+    }
+}
+
+/// The gateway in a worker's process, for a small fleet. It starts once the brokers' address is known.
+///
+/// Only this program puts the two together: the module of the gateway cannot reach the worker's keys.
+final class GatewayBesideWorker: Service, CustomStringConvertible, CustomReflectable {
+    private let make: @Sendable (String) throws -> PickupService
+    private let addresses: AsyncStream<String>
+    private let address: AsyncStream<String>.Continuation
+    private let gateway = Mutex<PickupService?>(nil)
+
+    /// A gateway that waits for its brokers.
+    ///
+    /// - Parameter make: Returns the gateway of brokers at an address.
+    init(_ make: @escaping @Sendable (String) throws -> PickupService) {
+        self.make = make
+        (addresses, address) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(1))
+    }
+
+    var description: String { "the gateway beside the worker" }
+    var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// Starts the gateway with the brokers at `brokers`. Later calls have no effect.
+    func start(brokers: String) { address.yield(brokers) }
+
+    /// Requests a reload of the configuration. A gateway that waits for its brokers has the configuration of the process's
+    /// start, and follows the file once it runs.
+    func reload() { gateway.withLock { $0 }?.reload() }
+
+    /// Returns whether the gateway's threads still work. A gateway that waits for its brokers has none.
+    func isAlive() -> Bool { gateway.withLock { $0 }?.isAlive() ?? true }
+
+    /// Serves devices until the process is asked to stop.
+    ///
+    /// - Throws: the error that keeps the gateway from starting or continuing.
+    func run() async throws {
+        let brokers = await withGracefulShutdownHandler {
+            await addresses.first { _ in true }
+        } onGracefulShutdown: { [address] in
+            address.finish()
+        }
+        guard let brokers else { return }
+        let service = try make(brokers)
+        gateway.withLock { $0 = service }
+        try await service.run()
     }
 }

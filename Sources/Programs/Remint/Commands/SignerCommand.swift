@@ -44,7 +44,7 @@ struct SignerCommand: AsyncParsableCommand {
     func run() async throws {
         try options.requireFiles(for: "a signer")
         let protection = KeyProtection()
-        let preflight = try options.load()
+        let preflight = try options.load(isService: true)
         guard let configuration = preflight.configuration else { throw ExitCode.failure }
         let logger = Logger.remint(configuration.log)
         logger.notice("signer.started", "the signer starts", metadata: Build.details(configuration.signerLimits))

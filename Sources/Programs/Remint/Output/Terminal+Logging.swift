@@ -1,4 +1,33 @@
+import ArgumentParser
+import Logging
 import Operations
+import Telemetry
+import WorkerConfiguration
+
+extension Logger {
+    /// Returns the configured logger. It is made here alone: no module below sets up logging for the process.
+    static func remint(_ log: Configuration.Log, label: String = "remint") -> Logger {
+        remint(log, at: LogLevel(log), label: label)
+    }
+
+    /// Returns the program's logger, at a level that may change.
+    static func remint(_ log: Configuration.Log, at level: LogLevel, label: String = "remint") -> Logger {
+        let write = CommandContext.current.errors
+        return Logger(label: label) { label in
+            let format: any LogHandler =
+                switch log.format {
+                case .json: JSONLogHandler(label: label, level: .trace, write: write)
+                case .text: TextLogHandler(level: .trace, write: write)
+                }
+            return LimitedLogHandler(format, level: level)
+        }
+    }
+}
+
+extension LogLevel {
+    /// The level of the configuration.
+    convenience init(_ log: Configuration.Log) { self.init(Logger.Level(rawValue: log.level) ?? .info) }
+}
 
 /// A line on standard error from time to time, for logs and pipes.
 struct ProgressLines: ProgressDisplay {
@@ -40,5 +69,15 @@ struct ProgressLines: ProgressDisplay {
         if asLines { return ProgressLines(every: .seconds(5), isPatient: false) }
         let bar = ProgressLine()
         return bar.isShown ? bar : ProgressLines(every: .seconds(10), isPatient: true)
+    }
+}
+
+/// Returns the result of `body`.
+///
+/// - Throws: `ExitCode` 75 where `body` fails, after a line that names `what` and the reason.
+func orTryLater<Value>(_ what: String, _ body: () async throws -> Value) async throws -> Value {
+    do { return try await body() } catch {
+        Terminal.error("remint: \(what): \(error)")
+        throw ExitCode(75)
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Operations
+import WorkerConfiguration
 import YAMLReading
 
 /// `--memory`, the limit on the memory of the ledger's table.
@@ -20,5 +21,14 @@ package struct LedgerMemory: ParsableArguments {
             }
             return bytes
         }
+    }
+}
+
+/// Reads the value of an option `--brokers`.
+///
+/// - Throws: `ValidationError` for anything but addresses.
+package func brokerList(_ text: String) throws -> String {
+    do throws(BrokerList.Problem) { return try BrokerList(text).text } catch {
+        throw ValidationError("--brokers: \(error)")
     }
 }
