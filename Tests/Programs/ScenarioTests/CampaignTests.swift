@@ -163,92 +163,47 @@ extension CampaignScenarios {
             await shop.broker.close()
         }
 
-        // MARK: One truth
-
-        @Test func `a change of the ring beside a campaign is refused and a ring that disagrees stops it`() async throws
+        @Test func `a suspension during the watch pauses the campaign although every rejection is allowed`()
+            async throws
         {
-            let shop = try await Shop.open()
+            let shop = try await Shop.open(admission: "suspend_after: 3, suspend_min_age: 1s, suspend_probe: 1h")
+            let worker = try await shop.startWorker()
             let operatorOf = Operator(shop: shop, ring: Self.app)
+            try await issue(8, shop)
             try await operatorOf.does("prepare")
-            let versions = try shop.ring(Self.app).versions.map(\.id)
             try await operatorOf.does("promote", "--now")
-            for (arguments, words) in [
-                (["keys", "promote", versions[0], "--now"], "remint rotate abort"),
-                (["keys", "retire", versions[0], "--force"], "remint rotate retire"),
-                (["keys", "revoke", versions[0]], "remint rotate revoke --key-version \(versions[0])"),
-            ] {
-                let refused = try await operatorOf.remint(arguments + ["--key", Self.app])
-                #expect(refused.status == 1 && refused.errorText.contains(words), "\(refused.errorText)")
-            }
-            // A hand that edits the ring: the campaign says that it signs with the new version, and it does not.
-            let listing = shop.folder.appending(path: "keys/\(Self.app)/keyring.json")
-            let text = try String(contentsOf: listing, encoding: .utf8)
-            let edited = text.replacing("\"active\"", with: "\"X\"").replacing("\"passive\"", with: "\"active\"")
-                .replacing("\"X\"", with: "\"passive\"")
-            try Data(edited.utf8).write(to: listing)
-            for step in ["reissue", "retire"] {
-                try await operatorOf.isRefused(step, brokers: true, saying: "remint rotate promote --now")
-            }
-            try await operatorOf.does("promote", "--now")
-            #expect(try shop.ring(Self.app).versions.map(\.state) == [.passive, .active])
+            let new = try #require(try shop.ring(Self.app).versions.last?.id)
+            let job = try operatorOf.starts(
+                "reissue", "--canary", "100", "--watch", "20s", "--max-rejections", "100%", "--rate", "0")
+            try #require(await job.wrote("the canary is answered"), "\(job.errorText)")
+            try await refuse(try await shop.tokens().filter { $0.header("remint-key-id") == new }, shop)
+            try #require(await worker.logged("app.suspended"), "\(worker.errorText)")
+            await job.waitForEnd()
+            #expect(job.status == 1)
+            #expect(
+                job.errorText.contains(
+                    "the app \(Self.app) is suspended: 8 users' tokens of \(new) were rejected by the vendor"),
+                "\(job.errorText)")
+            // Back to the old key, which the vendor has: the app resumes by itself with it.
+            try await operatorOf.does("abort")
+            #expect(try shop.ring(Self.app).versions.map(\.state) == [.active, .passive])
+            worker.terminate()
+            await worker.waitForEnd()
             await shop.broker.close()
         }
 
-        // MARK: The end
-
-        @Test func `a version is not retired over tokens that nobody can be sure of`() async throws {
+        @Test func `the checkpoint of another campaign is refused`() async throws {
             let shop = try await Shop.open()
             let operatorOf = Operator(shop: shop, ring: Self.app)
             try await operatorOf.does("prepare")
             try await operatorOf.does("promote", "--now")
-            let old = try #require(try shop.ring(Self.app).versions.first?.id)
-            func token(_ key: String, app: String, ring: String?, seal: String? = nil) -> ProducerRecord {
-                let now = Int64(Date().timeIntervalSince1970), end = now + 3600
-                let parts = key.split(separator: "/")
-                let challenge = parts.count > 2 ? #","challenge":"\#(parts[2])""# : ""
-                let sealed = seal.map { #","sealed_for":"\#($0)""# } ?? ""
-                let value = """
-                    {"app":"\(app)","vendor":"braze","subject":{"user":"\(parts[1])"},\
-                    "token":"\(seal == nil ? "e.e.e" : "e.e.e.e.e")","algorithm":"RS256","key_id":"\(old)",\
-                    "issued_at":\(now),"expires_at":\(end),"version":1,"event_id":"e"\(challenge)\(sealed)}
-                    """
-                let headers =
-                    [
-                        ("ce_source", "/remint/\(app)"), ("ce_type", "remint.token.replaced.v1"),
-                        ("remint-key-id", old), ("remint-expires-at", "\(end)"), ("remint-version", "1"),
-                    ] + (ring.map { [("remint-key-ring", $0)] } ?? []) + (seal.map { [("remint-seal", $0)] } ?? [])
-                return ProducerRecord(
-                    topic: "remint.tokens", key: Array(key.utf8), value: Array(value.utf8),
-                    headers: headers.map { RecordHeader($0.0, $0.1) })
-            }
-            try await shop.produce([
-                token("renamed/a", app: "renamed", ring: Self.app), token("renamed/b", app: "renamed", ring: Self.app),
-                token("onesignal-shop/moved", app: "onesignal-shop", ring: Self.app),
-                token("braze-ios/sealed", app: Self.app, ring: Self.app, seal: "k"),
-                token("braze-ios/unlabeled", app: Self.app, ring: nil),
-                token("braze-ios/u/nonce", app: Self.app, ring: Self.app),
-                token("braze-ios/x", app: Self.app, ring: "a-ring-of-before"),
-                token("removed/u", app: "removed", ring: nil),
-                token("onesignal-shop/other", app: "onesignal-shop", ring: "onesignal-shop"),
-                ProducerRecord(
-                    topic: "remint.tokens", key: Array("braze-ios/torn".utf8), value: Array("{}".utf8),
-                    headers: [
-                        RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("remint-version", "none"),
-                    ]),
-                ProducerRecord(topic: "remint.tokens", key: Array("hello".utf8), value: Array("{}".utf8)),
-            ])
-            let refused = try await operatorOf.run("retire", [], brokers: true)
-            #expect(refused.status == 1)
-            for words in [
-                "9 live tokens are signed with it", "3 can be re-issued", "1 answers a challenge",
-                "2 are of the app renamed, which is not configured", "3 name no ring of this configuration",
-                "1 record of the token topic cannot be read", "1 record of the token topic is no token", "--force",
-            ] {
-                #expect(refused.errorText.contains(words), "\(words): \(refused.errorText)")
-            }
-            let forced = try await operatorOf.run("retire", ["--force"], brokers: true)
-            #expect(forced.status == 0, "\(forced.errorText)")
-            #expect(forced.outputText.contains("a device may still hold a replaced token"), "\(forced.outputText)")
+            let id = try #require(try await operatorOf.status()["campaign"] as? String)
+            let path = shop.folder.appending(path: "keys/\(Self.app)/rotation-\(id).json")
+            try Data(
+                #"{"job":"j","campaign":"another","round":1,"input":"ledger of x","rows":4,"sent":4,"rejected":0,"rejects_length":0}"#
+                    .utf8
+            ).write(to: path)
+            try await operatorOf.isRefused("reissue", brokers: true, saying: "the checkpoint of the campaign another")
             await shop.broker.close()
         }
 
