@@ -117,4 +117,45 @@ extension GatewayScenarios.GatewayAttackTests {
         await worker.waitForEnd()
         await shop.broker.close()
     }
+
+    @Test func `a proof of possession counts once, for its session, its key and its request`() async throws {
+        let shop = try await Shop.open()
+        let worker = try await shop.startWorker()
+        let gateway = try await Gateway.start(
+            shop, more: ["proof: dpop", "public_url: https://tokens.example"])
+        let device = try SigningKey.generate(.es256)
+        let thief = try SigningKey.generate(.es256)
+        let session = try gateway.session(
+            "ann", boundTo: try JWK.thumbprint(of: device.verificationKey))
+        let path = "/v1/apps/onesignal-shop/token"
+        let url = "https://tokens.example\(path)"
+        func ask(_ proof: String?) async throws -> Gateway.Answer {
+            var headers = ["Authorization": "DPoP \(session)"]
+            if let proof { headers["DPoP"] = proof }
+            return try await gateway.call(path, headers: headers)
+        }
+        let good = try DeviceProof.make(device, session, "GET", url)
+        #expect(try await ask(good).status == 200)
+        let refused = [
+            ("replayed", good), ("of another key", try DeviceProof.make(thief, session, "GET", url)),
+            ("for another method", try DeviceProof.make(device, session, "POST", url)),
+            ("for another URL", try DeviceProof.make(device, session, "GET", url + "/stream")),
+            ("for another host", try DeviceProof.make(device, session, "GET", "https://evil.example\(path)")),
+            ("for another session", try DeviceProof.make(device, session + "x", "GET", url)), ("none", nil),
+        ]
+        for (name, proof) in refused {
+            let answer = try await ask(proof)
+            #expect(answer.status == 401, "\(name): \(answer.text)")
+            #expect(
+                !answer.text.contains("eyJ") && answer.headers["www-authenticate"] != nil,
+                "\(name)")
+        }
+        // As if it were bound to nothing.
+        #expect(try await gateway.call(path, session: session).status == 401)
+        #expect(try await ask(try DeviceProof.make(device, session, "GET", url)).status == 200)
+        await gateway.stop()
+        worker.terminate()
+        await worker.waitForEnd()
+        await shop.broker.close()
+    }
 }

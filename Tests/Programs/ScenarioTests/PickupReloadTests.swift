@@ -173,27 +173,6 @@ extension GatewayScenarios {
             await shop.broker.close()
         }
 
-        @Test func `a change of an issuer's section keeps its known keys while the issuer is down`() async throws {
-            let shop = try await Shop.open()
-            let gateway = try await Gateway.start(shop)
-            let session = try gateway.session("ann")
-            let path = "/v1/apps/onesignal-shop/token?after=0&wait=0"
-            #expect(try await gateway.call(path, session: session).status == 204)
-            // The place of the keys cannot be read as a key set from here on.
-            let keys = shop.folder.appending(path: "sessions.json")
-            try Data("no key set".utf8).write(to: keys)
-            let text = try String(contentsOf: gateway.file, encoding: .utf8)
-            try Self.write(
-                text.replacing("cool_down: 1s }", with: "cool_down: 2s, algorithms: [ES256, RS256] }"), gateway)
-            try #require(await gateway.program.wrote("pickup.session.cool_down"), "\(gateway.program.errorText)")
-            try #require(await gateway.program.logged("session-keys.unavailable"))
-            let other = try gateway.session("bob")
-            #expect(try await gateway.call(path, session: other).status == 204)
-            #expect(try await gateway.call("/health/ready").text.contains(#""sessions":"ok""#))
-            await gateway.stop()
-            await shop.broker.close()
-        }
-
         @Test func `a certificate that is replaced is shown without a restart`() async throws {
             let shop = try await Shop.open()
             let certificates = try Certificates()

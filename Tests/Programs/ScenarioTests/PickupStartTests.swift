@@ -92,32 +92,5 @@ extension GatewayScenarios {
             await worker.waitForEnd()
             await shop.broker.close()
         }
-
-        @Test func `an ask ends at once without a broker, and known tokens are served`() async throws {
-            let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
-            let gateway = try await Gateway.start(shop)
-            let (ann, ben) = (try gateway.session("ann"), try gateway.session("ben"))
-            let first = try await gateway.acceptedCall("/v1/apps/braze-ios/token?wait=30", session: ann)
-            #expect(first.status == 200, "\(first.text)")
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
-            // The group without a worker is noticed too, and may be noticed first.
-            _ = try await gateway.health {
-                $0.body?["dependencies"]?["brokers"]?.string?.hasPrefix("no broker answers") == true
-            }
-            let clock = ContinuousClock()
-            for wait in [0, 30] {
-                let start = clock.now
-                let answer = try await gateway.call("/v1/apps/braze-ios/token?wait=\(wait)", session: ben)
-                #expect(answer.status == 503 && answer.text("detail") == "no broker answers", "\(answer.text)")
-                #expect(answer.headers["retry-after"] != nil)
-                #expect(clock.now - start < .seconds(15))
-            }
-            let known = try await gateway.call("/v1/apps/braze-ios/token", session: ann)
-            #expect(known.text("token") == first.text("token"))
-            await gateway.stop()
-        }
     }
 }
