@@ -78,53 +78,6 @@ extension DeviceScenarios {
             await shop.broker.close()
         }
 
-        @Test func `a vendor that is down costs no event, and the metrics show the outage`() async throws {
-            let seconds = ProcessInfo.processInfo.environment["REMINT_TEST_OUTAGE_SECONDS"].flatMap { Int($0) } ?? 0
-            let shop = try await Shop.open(partitions: 4)
-            let server = try await braze()
-            try ask(server, shop)
-            try shop.configure("level: info", "level: trace")
-            let worker = try await shop.startWorker()
-            let admin = try await AdminAPI(of: worker)
-            // One kind of trouble after the other; each fails at least one request.
-            let start = ContinuousClock.now
-            let users = 400
-            for wave in 0..<4 {
-                server.misbehaviour = [.status(503), .reset, .truncated, .throttled(retryAfter: nil)][wave]
-                let before = server.traffic.requests
-                try await shop.produce(
-                    (0..<users / 4).map {
-                        rawReport("braze-ios", #"{"errorCode":22,"userId":"user-\#(wave)-\#($0)"}"#)
-                    })
-                try await server.waitForRequests(before + 1)
-            }
-            server.misbehaviour = .status(503)
-            try await admin.wait("remint_lookup_circuit_openings_total", atLeast: 1)
-            try await admin.wait("remint_lookup_requests_total", [#"result="unavailable""#], atLeast: 5)
-            let end = start + .seconds(seconds)
-            try await eventually("the end of the outage", within: .seconds(seconds + 60)) { .now >= end }
-            #expect(try await admin.total("remint_minted_total") == 0)
-            let down = Int((ContinuousClock.now - start).components.seconds)
-            server.misbehaviour = .none
-            try await admin.wait("remint_minted_total", atLeast: Double(users))
-
-            #expect(try await admin.total("remint_outcomes_total", [#"outcome="dead_lettered""#]) == 0)
-            // What was asked is told once a second, and the last of it may be told after the last token.
-            try await admin.wait("remint_lookup_requests_total", [#"result="answered""#], atLeast: 8)
-            try await admin.wait("remint_lookup_circuit", [#"state="closed""#], atLeast: 1)
-            #expect(await worker.logged("vendor.unavailable"))
-            #expect(await worker.logged("vendor.available"))
-            // Asking a vendor that is down is not the way to bring it back.
-            #expect(server.traffic.requests < 100 + down * 5)
-
-            worker.terminate()
-            await worker.waitForEnd()
-            #expect(worker.status == 0, "\(worker.errorText)")
-            for secret in [Self.key, "user-0-", "Bearer"] { #expect(!worker.errorText.contains(secret)) }
-            await server.stop()
-            await shop.broker.close()
-        }
-
         @Test func `a slow vendor keeps its own events waiting and nobody else's`() async throws {
             let shop = try await Shop.open()
             let server = try await braze()

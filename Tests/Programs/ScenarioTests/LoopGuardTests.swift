@@ -51,46 +51,6 @@ extension DeviceScenarios {
             Set(records.filter { $0.header("remint-key-id") == version }.compactMap(\.user))
         }
 
-        @Test func `devices of a suspended app are asked to come back soon, and are answered once it resumes`()
-            async throws
-        {
-            let shop = try await Shop.open(admission: "suspend_after: 3, suspend_min_age: 1s, suspend_probe: 5s")
-            let worker = try await shop.startWorker()
-            let gateway = try await Gateway.start(shop)
-            try await refuseAll(shop)
-            try #require(await worker.logged("app.suspended"), "\(worker.errorText)")
-
-            // The first ask of a user may be a probe, and then one every two seconds: a second one at once has to wait.
-            var number = 0
-            let told = try await eventualValue("a device that is asked to wait") { () -> Gateway.Answer? in
-                var problem: Gateway.Answer?
-                number += 1
-                for _ in 0..<2 {
-                    let answer = try await gateway.call(
-                        "/v1/apps/braze-ios/token?wait=0", session: try gateway.session("new-\(number)"))
-                    #expect([200, 202, 503].contains(answer.status), "\(answer.text)")
-                    // A busy machine's brokers may take longer than a call that does not wait.
-                    if answer.status == 503, answer.text("code") != "unavailable" { problem = answer }
-                }
-                return problem
-            }
-            #expect(told.text("code") == "app_suspended", "\(told.text)")
-            #expect((1...30).contains(Int(told.headers["retry-after"] ?? "") ?? 0), "\(told.headers)")
-
-            // The vendor accepts the key again: nobody refuses the probe's token.
-            try await eventually("a token", within: .seconds(240)) {
-                let answer = try await gateway.call(
-                    "/v1/apps/braze-ios/token?wait=1", session: try gateway.session("last"))
-                #expect([200, 503].contains(answer.status), "\(answer.text)")
-                return answer.status == 200
-            }
-            try #require(await worker.logged("app.probe-accepted"))
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
-        }
-
         /// Every user gets a token, and every device comes back at once: the vendor refuses what it was given.
         private func refuseAll(_ shop: borrowing Shop) async throws {
             try await shop.produce(Self.users.map { rawReport("braze-ios", #"{"code":22,"userId":"\#($0)"}"#) })
@@ -100,38 +60,6 @@ extension DeviceScenarios {
                     guard let user = token.user, let signature = token.member("token") else { return nil }
                     return rawReport("braze-ios", #"{"code":23,"userId":"\#(user)","signature":"\#(signature)"}"#)
                 })
-        }
-
-        @Test func `an operator resumes a suspended app`() async throws {
-            let shop = try await Shop.open(admission: "suspend_after: 1, suspend_min_age: 1s")
-            let worker = try await shop.startWorker()
-            let admin = try await AdminAPI(of: worker)
-            try await shop.produce([rawReport("onesignal-shop", #"{"externalId":"ann"}"#)])
-            let token = try #require(
-                await shop.consumeOutputs { !$0.isEmpty }.first?.member("token"))
-            // OneSignal's SDK gives no reason: a second token is minted, a third is not.
-            let report = #"{"externalId":"ann","rejectedTokenSha256":"\#(try await sha256(token))"}"#
-            try await shop.produce([rawReport("onesignal-shop", report)])
-            let second = try #require(
-                await shop.consumeOutputs { $0.count >= 2 }.compactMap { $0.member("token") }.last { $0 != token })
-            let last = #"{"externalId":"ann","rejectedTokenSha256":"\#(try await sha256(second))"}"#
-            try await shop.produce([rawReport("onesignal-shop", last)])
-            try #require(await worker.logged("app.suspended"), "\(worker.errorText)")
-            try await shop.produce([rawReport("onesignal-shop", #"{"externalId":"ben"}"#)])
-            try await admin.wait("remint_outcomes_total", [#"code="app_suspended""#], atLeast: 1)
-
-            let arguments = ["apps", "resume", "onesignal-shop", "--config", shop.configuration]
-            let resumed = try await Command.remint(arguments + ["--worker", admin.address])
-            #expect(resumed.status == 0, "\(resumed.errorText)")
-            #expect(resumed.outputText.contains("resuming"))
-            let all = try await shop.consumeOutputs { $0.contains { $0.user == "ben" } }
-            #expect(all.count { $0.member("token") != nil && $0.user == "ann" } == 2)
-            let again = try await Command.remint(arguments + ["--worker", admin.address])
-            #expect(again.status == 1, "it is not suspended any more")
-
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
         }
 
         /// Returns the state of an app from `remint apps`.
@@ -157,15 +85,6 @@ extension DeviceScenarios {
             text.insert(
                 contentsOf: #", {"id":"new","state":"active","algorithm":"RS256","file":"new.pem"}"#, at: end)
             try Data(text.utf8).write(to: listing, options: .atomic)
-        }
-
-        /// As an app computes it that does not want to pass the token on.
-        private func sha256(_ token: String) async throws -> String {
-            let folder = try TemporaryFolder()
-            let file = folder.url.appending(path: "token")
-            try Data(token.utf8).write(to: file)
-            let sum = try await Program.run("/usr/bin/sha256sum", [file.path])
-            return String(sum.outputText.prefix(64))
         }
     }
 }

@@ -87,12 +87,6 @@ extension Scenarios {
             #expect(codes.outputText.contains("TOKEN_EXPIRED"))
         }
 
-        @Test func `packages are of the program's version`() async throws {
-            let version = try await Command.remint(["--version"]).outputText.split(separator: "\n")[0]
-            #expect(try text("helm/Chart.yaml").contains("\nappVersion: \(version)\n"))
-            #expect(try text("debian/changelog").hasPrefix("remint (\(version)) "))
-        }
-
         // MARK: Tools
 
         /// Whether a tool is here; the tests of what it is for are skipped where it is not.

@@ -83,37 +83,6 @@ extension OperatorScenarios {
             await shop.broker.close()
         }
 
-        @Test func `a paused app differs from a suspended one, and the status shows it`() async throws {
-            let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
-            let admin = try await AdminAPI(of: worker)
-            let paused = try await remint(
-                shop, "apps", "pause", "braze-ios", "onesignal-shop", "--reason", "a migration", "--by", "ann")
-            #expect(paused.status == 0, "\(paused.errorText)")
-            for app in ["braze-ios", "onesignal-shop"] {
-                try await admin.wait("remint_app_paused", [#"app="\#(app)""#], atLeast: 1)
-            }
-            #expect(try await admin.total("remint_app_paused") == 2)
-            try await shop.produce((0..<3).map { report("u-\($0)") })
-            try await admin.wait("remint_outcomes_total", [#"app="braze-ios""#, #"code="app_suspended""#], atLeast: 3)
-
-            let table = try await remint(shop, "status")
-            #expect(table.status == 0, "\(table.errorText)")
-            #expect(table.outputText.contains("braze-ios is paused by ann: a migration"))
-            #expect(!table.outputText.contains("\u{1B}"), "it is no terminal")
-            let rows = table.outputText.split(separator: "\n").drop { !$0.hasPrefix("LANE ") }
-            #expect(!rows.isEmpty && rows.allSatisfy { $0.count < 100 })
-
-            let resumed = try await remint(shop, "apps", "resume", "braze-ios", "onesignal-shop")
-            #expect(resumed.status == 0, "\(resumed.errorText)")
-            #expect(try await subjects(shop, atLeast: 3) == Set((0..<3).map { "braze-ios/u-\($0)" }))
-            try await admin.wait("remint_minted_total", atLeast: 3)
-            try await eventually("the end of the pauses") { try await admin.total("remint_app_paused") == 0 }
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
-        }
-
         @Test func `the status shows lag, dead letters and keys without any worker`() async throws {
             let shop = try await Shop.open()
             _ = try await remint(shop, "lanes", "pause", "bulk", "--by", "ann", "--reason", "the night")

@@ -179,23 +179,6 @@ extension OperatorScenarios {
             #expect(Set(try await shop.bulkEvents().map(\.id)).count == 400)
             await shop.broker.close()
         }
-
-        @Test func `a dry run counts and sends nothing`() async throws {
-            let shop = try await Shop.open()
-            let input = shop.folder.appending(path: "users.jsonl")
-            try Data("\"a\"\n{\"user\":\"b\"}\n7\n".utf8).write(to: input)
-            let job = try await Command.remint(
-                [
-                    "reissue", "--config", shop.configuration, "--app", "onesignal-shop", "--input", input.path,
-                    "--dry-run", "--json",
-                ])
-            #expect(job.status == 0, "\(job.errorText)")
-            let result = try #require(try JSONSerialization.jsonObject(with: job.standardOutput) as? [String: Any])
-            #expect(result["events"] as? Int == 2)
-            #expect(result["rejected"] as? Int == 1)
-            #expect(!FileManager.default.fileExists(atPath: input.path + ".reissue.json"))
-            await shop.broker.close()
-        }
     }
 }
 

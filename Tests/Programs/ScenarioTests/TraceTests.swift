@@ -155,41 +155,6 @@ extension Scenarios {
 
         private struct EveryRoundAborted: Error {}
 
-        /// A collector that accepts everything and answers nothing: the longest possible wait.
-        private struct Nobody: VendorStub {
-            mutating func answer(_ request: StubRequest, at time: UnixTime) -> StubResponse {
-                StubResponse(status: 200)
-            }
-        }
-
-        @Test func `a collector that does not answer costs spans and no event`() async throws {
-            let shop = try await Shop.open()
-            let collector = try await StubServer.start(Nobody(), now: { UnixTime(seconds: 0) })
-            collector.misbehaviour = .silence
-            try configure(
-                shop, "traces: { sample: 100% }", "otlp: { endpoint: \"\(collector.url)\", timeout: 1s, interval: 1s }")
-            let worker = try await shop.startWorker()
-            let admin = try await AdminAPI(of: worker)
-            let count = 5000
-            try await shop.produce(
-                (0..<count).map {
-                    rawReport("infobip-mobile", #"{"code":"JWT_TOKEN_EXPIRED","externalUserId":"user-\#($0)"}"#)
-                })
-            try await admin.wait("remint_minted_total", atLeast: Double(count))
-            try await admin.wait("remint_telemetry_dropped_spans_total", [#"reason="queue_full""#], atLeast: 1)
-            try await admin.wait("remint_telemetry_requests_total", [#"result="busy""#], atLeast: 2)
-            #expect(try await admin.get("/health/ready").status == 200)
-
-            worker.terminate()
-            await worker.waitForEnd()
-            #expect(worker.status == 0, "\(worker.errorText)")
-            let trouble = worker.logLines("collector.unavailable")
-            #expect(trouble.count { $0.contains("remint.detail=\"traces: ") } == 1, "\(trouble)")
-            #expect(trouble.count <= 2, "once of each signal: \(trouble)")
-            await collector.stop()
-            await shop.broker.close()
-        }
-
         /// Every span's parent is there, or the event's own context; the second pass goes on from what the first published.
         private func checkParents(_ spans: [TraceCollector.Span]) throws {
             let names = Dictionary(spans.map { ($0.span, $0.name) }) { $1 }
