@@ -373,7 +373,7 @@ let package = Package(
             name: "WorkerTestSupport",
             dependencies: [
                 "WorkerConfiguration", "Pipeline", "AdapterKit", "Keyring", "JOSE", "BrazeAdapter", "DotdigitalAdapter",
-                logging,
+                "AsyncTestSupport", logging,
             ],
             swiftSettings: settings),
         tests("RecordsTests", ["Records", "Formats"]),
