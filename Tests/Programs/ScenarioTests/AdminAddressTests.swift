@@ -20,9 +20,7 @@ extension Scenarios {
                     "the admin server cannot listen at \(admin.address): another process listens there; stop it, or name another port in admin.listen"
                 ), "\(second.errorText)")
             #expect(!second.hasLogged("worker.consuming"), "\(second.errorText)")
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
     }
 }

@@ -28,7 +28,7 @@ extension CampaignScenarios {
             try await operatorOf.does("prepare")
             try await operatorOf.does("promote", "--now")
             let old = try #require(try shop.ring(Self.app).versions.first?.id)
-            try await shop.produce([token(old, endingIn: end)])
+            try await shop.produce([tokenRecord("u", ring: Self.app, keyID: old, issued: 3600, end: end)])
             let ring = try ring(shop, ahead)
             func refusal() async throws -> String? {
                 do {
@@ -57,27 +57,10 @@ extension CampaignScenarios {
                 worker.terminate()
                 await worker.waitForEnd()
             }
-            await shop.broker.close()
+            await shop.close()
         }
 
         private struct Unexpected: Error {}
-
-        /// A token of `version` as a worker wrote it an hour ago.
-        private func token(_ version: String, endingIn seconds: Int64) -> ProducerRecord {
-            let now = Int64(Date().timeIntervalSince1970), end = now + seconds
-            let value = """
-                {"app":"\(Self.app)","vendor":"braze","subject":{"user":"u"},"token":"e.e.e","algorithm":"RS256",\
-                "key_id":"\(version)","issued_at":\(now - 3600),"expires_at":\(end),"version":1,"event_id":"e"}
-                """
-            let headers = [
-                ("ce_source", "/remint/\(Self.app)"), ("ce_type", "remint.token.replaced.v1"),
-                ("remint-key-id", version),
-                ("remint-expires-at", "\(end)"), ("remint-version", "1"), ("remint-key-ring", Self.app),
-            ]
-            return ProducerRecord(
-                topic: "remint.tokens", key: Array("\(Self.app)/u".utf8), value: Array(value.utf8),
-                headers: headers.map { RecordHeader($0.0, $0.1) })
-        }
 
         /// The ring as an operator has it whose clock is off.
         private func ring(_ shop: borrowing Shop, _ offset: Int64) throws -> RingInUse {

@@ -98,15 +98,13 @@ extension CampaignScenarios {
             let status = try await operatorOf.status()
             #expect(status["live_old"] as? Int == 0 && status["phase"] as? String == "reissued", "\(status)")
             try await operatorOf.does("retire", brokers: true)
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `letters from before do not count, and a canary of others passes after a rejected one`() async throws
         {
             let shop = try await Shop.open(admission: "suspend_after: 1000")
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let operatorOf = Operator(shop: shop, ring: Self.app)
             try await issue(30, shop)
             // Every user's token of the old key was refused before: a long topic of letters that mean nothing now.
@@ -127,9 +125,7 @@ extension CampaignScenarios {
             try await operatorOf.does("resume")
             try await operatorOf.does("reissue", "--canary", "10", "--watch", "1s", "--rate", "0", brokers: true)
             #expect(try await operatorOf.status()["live_old"] as? Int == 0)
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         /// Of a canary of 20, the users whose tokens the vendor refuses, and whether that is too many: the two beside the limit,
@@ -140,7 +136,7 @@ extension CampaignScenarios {
         @Test(arguments: shares)
         func `a canary is judged by the share that the vendor refuses`(_ count: Int, _ isTooMany: Bool) async throws {
             let shop = try await Shop.open(admission: "suspend_after: 1000")
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let operatorOf = Operator(shop: shop, ring: Self.app)
             try await issue(20, shop)
             try await operatorOf.does("prepare")
@@ -158,9 +154,7 @@ extension CampaignScenarios {
                 isTooMany
                 ? "the vendor rejected" : "the canary passed: 20 of 20 answered, 0 superseded, \(count) rejected"
             #expect(job.errorText.contains(words), "\(job.errorText)")
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a suspension during the watch pauses the campaign although every rejection is allowed`()
@@ -187,9 +181,7 @@ extension CampaignScenarios {
             // Back to the old key, which the vendor has: the app resumes by itself with it.
             try await operatorOf.does("abort")
             #expect(try shop.ring(Self.app).versions.map(\.state) == [.active, .passive])
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `the checkpoint of another campaign is refused`() async throws {
@@ -204,7 +196,7 @@ extension CampaignScenarios {
                     .utf8
             ).write(to: path)
             try await operatorOf.isRefused("reissue", brokers: true, saying: "the checkpoint of the campaign another")
-            await shop.broker.close()
+            await shop.close()
         }
 
         // MARK: Parts

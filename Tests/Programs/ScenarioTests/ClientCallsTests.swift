@@ -57,7 +57,7 @@ extension ClientScenarios {
             async throws
         {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let issuer = try SigningKey.generate(.es256, keyID: "session-1")
             var gateway = try await Gateway.start(shop, issuer: issuer)
             let folder = try TemporaryFolder()
@@ -87,10 +87,7 @@ extension ClientScenarios {
             #expect(report.inAddress == 0, "a session in an address")
             #expect(report.tooMany > 0 && report.unavailable > 0, "the plan has faults of both kinds")
             await proxy.stop()
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         private static func outcome(of program: Program) throws -> Outcome {

@@ -51,7 +51,7 @@ extension CommandScenarios {
             #expect(
                 asked.filter { $0["ok"] as? Bool == false }.map { $0["asked"] as? String } == ["topic shop.reports"])
 
-            await shop.broker.close()
+            await shop.close()
             let gone = try await Command.remint(arguments + ["--timeout", "2s"])
             #expect(gone.status == 1)
             #expect(gone.outputText.contains("correct kafka.bootstrap_servers"), "\(gone.outputText)")

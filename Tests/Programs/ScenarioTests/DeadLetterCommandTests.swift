@@ -48,9 +48,7 @@ extension OperatorScenarios {
             let ids = try await shop.consumeOutputs { $0.count >= 81 }.filter { $0.header("remint-redrives") == "3" }
             #expect(ids.count == 20, "the origin and the id of each are those of the first time")
             #expect(Set(ids.compactMap { $0.header("remint-id") }).count == 20)
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         /// Shows the one letter that names `later-7`, and filters by its place and its origin.
@@ -144,9 +142,7 @@ extension OperatorScenarios {
             let again = letters.filter { $0.header("remint-redrives") == "1" }
             #expect(Set(again.compactMap { $0.header("remint-id") }).count == 6 && again.count == 6)
             #expect(letters.allSatisfy { $0.header("remint-parked-letter") == nil })
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `dead letters are not parked if there is no topic for them`() async throws {
@@ -154,7 +150,7 @@ extension OperatorScenarios {
             let park = try await remint(shop, ["park", "--app", "later", "--reason", "later"])
             #expect(park.status != 0)
             #expect(park.errorText.contains("remint.dead-letters.parked does not exist"), "\(park.errorText)")
-            await shop.broker.close()
+            await shop.close()
         }
 
         private func expect(_ shop: borrowing Shop, _ arguments: [String], _ words: String...) async throws {

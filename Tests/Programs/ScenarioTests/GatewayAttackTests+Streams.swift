@@ -37,7 +37,7 @@ extension GatewayScenarios.GatewayAttackTests {
         await gateway.stop()
         worker.terminate()
         await worker.waitForEnd()
-        await shop.broker.close()
+        await shop.close()
     }
 
     @Test func `a request refused by a limit has its proof still`() async throws {
@@ -73,7 +73,7 @@ extension GatewayScenarios.GatewayAttackTests {
         await gateway.stop()
         worker.terminate()
         await worker.waitForEnd()
-        await shop.broker.close()
+        await shop.close()
     }
 
     @Test func `a proof needs a nonce of these seconds on every instance, and an old one counts on none`()
@@ -115,7 +115,7 @@ extension GatewayScenarios.GatewayAttackTests {
         await second.stop()
         worker.terminate()
         await worker.waitForEnd()
-        await shop.broker.close()
+        await shop.close()
     }
 
     @Test func `a proof of possession counts once, for its session, its key and its request`() async throws {
@@ -156,6 +156,6 @@ extension GatewayScenarios.GatewayAttackTests {
         await gateway.stop()
         worker.terminate()
         await worker.waitForEnd()
-        await shop.broker.close()
+        await shop.close()
     }
 }

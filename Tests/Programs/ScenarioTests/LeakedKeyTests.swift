@@ -38,7 +38,7 @@ extension KeyScenarios {
             // The loop guard remembers whom the vendor refuses.
             let shop = try await Shop.open(
                 admission: "suspend_after: 100000", partitions: Self.partitions(users))
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let operatorOf = Operator(shop: shop, ring: campaigners.app)
             try await campaigners.issue(users, shop)
             try await operatorOf.does("prepare")
@@ -68,9 +68,7 @@ extension KeyScenarios {
             #expect(status["kind"] as? String == "revocation" && status["live_old"] as? Int == 0, "\(status)")
             try await operatorOf.isRefused("abort", saying: "a revocation cannot be aborted")
             try await operatorOf.does("retire", brokers: true)
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         /// Brings the promoted campaign to `moment`.
@@ -108,7 +106,7 @@ extension KeyScenarios {
         @Test func `campaigns forth and back between two versions each re-issue everybody`() async throws {
             let users = Self.few
             let shop = try await Shop.open(partitions: Self.partitions(users))
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let operatorOf = Operator(shop: shop, ring: Self.infobip.app)
             try await Self.infobip.issue(users, shop)
             try await operatorOf.does("prepare")
@@ -129,9 +127,7 @@ extension KeyScenarios {
                 #expect(try await operatorOf.ledger(of: from) == 0)
                 #expect(try await operatorOf.ledger(of: to) == users)
             }
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
     }
 }

@@ -71,11 +71,8 @@ extension DeviceScenarios {
             #expect(
                 try await admin.total("remint_lookup_verdicts_total", [#"verdict="exists""#]) == Double(users - 2))
 
-            worker.terminate()
-            await worker.waitForEnd()
-            #expect(worker.status == 0, "\(worker.errorText)")
+            await shop.close(expecting: 0)
             await server.stop()
-            await shop.broker.close()
         }
 
         @Test func `a slow vendor keeps its own events waiting and nobody else's`() async throws {
@@ -97,11 +94,8 @@ extension DeviceScenarios {
             server.misbehaviour = .none
             try await admin.wait("remint_minted_total", [#"app="braze-ios""#], atLeast: 20)
 
-            worker.terminate()
-            await worker.waitForEnd()
-            #expect(worker.status == 0, "\(worker.errorText)")
+            await shop.close(expecting: 0)
             await server.stop()
-            await shop.broker.close()
         }
 
         @Test func `the demonstration asks the vendors, and names the users they do not know`() async throws {

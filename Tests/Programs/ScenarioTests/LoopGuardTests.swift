@@ -40,10 +40,7 @@ extension DeviceScenarios {
             _ = try await shop.consumeOutputs { Self.users(of: "new", in: $0).isSuperset(of: late) }
             #expect(try await state(of: "braze-ios", shop, admin) == "active")
 
-            worker.terminate()
-            await worker.waitForEnd()
-            #expect(worker.status == 0, "\(worker.errorText)")
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
 
         /// Returns the users who got tokens of the key version `version`.

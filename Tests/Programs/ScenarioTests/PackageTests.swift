@@ -122,14 +122,12 @@ extension Scenarios {
         func `worker and gateway write their metrics as Prometheus likes them`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
-            let gateway = try await Gateway.start(shop, more: ["metrics: 127.0.0.1:\(try Gateway.freePort())"])
+            let gateway = try await Gateway.start(shop)
             let answer = try await gateway.report(
                 Array(#"{"errorCode":22,"userId":"ann"}"#.utf8), "braze-ios", session: try gateway.session("ann"))
             #expect(answer.status == 200, "\(answer.text)")
-            let address = try #require(worker.errorText.firstMatch(of: /remint\.admin\.address=([0-9.:]+)/)?.1)
-            let configured = try String(contentsOf: shop.folder.appending(path: "pickup.yaml"), encoding: .utf8)
-            let other = try #require(configured.firstMatch(of: /metrics: ([0-9.:]+)/)?.1)
-            for (place, name) in [(address, "remint_minted_total"), (other, "remint_pickup_answers_total")] {
+            let address = try await AdminAPI(of: worker).address
+            for (place, name) in [(address, "remint_minted_total"), (gateway.metrics, "remint_pickup_answers_total")] {
                 let scrape = try await succeeds(
                     "curl", ["-sf", "--retry", "5", "--retry-connrefused", "http://\(place)/metrics"])
                 #expect(scrape.outputText.contains(name))
@@ -137,10 +135,7 @@ extension Scenarios {
                 #expect(check.status == 0, "\(check.outputText)\(check.errorText)")
                 #expect(check.errorText.isEmpty && check.outputText.isEmpty, "\(check.outputText)\(check.errorText)")
             }
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         private static let units = ["remint", "remint-pickup", "remint-signer"]

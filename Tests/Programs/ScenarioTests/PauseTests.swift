@@ -54,9 +54,7 @@ extension OperatorScenarios {
             #expect(await second.logged("lane.resumed"))
             #expect(try await remint(shop, "lanes", "resume", "live").status == 1, "it is not paused")
 
-            second.terminate()
-            await second.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a pause with an end is over by itself`() async throws {
@@ -68,7 +66,7 @@ extension OperatorScenarios {
             let app = try await remint(shop, "apps", "pause", "braze-ios", "onesignal-shop", "--for", "2s")
             #expect(app.status == 0, "\(app.errorText)")
             // Whether the pauses were over before it read of them or not: everything is answered.
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             try await shop.produce([
                 report("ann"), report("ben", topic: "remint.invalidations.bulk"),
                 rawReport("onesignal-shop", #"{"externalId":"cid"}"#),
@@ -78,9 +76,7 @@ extension OperatorScenarios {
                 let lanes = try await remint(shop, "lanes", "list", "--json")
                 return lanes.status == 0 && !lanes.outputText.contains("paused")
             }
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `the status shows lag, dead letters and keys without any worker`() async throws {
@@ -111,7 +107,7 @@ extension OperatorScenarios {
             let away = try await Command.remint(
                 ["status", "--config", shop.configuration, "--brokers", "127.0.0.1:1"])
             #expect(away.status == 75, "\(away.outputText)")
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a watched status continues until it is interrupted`() async throws {
@@ -126,7 +122,7 @@ extension OperatorScenarios {
             status.terminate()
             await status.waitForEnd()
             #expect(status.outputText.split(separator: "\n").prefix(3).allSatisfy { $0.hasPrefix(#"{"shape":1,"#) })
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `commands refuse an unknown lane, a bad duration and bad broker addresses`() async throws {
@@ -139,7 +135,7 @@ extension OperatorScenarios {
                     ["status", "--config", shop.configuration, "--brokers", brokers])
                 #expect(refused.status == 2 && refused.errorText.contains("--brokers: "), "\(refused.errorText)")
             }
-            await shop.broker.close()
+            await shop.close()
         }
 
         private func report(_ user: String, topic: String = "remint.invalidations") -> ProducerRecord {

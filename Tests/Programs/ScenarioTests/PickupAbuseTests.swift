@@ -9,7 +9,7 @@ extension GatewayScenarios {
     @Suite(.timeLimit(.minutes(5))) struct PickupAbuseTests {
         @Test func `a client that takes without end is closed, and the others are served`() async throws {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(shop)
             let sessions = try (0..<100).map { "user-\($0) \(try gateway.session("user-\($0)"))" }
             let file = shop.folder.appending(path: "sessions.txt")
@@ -22,11 +22,7 @@ extension GatewayScenarios {
                     "\(gateway.program.processID)", "--open", "300", "--patience", "10",
                 ])
             #expect(devices.status == 0, "\(devices.outputText) \(devices.errorText)")
-            await gateway.stop()
-            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
 
         /// Sends requests over many connections for some seconds, and reads no answer; prints by how much the gateway has grown, in kB.
@@ -60,9 +56,7 @@ extension GatewayScenarios {
             let grown = try #require(Int(client.outputText.trimmingCharacters(in: .whitespacesAndNewlines)))
             #expect(grown < 40_000, "of 200 connections each holds a request, an answer and 16 kB each way at most")
             #expect(try await gateway.call("/health/live").status == 200)
-            await gateway.stop()
-            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
     }
 }

@@ -63,7 +63,7 @@ extension GatewayScenarios {
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: secret.path)
             let readable = try await check([apps, "proof_nonce_secret: \(secret.path)"])
             #expect(readable.status == 1 && readable.output.contains("pickup.proof_nonce_secret"), "\(readable.output)")
-            await shop.broker.close()
+            await shop.close()
         }
     }
 }

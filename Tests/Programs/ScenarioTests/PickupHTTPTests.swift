@@ -30,7 +30,7 @@ extension GatewayScenarios {
 
         @Test func `every rule of HTTP holds over a connection`() async throws {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(shop)
             let session = try gateway.session("ann")
             let token = "/v1/apps/onesignal-shop/token"
@@ -154,16 +154,12 @@ extension GatewayScenarios {
             )
             #expect(
                 upgrade.hasPrefix("HTTP/1.1 200 ") && upgrade.lowercased().contains("connection: close"), "\(upgrade)")
-            await gateway.stop()
-            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
 
         @Test func `curl, wget and nginx lose no call`() async throws {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(shop)
             let calls = ProcessInfo.processInfo.environment["REMINT_TEST_CALLS"] ?? "100"
             let clients = try await Program.run(
@@ -177,10 +173,7 @@ extension GatewayScenarios {
             #expect(clients.status == 0, "\(clients.outputText) \(clients.errorText)")
             #expect(clients.outputText.contains("lost: 0"))
             if ProcessInfo.processInfo.environment["REMINT_TEST_CALLS"] != nil { print(clients.outputText) }
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
     }
 }

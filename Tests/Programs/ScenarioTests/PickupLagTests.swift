@@ -49,17 +49,10 @@ extension GatewayScenarios {
                 nothing.status == 204 || nothing.body?["version"]?.integer ?? 0 > newer, "\(nothing.text)")
 
             // A stream goes on from the version that its device has.
-            let stream = try Program(
-                "curl",
-                [
-                    "-sN", "--max-time", "60", "-o", "/dev/stderr", "-H", "Authorization: Bearer \(session)",
-                    "-H", "Last-Event-ID: \(newer + 1)", "http://\(gateway.address)\(Self.path)/stream",
-                ])
+            let stream = try gateway.stream("braze-ios", session, "Last-Event-ID: \(newer + 1)")
             try #require(await stream.wrote("event: token"), "\(stream.errorText)")
             #expect(stream.errorText.contains(#"data: {"after":\#(newer + 1)}"#), "\(stream.errorText)")
             #expect(!stream.errorText.contains("id: \(newer)\n"), "\(stream.errorText)")
-            stream.kill()
-            await stream.waitForEnd()
 
             worker.terminate()
             await worker.waitForEnd()
@@ -70,8 +63,7 @@ extension GatewayScenarios {
                 Self.path + "?wait=1", session: session, headers: ["If-None-Match": "\"\(last + 1)\""])
             #expect(late.status == 503, "\(late.text)")
             #expect(late.headers["retry-after"] != nil)
-            await gateway.stop()
-            await shop.broker.close()
+            await shop.close()
         }
     }
 }

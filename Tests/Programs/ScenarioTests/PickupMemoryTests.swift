@@ -48,20 +48,18 @@ extension GatewayScenarios {
             async throws
         {
             let shop = try await Shop.open()
-            let metrics = "127.0.0.1:\(try Gateway.freePort())"
-            let gateway = try await Gateway.start(shop, more: ["metrics: \(metrics)"])
+            let gateway = try await Gateway.start(shop)
             let parts = gateway.address.split(separator: ":").map(String.init)
             let client = try await Program.run(
                 "python3",
                 [
-                    "-c", Self.devices, parts[0], parts[1], metrics, "\(gateway.program.processID)", Gateway.apiKey,
+                    "-c", Self.devices, parts[0], parts[1], gateway.metrics, "\(gateway.program.processID)",
+                    Gateway.apiKey,
                 ])
             let bytes = client.outputText.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
             try #require(bytes.count == 2, "\(client.outputText) \(client.errorText)")
             #expect(bytes[0] < 12_000 && bytes[1] < 16_000, "\(bytes)")
-            await gateway.stop()
-            #expect(gateway.program.status == 0, "\(gateway.program.errorText)")
-            await shop.broker.close()
+            await shop.close(expecting: 0)
         }
     }
 }

@@ -11,40 +11,13 @@ extension GatewayScenarios {
     @Suite(.timeLimit(.minutes(5))) struct PickupOutageTests {
         private static let path = "/v1/apps/braze-ios/token"
 
-        private static func dependency(_ name: String, _ answer: Gateway.Answer) -> String? {
-            answer.body?["dependencies"]?[name]?.string
-        }
-
         private static func version(_ answer: Gateway.Answer) throws -> Int64 {
             try #require(answer.body?["version"]?.integer, "\(answer.text)")
         }
 
-        /// Opens a stream of `session`'s tokens.
-        private static func stream(_ gateway: Gateway, _ session: String) throws -> Program {
-            try Program(
-                "curl",
-                [
-                    "-sN", "--max-time", "300", "-o", "/dev/stderr", "-H", "Authorization: Bearer \(session)",
-                    "http://\(gateway.address)\(path)/stream",
-                ])
-        }
-
         /// A new token of `user`, as a worker publishes it.
         private static func token(_ user: String) -> ProducerRecord {
-            let now = UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6))
-            let (expires, version) = (now.seconds + 3600, now.microseconds)
-            let value = """
-                {"app":"braze-ios","vendor":"braze","subject":{"user":"\(user)"},"token":"e.e.s","algorithm":"RS256",\
-                "key_id":"k","issued_at":\(now.seconds),"expires_at":\(expires),"version":\(version),"event_id":"e"}
-                """
-            let headers = [
-                RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_source", "/remint/braze-ios"),
-                RecordHeader("ce_id", "e"), RecordHeader("remint-key-id", "k"),
-                RecordHeader("remint-expires-at", "\(expires)"), RecordHeader("remint-version", "\(version)"),
-            ]
-            return ProducerRecord(
-                topic: "remint.tokens", key: Array("braze-ios/\(user)".utf8), value: Array(value.utf8),
-                headers: headers)
+            tokenRecord(user, version: Int64(Date.now.timeIntervalSince1970 * 1e6))
         }
 
         @Test func `brokers that return find the gateway ready by itself, with its streams and its waiting calls`()
@@ -55,12 +28,12 @@ extension GatewayScenarios {
             let gateway = try await Gateway.start(shop)
             let (ann, ben) = (try gateway.session("ann"), try gateway.session("ben"))
             let first = try Self.version(try await gateway.acceptedCall("\(Self.path)?wait=30", session: ann))
-            let stream = try Self.stream(gateway, ann)
+            let stream = try gateway.stream("braze-ios", ann)
             try #require(await stream.wrote("id: \(first)"), "\(stream.errorText)")
 
             try await shop.broker.inject(.brokerDown(1))
             let unready = try await gateway.health {
-                Self.dependency("brokers", $0)?.hasPrefix("no broker answers since ") == true
+                $0.dependency("brokers")?.hasPrefix("no broker answers since ") == true
             }
             #expect(unready.status == 503, "\(unready.text)")
             #expect(try await gateway.call(Self.path, session: ann).body?["version"]?.integer == first)
@@ -72,13 +45,13 @@ extension GatewayScenarios {
             let isStreaming = stream.status < 0
             #expect(isStreaming, "\(stream.errorText)")
             // A stream that is opened now gets a token once there are brokers.
-            let late = try Self.stream(gateway, try gateway.session("cid"))
+            let late = try gateway.stream("braze-ios", try gateway.session("cid"))
             try #require(await late.wrote("event: problem"), "\(late.errorText)")
             async let held = newer(than: first, gateway, ann)
 
             try await shop.broker.inject(.brokerUp(1))
             let ready = try await gateway.health { $0.status == 200 }
-            #expect(Self.dependency("brokers", ready) == "ok" && Self.dependency("tokens", ready) == "ok")
+            #expect(ready.dependency("brokers") == "ok" && ready.dependency("tokens") == "ok")
             try #require(await gateway.program.logged("gateway.brokers-reachable"))
             // The worker may return later than the gateway.
             try await eventually("a token", within: .seconds(240)) {
@@ -92,14 +65,7 @@ extension GatewayScenarios {
             #expect(await stream.wrote("id: \(second)"), "\(stream.errorText)")
             #expect(!stream.errorText.contains("event: reconnect"))
             try #require(await late.wrote("event: token"), "\(late.errorText)")
-            late.kill()
-            await late.waitForEnd()
-            stream.kill()
-            await stream.waitForEnd()
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         /// The version of the next token above `version`, waited for as devices do.
@@ -148,7 +114,7 @@ extension GatewayScenarios {
             try await shop.broker.inject(.leader(TopicPartition(topic: "remint.tokens", partition: 1), nil))
             for instance in [gateway, second] {
                 let unready = try await instance.health {
-                    Self.dependency("tokens", $0) == "no partition of the token topic has a leader"
+                    $0.dependency("tokens") == "no partition of the token topic has a leader"
                 }
                 #expect(unready.status == 503, "\(unready.text)")
             }
@@ -160,21 +126,17 @@ extension GatewayScenarios {
             for instance in [gateway, second] {
                 #expect(try await newer(than: versions[still] ?? 0, instance, left) > 0)
             }
-            await second.stop()
-            await gateway.stop()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `calls end within their wait without brokers, and known tokens are served`() async throws {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(shop)
             let (ann, ben) = (try gateway.session("ann"), try gateway.session("ben"))
             let known = try await gateway.call("/v1/apps/onesignal-shop/token", session: ann)
             #expect(known.status == 200, "\(known.text)")
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
 
             // At first nobody knows that the brokers are gone: each call ends in its own time. The rest is a busy machine's.
             for wait in [0, 3] {
@@ -184,9 +146,9 @@ extension GatewayScenarios {
                 if answer.status == 503 { #expect(answer.headers["retry-after"] != nil) }
                 #expect((.now - start) < .seconds(wait + 15), "wait=\(wait)")
             }
-            let unready = try await gateway.health { Self.dependency("brokers", $0) != "ok" }
+            let unready = try await gateway.health { $0.dependency("brokers") != "ok" }
             #expect(unready.status == 503)
-            #expect(Self.dependency("brokers", unready)?.hasPrefix("no broker answers since ") == true)
+            #expect(unready.dependency("brokers")?.hasPrefix("no broker answers since ") == true)
             try #require(await gateway.program.logged("gateway.brokers-unreachable"))
 
             // Now it is known.

@@ -26,7 +26,7 @@ extension GatewayScenarios {
                 try Data(contentsOf: Repository.root.appending(path: "Tests/Services/PickupTests/Pages/vendors.html")))
             let site = try await StubServer.start(page, now: { Self.now })
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(
                 shop, apps: ["bloomreach-stream": "id: registered"], more: ["origins: ['\(site.url)']"])
             var parameters = [
@@ -51,10 +51,7 @@ extension GatewayScenarios {
             await chromium.waitForEnd()
             let root = try JSONDocument(parsing: result).root
             #expect(root["ok"]?.bool == true, "\(String(decoding: result, as: UTF8.self)) \(gateway.program.errorText)")
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
             await site.stop()
         }
     }

@@ -10,31 +10,15 @@ extension GatewayScenarios {
     @Suite(.timeLimit(.minutes(5))) struct PickupStartTests {
         /// Tokens of as many strangers, for the token topic.
         private static func strangers(_ count: Int) -> [ProducerRecord] {
-            let now = UnixTime(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6))
-            let signature = String(repeating: "s", count: 400)
-            return (0..<count).map { number in
-                let (expires, version) = (now.seconds + 3600, now.microseconds + Int64(number))
-                let value = """
-                    {"app":"braze-ios","vendor":"braze","subject":{"user":"stranger-\(number)"},"token":"e.e.\(signature)",\
-                    "algorithm":"RS256","key_id":"k","issued_at":\(now.seconds),"expires_at":\(expires),\
-                    "version":\(version),"event_id":"e"}
-                    """
-                let headers = [
-                    RecordHeader("ce_type", "remint.token.replaced.v1"), RecordHeader("ce_source", "/remint/braze-ios"),
-                    RecordHeader("ce_id", "e"), RecordHeader("remint-key-id", "k"),
-                    RecordHeader("remint-expires-at", "\(expires)"), RecordHeader("remint-version", "\(version)"),
-                ]
-                return ProducerRecord(
-                    topic: "remint.tokens", key: Array("braze-ios/stranger-\(number)".utf8), value: Array(value.utf8),
-                    headers: headers)
-            }
+            let now = Int64(Date.now.timeIntervalSince1970 * 1e6), token = "e.e." + String(repeating: "s", count: 400)
+            return (0..<count).map { tokenRecord("stranger-\($0)", token: token, version: now + Int64($0)) }
         }
 
         @Test func `a report that the worker calls superseded is answered even if its token was forgotten`()
             async throws
         {
             let shop = try await Shop.open(admission: "coalesce: 60s")
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(shop, more: ["cache: 1MB"])
             let session = try gateway.session("ann")
             let first = try await gateway.acceptedCall("/v1/apps/braze-ios/token?wait=30", session: session)
@@ -56,15 +40,12 @@ extension GatewayScenarios {
             let known = try await gateway.report(
                 Array(#"{"errorCode":22,"userId":"ann","n":2}"#.utf8), "braze-ios", session: session)
             #expect(known.body?["version"]?.integer == answer.body?["version"]?.integer, "\(known.text)")
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a gateway that starts hands out no older token than another one knows`() async throws {
             let shop = try await Shop.open(admission: "coalesce: 60s")
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let other = try await Gateway.start(shop)
             let users = (0..<20).map { "user-\($0)" }
             var versions: [String: Int64] = [:]
@@ -86,11 +67,7 @@ extension GatewayScenarios {
             try await eventually("the stranger's token") {
                 try await gateway.call("/v1/apps/braze-ios/token?after=0&wait=0", session: stranger).status == 200
             }
-            await gateway.stop()
-            await other.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
     }
 }

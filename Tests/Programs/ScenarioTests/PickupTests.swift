@@ -15,7 +15,7 @@ extension GatewayScenarios {
 
         @Test func `every recorded report of every vendor that a token answers is answered in one call`() async throws {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(shop)
             var answered = 0
             for vendor in Self.vendors {
@@ -39,10 +39,7 @@ extension GatewayScenarios {
             }
             #expect(answered > 50, "\(answered)")
             #expect(!gateway.program.errorText.contains("eyJ"), "a token in the log")
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `the demonstration's devices get what the vendors' rules accept, over HTTP`() async throws {
@@ -55,7 +52,7 @@ extension GatewayScenarios {
 
         @Test func `a session gets its own user's token and nobody else's`() async throws {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(shop)
             let ann = try gateway.session("ann")
             let fresh = try await gateway.call("/v1/apps/braze-ios/token", session: ann)
@@ -78,10 +75,7 @@ extension GatewayScenarios {
             let unfixable = try await gateway.report(
                 Array(#"{"errorCode":25,"userId":"ann"}"#.utf8), "braze-ios", session: ann)
             #expect(unfixable.status == 409 && unfixable.headers["retry-after"] != nil, "\(unfixable.text)")
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         private static let calls = [
@@ -94,7 +88,7 @@ extension GatewayScenarios {
 
         @Test func `an answer names the SDK's call for the token`() async throws {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(
                 shop,
                 apps: ["bloomreach-stream": "id: registered", "bloomreach-customer": "id: registered"])
@@ -108,10 +102,7 @@ extension GatewayScenarios {
             let report = Array(#"{"nonce":"13687106-f26d-4afe-a25a-60d58b38c568"}"#.utf8)
             let answer = try await gateway.report(report, "dotdigital-push", session: try gateway.session("ann"))
             #expect(answer.body?["apply"]?["call"]?.string == "authenticateWithToken(jwt)", "\(answer.text)")
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `nobody gets an old token while there is no worker`() async throws {
@@ -125,8 +116,7 @@ extension GatewayScenarios {
             let accepted = try await gateway.acceptedCall("/v1/apps/braze-ios/token?wait=0", session: session)
             #expect(accepted.status == 202, "\(accepted.text)")
             #expect(accepted.headers["location"]?.contains("after=") == true)
-            await gateway.stop()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a gateway that does not follow the token topic yet answers with no token`() async throws {
@@ -144,8 +134,7 @@ extension GatewayScenarios {
                 #expect(answer.headers["retry-after"] != nil)
             }
             #expect(try await gateway.call("/health/ready").status == 503)
-            await gateway.stop()
-            await shop.broker.close()
+            await shop.close()
         }
 
         // MARK: Reading

@@ -10,19 +10,6 @@ extension GatewayScenarios {
     @Suite(.timeLimit(.minutes(5))) struct PickupWorkersTests {
         private static let path = "/v1/apps/braze-ios/token"
 
-        private static func dependency(_ name: String, _ answer: Gateway.Answer) -> String? {
-            answer.body?["dependencies"]?[name]?.string
-        }
-
-        private static func stream(_ gateway: Gateway, _ session: String) throws -> Program {
-            try Program(
-                "curl",
-                [
-                    "-sN", "--max-time", "300", "-o", "/dev/stderr", "-H", "Authorization: Bearer \(session)",
-                    "http://\(gateway.address)\(path)/stream",
-                ])
-        }
-
         private static func remint(_ shop: borrowing Shop, _ arguments: String...) async throws {
             let program = try await Command.remint(
                 arguments + ["--config", shop.configuration, "--brokers", shop.broker.bootstrapServers])
@@ -31,23 +18,18 @@ extension GatewayScenarios {
 
         @Test func `a stream that is opened while its app is paused gets its token after the pause`() async throws {
             let shop = try await Shop.open()
-            let worker = try await shop.startWorker()
+            try await shop.startWorker()
             let gateway = try await Gateway.start(shop)
             let session = try gateway.session("ann")
             try await Self.remint(shop, "apps", "pause", "braze-ios")
             try await eventually("the app's pause") {
                 try await gateway.call("\(Self.path)?wait=0", session: session).text("code") == "app_paused"
             }
-            let stream = try Self.stream(gateway, try gateway.session("ben"))
+            let stream = try gateway.stream("braze-ios", try gateway.session("ben"))
             try #require(await stream.wrote(#""code":"app_paused""#), "\(stream.errorText)")
             try await Self.remint(shop, "apps", "resume", "braze-ios")
             try #require(await stream.wrote("event: token"), "\(stream.errorText)")
-            stream.kill()
-            await stream.waitForEnd()
-            await gateway.stop()
-            worker.terminate()
-            await worker.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `idle connections neither end a gateway nor keep it from being called again`() async throws {
@@ -96,7 +78,7 @@ extension GatewayScenarios {
             }
             program.terminate()
             await program.waitForEnd()
-            await shop.broker.close()
+            await shop.close()
         }
     }
 }

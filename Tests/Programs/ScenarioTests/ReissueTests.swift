@@ -65,7 +65,7 @@ extension OperatorScenarios {
             worker.terminate()
             await worker.waitForEnd()
             await tokens.close()
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a second run of a job names its checkpoint's holder and delivers nothing`() async throws {
@@ -92,7 +92,7 @@ extension OperatorScenarios {
             #expect(try await shop.bulkEvents().isEmpty)
             let first = try await Command.remint(job)
             #expect(first.status == 0 && first.outputText.contains("2 events sent"), "\(first.errorText)")
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `bad rows go to a file of their own and the job goes on`() async throws {
@@ -126,7 +126,7 @@ extension OperatorScenarios {
 
                     """)
             #expect(try await shop.bulkEvents().count == 2)
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a link in the place of a job's file is not followed`() async throws {
@@ -145,7 +145,7 @@ extension OperatorScenarios {
                 #expect(try String(contentsOf: precious, encoding: .utf8) == "precious")
                 try FileManager.default.removeItem(atPath: link)
             }
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a file with other users of the same size and time is another input`() async throws {
@@ -177,7 +177,7 @@ extension OperatorScenarios {
                 Array(arguments.dropLast(6)) + ["--rate", "0"])
             #expect(again.status == 0, "\(again.errorText)")
             #expect(Set(try await shop.bulkEvents().map(\.id)).count == 400)
-            await shop.broker.close()
+            await shop.close()
         }
     }
 }
@@ -209,28 +209,10 @@ private struct TokenTopicReader {
 }
 
 extension Shop {
-    /// The bulk lane's events, in whatever order: their ids, and whether they are marked as possibly sent before.
+    /// The bulk lane's events: their ids, and whether they are marked as possibly sent before.
     func bulkEvents() async throws -> [(id: String, isResent: Bool)] {
-        let partitions = (0..<Int32(self.partitions)).map {
-            PartitionOffset(TopicPartition(topic: "remint.invalidations.bulk", partition: $0), offset: 0)
+        try await records(of: ["remint.invalidations.bulk"]).compactMap { record in
+            record.member("id").map { ($0, record.header("remint-resent") != nil) }
         }
-        let consumer = try KafkaConsumer(
-            EmbeddedBroker.clientProperties.merging([
-                "bootstrap.servers": broker.bootstrapServers, "group.id": "bulk-reader", "enable.partition.eof": "true",
-                "auto.offset.reset": "earliest",
-            ]), reading: partitions, logger: quiet)
-        var ids: [(id: String, isResent: Bool)] = []
-        var open = partitions.count
-        while open > 0 {
-            try Task.checkCancellation()
-            for event in await consumer.events(limit: 1000, within: .seconds(1)) {
-                if case .record(let record) = event, let id = record.member("id") {
-                    ids.append((id, record.header("remint-resent") != nil))
-                }
-                if case .endOfPartition = event { open -= 1 }
-            }
-        }
-        await consumer.close(within: .seconds(5))
-        return ids
     }
 }

@@ -38,7 +38,7 @@ extension Scenarios {
             await worker.waitForEnd()
             #expect(Set(answered.keys) == sent)
             await reader.close(within: .seconds(5))
-            await shop.broker.close()
+            await shop.close()
         }
 
         /// Reads tokens, counting them by event, until `isEnough`.

@@ -51,7 +51,7 @@ extension KeyScenarios {
             _ = try await shop.consumeOutputs { $0.count >= 40 }
             let producer = try KafkaProducer(
                 ["bootstrap.servers": shop.broker.bootstrapServers], logger: quiet)
-            let answers = try shop.follower()
+            let answers = try shop.reader(of: ["remint.tokens"])
             async let traffics: Void = traffic.run(producer, answers, after: 40)
 
             try await operatorOf.does("prepare")
@@ -107,7 +107,7 @@ extension KeyScenarios {
             worker.terminate()
             await worker.waitForEnd()
             await producer.close(within: .seconds(5))
-            await shop.broker.close()
+            await shop.close()
         }
     }
 }

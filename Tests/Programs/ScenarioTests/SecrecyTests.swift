@@ -48,7 +48,7 @@ extension DeviceScenarios {
                 worker.errorText.split(separator: "\n").compactMap { $0.split(separator: " ").dropFirst().first })
             #expect(levels.contains("trace") || levels.contains("debug"), "\(levels)")
             #expect(!worker.errorText.contains("canary"))
-            await shop.broker.close()
+            await shop.close()
         }
 
         /// Every token, and every signature by itself.

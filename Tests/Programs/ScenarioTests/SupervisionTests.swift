@@ -57,7 +57,7 @@ extension Scenarios {
             #expect(worker.status == 0, "\(worker.errorText)")
             #expect(try await heard("STOPPING=1", by: manager), "\(manager.errorText)")
             await end(manager)
-            await shop.broker.close()
+            await shop.close()
         }
 
         @Test func `a gateway reports start, life, reload and stop to the service manager`() async throws {
@@ -78,7 +78,7 @@ extension Scenarios {
             await end(gateway)
             #expect(try await heard("STOPPING=1", by: manager), "\(manager.errorText)")
             await end(manager)
-            await shop.broker.close()
+            await shop.close()
         }
 
         private static let hash = String(repeating: "0", count: 64)

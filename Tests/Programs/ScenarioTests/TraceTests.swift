@@ -111,7 +111,7 @@ extension Scenarios {
             #expect(collector.program.errorText.contains("metric histogram remint_batch_events{} "))
             #expect(collector.program.errorText.contains("metric gauge remint_ready{dependency=keys} 1"))
             await vendor.stop()
-            await shop.broker.close()
+            await shop.close()
         }
 
         /// Follows one event through a vendor that does not answer and a retry.

@@ -26,8 +26,6 @@ final class FaultStage: Sendable {
         var gateway: Gateway?
         /// The address of the worker's admin server.
         var workerAddress = ""
-        /// The address of the gateway's metrics; nil without a gateway.
-        var gatewayMetrics: String?
         /// The places of the stage before the next fault; nil from the beginning of a fault to its end.
         var calm: Calm?
         /// The length of the log at the last mark.
@@ -117,9 +115,8 @@ final class FaultStage: Sendable {
     }
 
     private func startGateway() async throws {
-        let metrics = "127.0.0.1:\(try Gateway.freePort())"
-        let gateway = try await Gateway.start(shop, more: ["metrics: \(metrics)"])
-        state.withLock { ($0.gateway, $0.gatewayMetrics, $0.mark) = (gateway, metrics, 0) }
+        let gateway = try await Gateway.start(shop)
+        state.withLock { ($0.gateway, $0.mark) = (gateway, 0) }
     }
 
     /// Starts the signer that holds rings of the shop.
@@ -154,7 +151,7 @@ final class FaultStage: Sendable {
             await program.waitForEnd()
         }
         await vendorServer?.stop()
-        await shop.broker.close()
+        await shop.close()
     }
 
     // MARK: Calm
@@ -201,7 +198,7 @@ final class FaultStage: Sendable {
 
     /// The text of `/metrics`; nil while nobody listens.
     func metrics() async -> Exposition? {
-        let answer = await get("\(state.withLock { $0.gatewayMetrics ?? $0.workerAddress })/metrics")
+        let answer = await get("\(state.withLock { $0.gateway?.metrics ?? $0.workerAddress })/metrics")
         return answer.status == 200 ? Exposition(answer.text) : nil
     }
 
