@@ -48,42 +48,6 @@ extension BrokerTests {
             }
         }
 
-        enum Trouble: String, CaseIterable, Sendable { case workersStopped, appPaused }
-
-        @Test(arguments: Trouble.allCases)
-        func `a canary without tokens pauses the campaign with the reason, and another one passes`(
-            _ trouble: Trouble
-        ) async throws {
-            try await Self.play { canary in
-                var worker = try await canary.startWorker()
-                let start = ContinuousClock.now
-                try await begin(canary)
-                if trouble == .workersStopped {
-                    await canary.stop(worker)
-                } else {
-                    #expect(try await canary.remint(["apps", "pause", Canary.app]).status == 0)
-                }
-                let refused = try await canary.rotate("reissue", "--canary", "5", "--answer-within", "8s")
-                let words = trouble == .workersStopped ? "10 not consumed by any worker" : "10 deferred (app_suspended)"
-                #expect(refused.status == 1)
-                #expect(refused.errorText.contains("10 of 10 canary users got no token"), "\(refused.errorText)")
-                #expect(refused.errorText.contains(words), "\(refused.errorText)")
-                if trouble == .workersStopped {
-                    worker = try await canary.startWorker()
-                } else {
-                    #expect(refused.errorText.contains("the app \(Canary.app) is paused"), "\(refused.errorText)")
-                    #expect(try await canary.remint(["apps", "resume", Canary.app]).status == 0)
-                }
-                try await canary.does("resume")
-                let again = try await canary.rotate("reissue", "--canary", "5", "--watch", "1s", "--rate", "0")
-                #expect(again.status == 0, "\(again.errorText)")
-                #expect(again.errorText.contains("the canary passed: 10 of 10 answered"), "\(again.errorText)")
-                try await canary.does("retire")
-                report("canary, \(trouble.rawValue): \(Self.seconds(since: start)) s")
-                await canary.stop(worker)
-            }
-        }
-
         @Test func `a canary's rejections behind many letters are heard after the job was killed`() async throws {
             try await Self.play { canary in
                 let worker = try await canary.startWorker()

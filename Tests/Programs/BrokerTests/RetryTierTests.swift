@@ -8,6 +8,9 @@ extension BrokerTests {
     /// Events that wait: never too short, never much too long, and all are answered in the end.
     @Suite(.timeLimit(.minutes(5))) struct RetryTierTests {
         private static let count = 100
+        private static let suspending = Shop.Wishes(worker: [
+            "admission: { suspend_after: 3, suspend_window: 1m, suspend_min_age: 1s, suspend_probe: 15s, coalesce: 1ms }"
+        ])
 
         @Test func `events that lack a key go through all tiers in time and are answered by the next key`() async throws
         {
@@ -31,10 +34,7 @@ extension BrokerTests {
         }
 
         @Test func `events of a suspended app wait, and the next key answers them`() async throws {
-            let wishes = Shop.Wishes(worker: [
-                "admission: { suspend_after: 3, suspend_window: 1m, suspend_min_age: 1s, suspend_probe: 15s, coalesce: 1ms }"
-            ])
-            try await Stage.play(workers: 1, wishes) { stage in
+            try await Stage.play(workers: 1, Self.suspending) { stage in
                 let program = stage.workers[0].program
                 try await suspend(stage)
                 #expect(await program.logged("app.suspended"))
@@ -44,20 +44,14 @@ extension BrokerTests {
                 }
                 // Each wait is in a longer tier than the one before.
                 try await TopicReader.wait(for: Self.count, on: stage.shop.partitions(of: [stage.shop.topics.tiers[1]]))
-                let ring = KeyRingFile(folder: stage.shop.folder.appending(path: "keys/braze-ios"))
-                let keys = stage.shop.folder.appending(path: "keys/braze-web-strict")
-                let other = try #require(try KeyRingFile(folder: keys).versions().first?["file"])
-                try ring.activate("next", key: Data(contentsOf: keys.appending(path: other)))
+                try activateNext(stage)
                 try await finish(stage, key: "next", tiers: Array(Shop.tiers.prefix(2)))
                 #expect(await program.logged("app.probe-accepted"))
             }
         }
 
         @Test func `a suspension holds for workers that start after it, until another key signs`() async throws {
-            let wishes = Shop.Wishes(worker: [
-                "admission: { suspend_after: 3, suspend_window: 1m, suspend_min_age: 1s, suspend_probe: 15s, coalesce: 1ms }"
-            ])
-            try await Stage.play(workers: 2, wishes) { stage in
+            try await Stage.play(workers: 2, Self.suspending) { stage in
                 try await suspend(stage)
                 try await withThrowingTaskGroup { group in
                     for worker in stage.workers {
@@ -83,10 +77,7 @@ extension BrokerTests {
                 }
                 try await TopicReader.wait(for: Self.count, on: stage.shop.partitions(of: [stage.shop.topics.tiers[0]]))
                 #expect(try await TopicReader.records(of: tokens).count == before)
-                let ring = KeyRingFile(folder: stage.shop.folder.appending(path: "keys/braze-ios"))
-                let keys = stage.shop.folder.appending(path: "keys/braze-web-strict")
-                let other = try #require(try KeyRingFile(folder: keys).versions().first?["file"])
-                try ring.activate("next", key: Data(contentsOf: keys.appending(path: other)))
+                try activateNext(stage)
                 try await finish(stage, key: "next", tiers: [Shop.tiers[0]])
             }
         }
@@ -99,6 +90,14 @@ extension BrokerTests {
             try #require(await program.logged("key-ring.changed"), "\(program.lastLines)")
         }
 
+        /// Lets another app's key sign for `braze-ios`.
+        private func activateNext(_ stage: Stage) throws {
+            let keys = stage.shop.folder.appending(path: "keys/braze-web-strict")
+            let other = try #require(try KeyRingFile(folder: keys).versions().first?["file"])
+            try KeyRingFile(folder: stage.shop.folder.appending(path: "keys/braze-ios"))
+                .activate("next", key: Data(contentsOf: keys.appending(path: other)))
+        }
+
         /// Three users refuse the tokens they have just got.
         private func suspend(_ stage: Stage) async throws {
             let users = ["a", "b", "c"]
@@ -109,7 +108,7 @@ extension BrokerTests {
                     )
                 }, stage)
             try await stage.ledger.waitUntilAnswered()
-            let tokens = try await TopicReader.records(of: stage.shop.partitions(of: [stage.shop.topics.tokens]))
+            let tokens = try await stage.shop.tokens()
             let refusals = try tokens.map { record in
                 let user = try #require(record.eventID?.split(separator: "-").last)
                 let token = try #require(record.member("token"))
@@ -151,20 +150,12 @@ extension BrokerTests {
             let hops = try await Hops(stage.shop)
             hops.expectPunctual()
             for tier in tiers { #expect(hops.count(in: tier) >= Self.count, "\(tier)") }
-            let tokens = try await TopicReader.records(of: stage.shop.partitions(of: [stage.shop.topics.tokens]))
+            let tokens = try await stage.shop.tokens()
             let answers = tokens.filter { $0.eventID?.hasPrefix("waiting-") == true }
             #expect(answers.count == Self.count)
             #expect(Set(answers.compactMap(\.eventID)).count == Self.count)
             #expect(answers.allSatisfy { $0.member("key_id") == key })
             report(hops.summary)
         }
-    }
-}
-
-extension ConsumedRecord {
-    /// A member of a JSON value.
-    fileprivate func member(_ name: String) -> String? {
-        let object = value.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) } as? [String: Any]
-        return object?[name] as? String
     }
 }

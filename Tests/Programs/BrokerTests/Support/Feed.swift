@@ -1,4 +1,5 @@
 import AsyncTestSupport
+import Foundation
 import Kafka
 import Synchronization
 
@@ -118,6 +119,12 @@ extension ConsumedRecord {
     /// A header's text.
     func header(_ name: String) -> String? {
         headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// A member of a JSON value.
+    func member(_ name: String) -> String? {
+        let object = value.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) } as? [String: Any]
+        return object?[name] as? String
     }
 
     /// The event it is, or answers.
