@@ -50,20 +50,7 @@ extension Scenarios {
             #expect(left.isEmpty, "\(left.sorted())")
         }
 
-        @Test func `the dashboard's panels have a place and a question each`() throws {
-            let board = try JSONDocument(parsing: Array(text("grafana/remint.json").utf8)).root
-            var numbers: Set<Int64> = []
-            for panel in board["panels"]?.elements ?? [] {
-                let number = try #require(panel["id"]?.integer)
-                #expect(numbers.insert(number).inserted, "panel \(number) is there twice")
-                let place = try #require(panel["gridPos"])
-                #expect((place["x"]?.integer ?? 24) + (place["w"]?.integer ?? 24) <= 24, "panel \(number)")
-                if panel["type"]?.string != "row" { #expect(panel["targets"]?.elements.isEmpty == false) }
-            }
-            #expect(numbers.count > 40)
-        }
-
-        @Test(.enabled(if: has("objcopy"), "objcopy is not installed: make setup-packages"))
+        @Test(.enabled(if: Tool.isInstalled("objcopy"), "objcopy is not installed: make setup-packages"))
         func `an installed program has the files of the declared vendors`() async throws {
             let folder = try TemporaryFolder()
             let dist = folder.url.appending(path: "dist").path, built = URL(filePath: Repository.remint)
@@ -89,14 +76,6 @@ extension Scenarios {
 
         // MARK: Tools
 
-        /// Whether a tool is here; the tests of what it is for are skipped where it is not.
-        private static func has(_ tool: String) -> Bool {
-            let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-            return path.split(separator: ":").contains {
-                FileManager.default.isExecutableFile(atPath: "\($0)/\(tool)")
-            }
-        }
-
         /// Python with the packages' modules: the one of `make setup-packages`.
         private static let python = Repository.root.appending(path: ".build/tools/bin/python3").path
         private static let compose = Repository.root.appending(path: ".build/tools/bin/docker-compose").path
@@ -111,14 +90,14 @@ extension Scenarios {
             return program
         }
 
-        @Test(.enabled(if: has("promtool"), "promtool is not installed: make setup-packages"))
+        @Test(.enabled(if: Tool.isInstalled("promtool"), "promtool is not installed: make setup-packages"))
         func `the alerts pass their tests`() async throws {
             let folder = Self.config.appending(path: "prometheus").path
             _ = try await succeeds("promtool", ["check", "rules", "\(folder)/remint.rules.yaml"])
             _ = try await succeeds("promtool", ["test", "rules", "\(folder)/remint.test.yaml"])
         }
 
-        @Test(.enabled(if: has("promtool"), "promtool is not installed: make setup-packages"))
+        @Test(.enabled(if: Tool.isInstalled("promtool"), "promtool is not installed: make setup-packages"))
         func `worker and gateway write their metrics as Prometheus likes them`() async throws {
             let shop = try await Shop.open()
             let worker = try await shop.startWorker()
@@ -141,7 +120,7 @@ extension Scenarios {
         private static let units = ["remint", "remint-pickup", "remint-signer"]
 
         @Test(
-            .enabled(if: has("systemd-analyze"), "systemd-analyze is not installed: make setup-packages"),
+            .enabled(if: Tool.isInstalled("systemd-analyze"), "systemd-analyze is not installed: make setup-packages"),
             arguments: units)
         func `a unit is understood and exposes little`(_ unit: String) async throws {
             let folder = try TemporaryFolder()
@@ -203,14 +182,17 @@ extension Scenarios {
         @Test(arguments: ["bash", "zsh", "fish"]) func `a shell accepts its completions`(_ shell: String) async throws {
             let script = try await Command.remint(["--generate-completion-script", shell])
             #expect(script.status == 0 && script.outputText.contains("dead-letters"), "\(script.errorText)")
-            guard Self.has(shell) else { return }
+            guard Tool.isInstalled(shell) else { return }
             let folder = try TemporaryFolder()
             let file = folder.url.appending(path: "completions")
             try script.standardOutput.write(to: file)
             _ = try await succeeds(shell, ["-n", file.path])
         }
 
-        @Test(.enabled(if: has("python3") && has("groff"), "python3 and groff are not installed: make setup-packages"))
+        @Test(
+            .enabled(
+                if: Tool.isInstalled("python3") && Tool.isInstalled("groff"),
+                "python3 and groff are not installed: make setup-packages"))
         func `the manual page has every command, and no flaw`() async throws {
             let dump = try await Command.remint(["--experimental-dump-help"])
             let page = try await Program.run(
@@ -224,7 +206,7 @@ extension Scenarios {
             #expect(printed.errorText.isEmpty, "\(printed.errorText)")
         }
 
-        @Test(.enabled(if: has("dpkg-deb"), "dpkg-deb is not installed: make setup-packages"))
+        @Test(.enabled(if: Tool.isInstalled("dpkg-deb"), "dpkg-deb is not installed: make setup-packages"))
         func `the scripts of the package are a shell's`() async throws {
             for script in ["postinst", "prerm", "postrm"] {
                 _ = try await succeeds("sh", ["-n", Self.config.appending(path: "debian/\(script)").path])

@@ -57,28 +57,6 @@ extension OperatorScenarios {
             await shop.close()
         }
 
-        @Test func `a pause with an end is over by itself`() async throws {
-            let shop = try await Shop.open()
-            let paused = try await remint(shop, "lanes", "pause", "bulk", "retries", "--for", "2s")
-            #expect(paused.status == 0, "\(paused.errorText)")
-            #expect(paused.outputText.contains("bulk: paused until "))
-            #expect(paused.outputText.contains("retries: paused until "))
-            let app = try await remint(shop, "apps", "pause", "braze-ios", "onesignal-shop", "--for", "2s")
-            #expect(app.status == 0, "\(app.errorText)")
-            // Whether the pauses were over before it read of them or not: everything is answered.
-            try await shop.startWorker()
-            try await shop.produce([
-                report("ann"), report("ben", topic: "remint.invalidations.bulk"),
-                rawReport("onesignal-shop", #"{"externalId":"cid"}"#),
-            ])
-            #expect(try await subjects(shop, atLeast: 3).count == 3)
-            try await eventually("the end of the lanes' pauses") {
-                let lanes = try await remint(shop, "lanes", "list", "--json")
-                return lanes.status == 0 && !lanes.outputText.contains("paused")
-            }
-            await shop.close()
-        }
-
         @Test func `the status shows lag, dead letters and keys without any worker`() async throws {
             let shop = try await Shop.open()
             _ = try await remint(shop, "lanes", "pause", "bulk", "--by", "ann", "--reason", "the night")

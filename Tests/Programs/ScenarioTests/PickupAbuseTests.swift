@@ -7,24 +7,6 @@ extension GatewayScenarios {
     /// Those who only take: silent and half-open connections, bodies and headers without an end, waits of a year, streams that are
     /// not read, clients that vanish. The others are served.
     @Suite(.timeLimit(.minutes(5))) struct PickupAbuseTests {
-        @Test func `a client that takes without end is closed, and the others are served`() async throws {
-            let shop = try await Shop.open()
-            try await shop.startWorker()
-            let gateway = try await Gateway.start(shop)
-            let sessions = try (0..<100).map { "user-\($0) \(try gateway.session("user-\($0)"))" }
-            let file = shop.folder.appending(path: "sessions.txt")
-            try Data(sessions.joined(separator: "\n").utf8).write(to: file)
-            let devices = try await Program.run(
-                "python3",
-                [
-                    Repository.root.appending(path: "Tests/Benchmarks/pickup.py").path, "abuse", "--url",
-                    "http://\(gateway.address)", "--sessions", file.path, "--app", "onesignal-shop", "--pid",
-                    "\(gateway.program.processID)", "--open", "300", "--patience", "10",
-                ])
-            #expect(devices.status == 0, "\(devices.outputText) \(devices.errorText)")
-            await shop.close(expecting: 0)
-        }
-
         /// Sends requests over many connections for some seconds, and reads no answer; prints by how much the gateway has grown, in kB.
         private static let reckless = """
             import select, socket, sys, time

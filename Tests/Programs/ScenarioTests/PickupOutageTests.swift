@@ -79,56 +79,6 @@ extension GatewayScenarios {
             }
         }
 
-        @Test func `a partition without a leader stops its own users alone, and a gateway without any is not ready`()
-            async throws
-        {
-            let shop = try await Shop.open()
-            let issuer = try SigningKey.generate(.es256, keyID: "session-1")
-            let gateway = try await Gateway.start(shop, issuer: issuer)
-            let names = (0..<16).map { "user-\($0)" }
-            try await shop.produce(names.map(Self.token))
-            let places = try await shop.outputs().compactMap { record -> (Int32, String)? in
-                guard let key = record.body.key else { return nil }
-                return (record.position.partition, String(decoding: key.dropFirst("braze-ios/".count), as: UTF8.self))
-            }
-            let still = try #require(places.first { $0.0 == 0 }?.1)
-            let served = try #require(places.first { $0.0 == 1 }?.1)
-            var versions: [String: Int64] = [:]
-            for user in [still, served] {
-                versions[user] = try await newer(than: 0, gateway, try gateway.session(user))
-            }
-            let (left, right) = (try gateway.session(still), try gateway.session(served))
-
-            try await shop.broker.inject(.leader(TopicPartition(topic: "remint.tokens", partition: 0), nil))
-            let waited = try await gateway.call("\(Self.path)?after=\(versions[still] ?? 0)&wait=3", session: left)
-            #expect(waited.status == 204, "\(waited.text)")
-            #expect(try await gateway.call(Self.path, session: left).status == 200, "what is known is served")
-            _ = try await gateway.health { $0.status == 200 }
-            try await shop.produce([Self.token(served)])
-            #expect(try await newer(than: versions[served] ?? 0, gateway, right) > 0)
-            // One that starts now is ready as well, for the users of all other partitions.
-            let second = try await Gateway.start(shop, issuer: issuer)
-            try await shop.produce([Self.token(served)])
-            #expect(try await newer(than: 0, second, right) > 0)
-
-            try await shop.broker.inject(.leader(TopicPartition(topic: "remint.tokens", partition: 1), nil))
-            for instance in [gateway, second] {
-                let unready = try await instance.health {
-                    $0.dependency("tokens") == "no partition of the token topic has a leader"
-                }
-                #expect(unready.status == 503, "\(unready.text)")
-            }
-            for partition: Int32 in [0, 1] {
-                try await shop.broker.inject(.leader(TopicPartition(topic: "remint.tokens", partition: partition), 1))
-            }
-            for instance in [gateway, second] { _ = try await instance.health { $0.status == 200 } }
-            try await shop.produce([Self.token(still)])
-            for instance in [gateway, second] {
-                #expect(try await newer(than: versions[still] ?? 0, instance, left) > 0)
-            }
-            await shop.close()
-        }
-
         @Test func `calls end within their wait without brokers, and known tokens are served`() async throws {
             let shop = try await Shop.open()
             try await shop.startWorker()

@@ -42,32 +42,5 @@ extension GatewayScenarios {
             #expect(known.body?["version"]?.integer == answer.body?["version"]?.integer, "\(known.text)")
             await shop.close()
         }
-
-        @Test func `a gateway that starts hands out no older token than another one knows`() async throws {
-            let shop = try await Shop.open(admission: "coalesce: 60s")
-            try await shop.startWorker()
-            let other = try await Gateway.start(shop)
-            let users = (0..<20).map { "user-\($0)" }
-            var versions: [String: Int64] = [:]
-            for user in users {
-                let answer = try await other.acceptedCall(
-                    "/v1/apps/braze-ios/token?wait=30", session: try other.session(user))
-                versions[user] = try #require(answer.body?["version"]?.integer, "\(answer.text)")
-            }
-            try await shop.produce(Self.strangers(3000))
-            let gateway = try await Gateway.start(shop)
-            for user in users {
-                let session = try gateway.session(user)
-                let answer = try await gateway.acceptedCall("/v1/apps/braze-ios/token?wait=30", session: session)
-                #expect(answer.status == 200, "\(answer.text)")
-                #expect(answer.body?["version"]?.integer ?? 0 >= versions[user] ?? .max)
-            }
-            // What lay before them is read beside.
-            let stranger = try gateway.session("stranger-7")
-            try await eventually("the stranger's token") {
-                try await gateway.call("/v1/apps/braze-ios/token?after=0&wait=0", session: stranger).status == 200
-            }
-            await shop.close()
-        }
     }
 }
