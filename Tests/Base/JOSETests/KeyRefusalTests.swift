@@ -84,11 +84,11 @@ struct KeyRefusalTests {
 
     @Test(.timeLimit(.minutes(5)), arguments: ForeignKey.all)
     func `a key of a foreign kind is refused for every algorithm`(_ foreign: ForeignKey) async throws {
-        let openssl = try OpenSSL()
-        try await openssl.run(["genpkey"] + foreign.options + ["-out", "key.pem"])
-        try await openssl.run(["pkey", "-in", "key.pem", "-pubout", "-out", "public.pem"])
-        let pem = SecretBytes(copying: try openssl.read("key.pem"))
-        let publicPEM = try openssl.readText("public.pem")
+        let folder = try CommandFolder()
+        try await folder.openssl(["genpkey"] + foreign.options + ["-out", "key.pem"])
+        try await folder.openssl(["pkey", "-in", "key.pem", "-pubout", "-out", "public.pem"])
+        let pem = SecretBytes(copying: try folder.read("key.pem"))
+        let publicPEM = try folder.readText("public.pem")
         for algorithm in Algorithm.allCases {
             expectRefusal(.invalidKey) { try SigningKey(pem: pem, algorithm: algorithm) }
             expectRefusal(.invalidKey) { try VerificationKey(publicKeyPEM: publicPEM, algorithm: algorithm) }
@@ -120,9 +120,9 @@ struct KeyRefusalTests {
     }
 
     @Test func `DER is not PEM`() async throws {
-        let openssl = try OpenSSL()
-        try await openssl.run(["genpkey", "-algorithm", "ED25519", "-outform", "DER", "-out", "key.der"])
-        let der = SecretBytes(copying: try openssl.read("key.der"))
+        let folder = try CommandFolder()
+        try await folder.openssl(["genpkey", "-algorithm", "ED25519", "-outform", "DER", "-out", "key.der"])
+        let der = SecretBytes(copying: try folder.read("key.der"))
         expectRefusal(.invalidKey) { try SigningKey(pem: der, algorithm: .eddsa) }
     }
 
