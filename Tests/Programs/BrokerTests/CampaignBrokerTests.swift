@@ -12,42 +12,6 @@ extension BrokerTests {
             ProcessInfo.processInfo.environment["REMINT_TEST_LETTERS"].flatMap { Int($0) }
             ?? (Scale.isLong ? 1_000_000 : 200_000)
 
-        /// Percent of the canary that the vendor refuses, and whether that is more than 1 % for certain.
-        @Test(arguments: [(0, false), (1, false), (3, true), (20, true), (100, true)])
-        func `a canary of 200 users is judged by the share that the vendor refuses`(
-            _ percent: Int, _ isTooMany: Bool
-        ) async throws {
-            try await Self.play { canary in
-                let worker = try await canary.startWorker()
-                let start = ContinuousClock.now
-                try await begin(canary)
-                let new = try canary.newest()
-                let watch = isTooMany ? "10m" : "15s"
-                let job = try canary.starts("reissue", "--canary", "100", "--watch", watch, "--rate", "0")
-                try #require(await job.wrote("the canary is answered"), "\(job.errorText)")
-                let count = Self.users * percent / 100
-                let holders = try await canary.tokens(of: new)
-                #expect(holders.count == Self.users)
-                if count > 0 { try await canary.refuse(holders.prefix(count)) }
-                await job.waitForEnd()
-                #expect(job.status == (isTooMany ? 1 : 0), "\(job.errorText)")
-                let words =
-                    isTooMany
-                    ? "of \(Self.users) canary tokens: at least"
-                    : "the canary passed: \(Self.users) of \(Self.users) answered, 0 superseded, \(count) rejected"
-                #expect(job.errorText.contains(words), "\(job.errorText)")
-                if isTooMany {
-                    let refused = try await canary.rotate("reissue")
-                    #expect(refused.status == 1 && refused.errorText.contains("the campaign is paused"))
-                    try await canary.does("abort")
-                } else {
-                    try await canary.does("retire")
-                }
-                report("canary, \(percent) % refused: \(Self.seconds(since: start)) s")
-                await canary.stop(worker)
-            }
-        }
-
         @Test func `a canary's rejections behind many letters are heard after the job was killed`() async throws {
             try await Self.play { canary in
                 let worker = try await canary.startWorker()

@@ -51,21 +51,6 @@ extension Scenarios {
             #expect(try #require(result["shortest_life_seconds"] as? Int) > 3000)
         }
 
-        @Test func `remint-bench admission reports time and bytes by apps and subjects`() async throws {
-            let result = try await json([
-                "admission", "--rounds", "1", "--events", "1000", "--apps", "1", "--apps", "10", "--subjects", "0",
-                "--subjects", "1000",
-            ])
-            let rows = try #require(result["results"] as? [[String: Any]])
-            #expect(rows.map { $0["apps"] as? Int } == [1, 1, 10, 10])
-            for row in rows {
-                #expect(try median(row, "microseconds_per_event") > 0)
-                let isOn = row["subjects"] as? Int == 1000
-                #expect((row["remembered"] as? Int ?? 0 >= 1000) == isOn)
-                #expect((row["bytes"] as? Int ?? 0 > 0) == isOn)
-            }
-        }
-
         @Test func `remint-bench worker drains its backlogs on an embedded broker and times a steady rate`()
             async throws
         {
@@ -79,22 +64,6 @@ extension Scenarios {
             #expect(result["peak_bytes"] as? Int ?? 0 > 1 << 20)
             let waits = try #require(result["produced_to_visible_milliseconds"] as? [String: Double])
             #expect(try #require(waits["p50"]) <= #require(waits["p99"]))
-        }
-
-        @Test(.enabled(if: Scale.isLong, "it takes a minute: set REMINT_TEST_LONG=1"))
-        func `remint-bench growth measures the whole worker with more of each`() async throws {
-            let result = try await json([
-                "growth", "--rounds", "1", "--events", "500", "--backlog", "1000", "--apps", "3", "--subjects", "2000",
-            ])
-            let rows = try #require(result["results"] as? [[String: Any]])
-            #expect(rows.map { $0["backlog"] as? Int } == [500, 1000, 500, 500, 500])
-            #expect(rows.map { $0["apps"] as? Int } == [1, 1, 3, 1, 3])
-            #expect(rows.map { $0["subjects"] as? Int } == [1000, 1000, 1000, 2000, 2000])
-            for row in rows {
-                #expect(try median(row, "microseconds_per_event") > 0)
-                #expect(try median(row, "events_per_second") > 0)
-                #expect(try median(row, "ratio_to_first") > 0)
-            }
         }
 
         @Test(arguments: [

@@ -41,26 +41,9 @@ extension CampaignScenarios {
             #expect((refused == nil) == (words == nil), "\(String(describing: refused))")
             if let words, let refused {
                 #expect(refused.contains(words) && refused.contains("1 live token is signed with it"), "\(refused)")
-                // The campaign asks for its user, whatever the clock says, and then nothing is in the way.
-                let worker = try await shop.startWorker()
-                let campaign = Campaign(ring: ring)
-                let result = try await CampaignReissue(
-                    campaign: campaign,
-                    terms: CampaignTerms(
-                        canary: 0, watch: .seconds(1), answerWithin: .seconds(60), maxRejections: .standard,
-                        pace: ReissuePace(rate: nil)),
-                    brokers: shop.broker.bootstrapServers, logger: quiet, display: NoDisplay(), note: { _ in }
-                ).run()
-                guard case .reissued(let report) = result else { throw Unexpected() }
-                #expect(report.sent == 1 && report.holdings.live == 0)
-                #expect(try await refusal() == nil)
-                worker.terminate()
-                await worker.waitForEnd()
             }
             await shop.close()
         }
-
-        private struct Unexpected: Error {}
 
         /// The ring as an operator has it whose clock is off.
         private func ring(_ shop: borrowing Shop, _ offset: Int64) throws -> RingInUse {

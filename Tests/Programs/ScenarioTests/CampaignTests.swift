@@ -101,33 +101,6 @@ extension CampaignScenarios {
             await shop.close()
         }
 
-        @Test func `letters from before do not count, and a canary of others passes after a rejected one`() async throws
-        {
-            let shop = try await Shop.open(admission: "suspend_after: 1000")
-            try await shop.startWorker()
-            let operatorOf = Operator(shop: shop, ring: Self.app)
-            try await issue(30, shop)
-            // Every user's token of the old key was refused before: a long topic of letters that mean nothing now.
-            try await refuse(try await shop.tokens(), shop)
-            try await shop.waitForLetters(30)
-            try await operatorOf.does("prepare")
-            try await operatorOf.does("promote", "--now")
-            let job = try operatorOf.starts("reissue", "--canary", "10", "--watch", "60s", "--rate", "0")
-            try #require(await job.wrote("the canary is answered"), "\(job.errorText)")
-            let new = try shop.ring(Self.app).versions.last?.id
-            let canary = try await shop.tokens().filter { $0.header("remint-key-id") == new }
-            #expect(canary.count == 3)
-            try await refuse(canary, shop)
-            await job.waitForEnd()
-            #expect(job.status == 1)
-            #expect(job.errorText.contains("the vendor rejected"), "\(job.errorText)")
-            #expect(job.errorText.contains("--max-rejections"), "\(job.errorText)")
-            try await operatorOf.does("resume")
-            try await operatorOf.does("reissue", "--canary", "10", "--watch", "1s", "--rate", "0", brokers: true)
-            #expect(try await operatorOf.status()["live_old"] as? Int == 0)
-            await shop.close()
-        }
-
         /// Of a canary of 20, the users whose tokens the vendor refuses, and whether that is too many: the two beside the limit,
         /// and all in a long run.
         private static let shares: [(Int, Bool)] =

@@ -102,32 +102,5 @@ extension KeyScenarios {
                 return nil
             }
         }
-
-        @Test func `campaigns forth and back between two versions each re-issue everybody`() async throws {
-            let users = Self.few
-            let shop = try await Shop.open(partitions: Self.partitions(users))
-            try await shop.startWorker()
-            let operatorOf = Operator(shop: shop, ring: Self.infobip.app)
-            try await Self.infobip.issue(users, shop)
-            try await operatorOf.does("prepare")
-            let versions = try shop.ring(Self.infobip.app).versions.map(\.id)
-            for round in 0..<(Scale.isLong ? 5 : 2) {
-                let (from, to) = (versions[round % 2], versions[(round + 1) % 2])
-                try await operatorOf.does("prepare", "--key-version", to)
-                try await operatorOf.does("promote", "--now")
-                let start = ContinuousClock.now
-                let job = try await operatorOf.run("reissue", ["--canary", "0", "--rate", "0"], brokers: true)
-                let took = (ContinuousClock.now - start) / .seconds(1)
-                print("  forth and back, round \(round): \(users) users re-issued in \(Int(took.rounded())) s")
-                #expect(job.status == 0, "\(job.errorText)")
-                #expect(
-                    job.outputText.contains("\(users) events sent, 0 subjects"),
-                    "round \(round): \(job.outputText)")
-                #expect(job.outputText.contains("the ledger shows 0 live tokens of \(from)"), "\(job.outputText)")
-                #expect(try await operatorOf.ledger(of: from) == 0)
-                #expect(try await operatorOf.ledger(of: to) == users)
-            }
-            await shop.close()
-        }
     }
 }
