@@ -8,7 +8,6 @@ import Synchronization
 
 /// A gateway that answers one call after the other as a script demands, and keeps the requests.
 final class ScriptedGateway: HTTPExchange {
-    /// The answer to one call.
     enum Step {
         case answer(Int, [String: String] = [:], String = "")
         /// The connection is cut.
@@ -34,7 +33,6 @@ final class ScriptedGateway: HTTPExchange {
         (releases, release) = AsyncStream.makeStream(of: Void.self)
     }
 
-    /// A token's answer.
     static func token(_ version: Int, life: Int = 3600, challenge: String? = nil) -> String {
         let more = challenge.map { #","challenge":"\#($0)""# } ?? ""
         return #"{"app":"shop","vendor":"braze","token":"e.secret.\#(version)","expires_at":9,"expires_in":\#(life),"#

@@ -103,7 +103,6 @@ extension BrokerTests {
 struct Gateway {
     let program: Program
     let address: String
-    /// An API key.
     let key: String
 
     init(_ shop: Shop) async throws {

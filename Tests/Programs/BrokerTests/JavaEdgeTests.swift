@@ -5,7 +5,6 @@ import Testing
 extension BrokerTests {
     /// The example of an edge in Java. Kafka's own client does not speak to the embedded broker.
     @Suite(.timeLimit(.minutes(5))) struct JavaEdgeTests {
-        /// The class path of Kafka's client.
         private static let libraries = ProcessInfo.processInfo.environment["REMINT_TEST_KAFKA_CLIENTS"] ?? ""
         private static let canRun =
             !libraries.isEmpty && ["javac", "java", "node", "curl", "openssl"].allSatisfy(Tool.isInstalled)

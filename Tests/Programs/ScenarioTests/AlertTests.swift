@@ -6,7 +6,6 @@ import Testing
 extension Scenarios {
     /// Tests of the alerts and the dashboard against their runbooks, their own tests and their units.
     @Suite(.timeLimit(.minutes(5))) struct AlertTests {
-        /// An alert of the rules.
         private struct Alert {
             let name: String
             let text: Substring
@@ -119,7 +118,6 @@ extension Scenarios {
 
         // MARK: The dashboard
 
-        /// A unit of the dashboard's panels.
         private enum Unit: String { case seconds = "s", rate = "ops", count = "short", bytes, share = "percentunit" }
 
         private func unit(of query: String) -> Unit {

@@ -98,7 +98,6 @@ extension GatewayScenarios {
             }
         }
 
-        /// The user of a Braze token.
         static func user(of token: String) -> String? {
             let parts = token.split(separator: ".")
             guard parts.count == 3, let payload = try? Base64.url.decode(Array(parts[1].utf8)[...]) else { return nil }

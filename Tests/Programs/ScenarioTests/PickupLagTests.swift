@@ -7,7 +7,6 @@ import Testing
 extension GatewayScenarios {
     /// A gateway may lag behind the one that served a device before.
     @Suite(.timeLimit(.minutes(5))) struct PickupLagTests {
-        /// A path of braze-ios's token.
         private static let path = "/v1/apps/braze-ios/token"
 
         @Test func `a device that shows a newer version gets no older token`() async throws {

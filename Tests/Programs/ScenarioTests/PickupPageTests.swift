@@ -68,7 +68,6 @@ final class Site: VendorStub {
         return StubResponse(status: 204)
     }
 
-    /// Returns the first body that came.
     func result() async -> [UInt8] {
         await withCheckedContinuation { continuation in
             let result = state.withLock { state in

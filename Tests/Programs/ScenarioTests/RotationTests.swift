@@ -10,11 +10,9 @@ import Testing
 extension KeyScenarios {
     /// A key is replaced while users go on failing: nobody is stranded, and nothing of the old key is left.
     @Suite(.timeLimit(.minutes(5))) struct RotationTests {
-        /// One kind of vendor.
         struct Kind: CustomTestStringConvertible, Sendable {
             let testDescription: String
             let app: String
-            /// A report of this user's failure.
             let report: @Sendable (String) -> String
             /// Whether tokens answer challenges, so that none can be re-issued and all end by themselves.
             var isChallenge = false

@@ -59,7 +59,6 @@ extension DeviceScenarios {
             return tokens + tokens.compactMap { $0.split(separator: ".").last.map(String.init) }
         }
 
-        /// The tokens in the recorded reports.
         private func reportedSignatures() throws -> [String] {
             let pattern = /eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.([A-Za-z0-9_-]+)/
             let found = try Repository.files(under: "adapters", ending: "json").flatMap { file in

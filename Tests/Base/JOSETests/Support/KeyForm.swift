@@ -137,7 +137,6 @@ struct KeyForm: Sendable, CustomTestStringConvertible {
 
     private static let hasModules = PythonModules.areInstalled("joserfc, cryptography")
 
-    /// The forms whose tools are here.
     static let available = accepted.filter { form in
         guard let tool = form.tool else { return true }
         guard tool == .python else { return Tool.isInstalled(tool.rawValue) }
@@ -151,7 +150,6 @@ struct KeyForm: Sendable, CustomTestStringConvertible {
         return try folder.read("key")
     }
 
-    /// The key in the file.
     fileprivate func read(_ bytes: [UInt8]) throws -> SigningKey {
         let text = SecretBytes(copying: bytes)
         return switch content {

@@ -32,13 +32,11 @@ struct Canary: Sendable {
             Repository.remint, ["rotate", step, "--key", Self.app, "--config", configuration] + options)
     }
 
-    /// The newest version of the ring.
     func newest() throws -> String {
         let ring = KeyRingFile(folder: shop.folder.appending(path: "keys/\(Self.app)"))
         return try #require(try ring.versions().last?["id"])
     }
 
-    /// The configuration, as options.
     var configured: [String] { ["--config", configuration] }
 
     private var configuration: String { shop.configuration }

@@ -27,7 +27,6 @@ final class Shop: Sendable {
         var apps: [String: String] = [:]
         /// The workers' addresses of the cluster; nil for its own addresses.
         var brokers: String?
-        /// The dead-letter topic's own settings.
         var deadLetters: [String: String] = [:]
     }
 
@@ -39,7 +38,6 @@ final class Shop: Sendable {
         var all: [String] { inputs + outcomes + tiers + [control] }
     }
 
-    /// The retry tiers of every shop.
     static let tiers = ["2s", "5s", "10s"]
 
     let group: String
@@ -141,14 +139,12 @@ final class Shop: Sendable {
 
     // MARK: Workers
 
-    /// Starts a worker.
     func startProgram() throws -> Program {
         let program = try Program(Repository.remint, ["run", "--config", configuration])
         programs.withLock { $0.append(program) }
         return program
     }
 
-    /// Starts a gateway of this file.
     func startGateway(_ file: URL) throws -> Program {
         let program = try Program(Repository.remint, ["pickup", "--config", file.path])
         programs.withLock { $0.append(program) }
@@ -197,7 +193,6 @@ final class Shop: Sendable {
         try await TopicReader.wait(for: count, on: partitions(of: [topics.tokens]))
     }
 
-    /// The records of the tokens.
     func tokens() async throws -> [ConsumedRecord] {
         try await TopicReader.records(of: partitions(of: [topics.tokens]))
     }

@@ -51,7 +51,6 @@ struct Stage: Sendable {
         return try await Audit(shop)
     }
 
-    /// Kills the workers for good.
     func abandon() async {
         for worker in workers { worker.abandon() }
         for worker in workers { await worker.program.waitForEnd() }

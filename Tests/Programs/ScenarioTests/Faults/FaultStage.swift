@@ -41,7 +41,6 @@ final class FaultStage: Sendable {
 
     let shop: Shop
     private let scene: FaultScene
-    /// The configuration without a fault.
     private let configuration: Data
     private let signerPlace: SignerPlace?
     private let vendorServer: StubServer?
@@ -69,7 +68,6 @@ final class FaultStage: Sendable {
         get throws { try #require(state.withLock { $0.gateway }) }
     }
 
-    /// The vendor's REST API.
     var vendor: StubServer {
         get throws { try #require(vendorServer) }
     }
@@ -126,7 +124,6 @@ final class FaultStage: Sendable {
         state.withLock { $0.signer = signer }
     }
 
-    /// Kills the signer if it runs.
     func killSigner() async {
         let signer = state.withLock { state in
             defer { state.signer = nil }
@@ -193,7 +190,6 @@ final class FaultStage: Sendable {
         await get("\(state.withLock { $0.gateway?.address ?? $0.workerAddress })/health/ready")
     }
 
-    /// The data of the status page.
     func page() async -> String { await get("\(state.withLock { $0.workerAddress })/status").text }
 
     /// The text of `/metrics`; nil while nobody listens.

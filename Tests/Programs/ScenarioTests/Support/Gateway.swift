@@ -8,14 +8,12 @@ import Testing
 
 /// A gateway in a process of its own, in front of a shop's broker, with sessions and an API key that count there.
 struct Gateway {
-    /// An answer to a call.
     struct Answer {
         let status: Int
         let headers: [String: String]
         let body: JSONValue?
         let text: String
 
-        /// A string in the answer's JSON.
         func text(_ name: String) -> String? { body?[name]?.string }
 
         /// The state of a dependency, in an answer of `/health/ready`.
@@ -25,9 +23,7 @@ struct Gateway {
     static let apiKey = "rmk_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
     let program: Program
     let address: String
-    /// The address of its metrics.
     let metrics: String
-    /// Its configuration.
     let file: URL
     private let programs: Programs
     private let key: SigningKey
@@ -139,7 +135,6 @@ struct Gateway {
         return String(decoding: try await URLSession.shared.data(from: url).0, as: UTF8.self)
     }
 
-    /// Makes a call.
     func call(
         _ path: String, method: String = "GET", session: String? = nil, headers: [String: String] = [:],
         body: [UInt8]? = nil

@@ -62,7 +62,6 @@ struct Shop: ~Copyable {
         self.temporary = temporary
     }
 
-    /// Replaces a passage of the configuration.
     func configure(_ passage: String, _ replacement: String) throws {
         let text = try String(contentsOfFile: configuration, encoding: .utf8)
         try #require(text.contains(passage))
@@ -99,7 +98,6 @@ struct Shop: ~Copyable {
         await producer.close(within: .seconds(10))
     }
 
-    /// The records of the output topics.
     func outputs() async throws -> [ConsumedRecord] {
         try await records(of: ["remint.tokens", "remint.dead-letters"])
     }
@@ -189,12 +187,10 @@ final class Programs: Sendable {
 let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
 extension ConsumedRecord {
-    /// A header's text.
     func header(_ name: String) -> String? {
         headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// A member of a JSON value.
     func member(_ name: String) -> String? {
         let object = value.flatMap { try? JSONSerialization.jsonObject(with: Data($0)) } as? [String: Any]
         return object?[name] as? String

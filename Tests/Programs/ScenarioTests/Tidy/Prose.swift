@@ -7,7 +7,6 @@ struct Prose {
     /// A part of the file, in ASCII. Everything that no person reads in it is `|`.
     struct Passage {
         let kind: Kind
-        /// The number of its first line.
         let line: Int
         let text: String
 
@@ -15,11 +14,9 @@ struct Prose {
         var firstWord: Substring { text.drop { !$0.isLetter }.prefix(while: \.isLetter) }
     }
 
-    /// A place that breaks a rule.
     struct Finding {
         let rule: TidyRule
         let place: String
-        /// The whole line.
         let excerpt: String
 
         var text: String { "\(place): \"\(rule.pattern)\": \(rule.advice): \(excerpt)" }
@@ -41,7 +38,6 @@ struct Prose {
         Result { try NSRegularExpression(pattern: pattern) }
     }
 
-    /// Reads a Swift file.
     init(swift source: String, path: String) throws {
         self.path = path
         lines = source.split(separator: "\n", omittingEmptySubsequences: false)
