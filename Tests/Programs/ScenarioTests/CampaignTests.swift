@@ -1,10 +1,14 @@
+import AdapterKit
 import AsyncTestSupport
 import Foundation
 import JOSE
 import Kafka
 import Keyring
+import Operations
 import ProgramTestSupport
 import Testing
+import Vendors
+import WorkerConfiguration
 
 extension CampaignScenarios {
     /// A campaign reports what happened, stops where nothing did, and continues.
@@ -15,7 +19,7 @@ extension CampaignScenarios {
 
         /// A trouble that keeps a canary from being answered.
         enum Trouble: String, CaseIterable, Sendable {
-            case appPaused, workersStopped, keyUnreadable, lookupsDown
+            case appPaused, workersStopped, keyUnreadable
 
             /// Two that pause a campaign in different ways; all of them in a long run.
             static let tested: [Trouble] = Scale.isLong ? allCases : [.appPaused, .keyUnreadable]
@@ -25,7 +29,6 @@ extension CampaignScenarios {
                 case .appPaused: "2 deferred (app_suspended); the app braze-ios is paused"
                 case .workersStopped: "2 not consumed by any worker"
                 case .keyUnreadable: "got no token of"
-                case .lookupsDown: "deferred ("
                 }
             }
         }
@@ -46,11 +49,6 @@ extension CampaignScenarios {
                 worker.terminate()
                 await worker.waitForEnd()
             case .keyUnreadable: worker.send(SIGSTOP)
-            case .lookupsDown:
-                worker.terminate()
-                await worker.waitForEnd()
-                try shop.askNobody()
-                worker = try await shop.startWorker()
             }
             try await operatorOf.does("promote", "--now")
             if trouble == .keyUnreadable {
@@ -59,9 +57,7 @@ extension CampaignScenarios {
                 worker.send(SIGCONT)
             }
             let canary = ["--canary", "10", "--watch", "1s", "--answer-within"]
-            // A worker that was just started takes its partitions first, and then asks.
-            let wait = trouble == .lookupsDown ? "25s" : "4s"
-            let refused = try await operatorOf.run("reissue", canary + [wait], brokers: true)
+            let refused = try await operatorOf.run("reissue", canary + ["4s"], brokers: true)
             #expect(refused.status == 1)
             for words in [trouble.words, "remint rotate abort", "remint rotate resume"] {
                 #expect(refused.errorText.contains(words), "\(refused.errorText)")
@@ -77,11 +73,6 @@ extension CampaignScenarios {
                 // Whoever is asked for before the worker has read it gets a token of the old version once more.
                 let new = try #require(try shop.ring(Self.app).versions.last?.id)
                 try #require(await worker.wrote("remint.key.version=\(new)"), "\(worker.errorText)")
-            case .lookupsDown:
-                worker.terminate()
-                await worker.waitForEnd()
-                try shop.configure(Shop.lookup, "")
-                worker = try await shop.startWorker()
             }
             try await operatorOf.does("resume")
             let again = try await operatorOf.run("reissue", canary + ["15s"], brokers: true)
@@ -172,6 +163,53 @@ extension CampaignScenarios {
             await shop.close()
         }
 
+        // MARK: Clocks
+
+        /// Seconds by which the operator's clock is ahead, seconds until the token's end, and the words of the refusal; none where the
+        /// version may be retired.
+        static let ends: [(ahead: Int64, end: Int64, words: String?)] = [
+            (-600, 300, "ends at"), (-600, -300, "ends at"), (600, 300, "counts for 15m longer"), (600, -400, nil),
+        ]
+
+        @Test(arguments: ends) func `a version with a live token is not retired by a clock that is ten minutes off`(
+            _ ahead: Int64, _ end: Int64, _ words: String?
+        ) async throws {
+            // One partition, so that the worker's token is in the same one.
+            let shop = try await Shop.open(partitions: 1)
+            let operatorOf = Operator(shop: shop, ring: Self.app)
+            try await operatorOf.does("prepare")
+            try await operatorOf.does("promote", "--now")
+            let old = try #require(try shop.ring(Self.app).versions.first?.id)
+            try await shop.produce([tokenRecord("u", ring: Self.app, keyID: old, issued: 3600, end: end)])
+            let ring = try ring(shop, ahead)
+            func refusal() async throws -> String? {
+                do {
+                    try await ring.requireNoLiveToken(
+                        of: [old], brokers: shop.broker.bootstrapServers, logger: quiet, display: NoDisplay())
+                    return nil
+                } catch let error as TokensLive { return error.description }
+            }
+            let refused = try await refusal()
+            #expect((refused == nil) == (words == nil), "\(String(describing: refused))")
+            if let words, let refused {
+                #expect(refused.contains(words) && refused.contains("1 live token is signed with it"), "\(refused)")
+            }
+            await shop.close()
+        }
+
+        /// The ring as an operator has it whose clock is off.
+        private func ring(_ shop: borrowing Shop, _ offset: Int64) throws -> RingInUse {
+            let source = ConfigurationSource(
+                environment: { ProcessInfo.processInfo.environment[$0] },
+                file: { try? String(contentsOfFile: $0, encoding: .utf8) })
+            let (read, diagnostics) = ConfigurationReader(registry: .remint, source: source).read(shop.configuration)
+            let configuration = try #require(read, "\(diagnostics)")
+            let key = try #require(configuration.keys.first { $0.name == Self.app })
+            return RingInUse(
+                configuration: configuration, ring: key, directory: KeyRingDirectory(path: try #require(key.path)),
+                now: { UnixTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)).advanced(bySeconds: offset) })
+        }
+
         // MARK: Parts
 
         /// Tokens of the old key for `count` users.
@@ -199,17 +237,10 @@ extension Shop {
         let file = try #require((ring["versions"] as? [[String: Any]])?.last?["file"] as? String)
         return folder.appending(path: file).path
     }
+}
 
-    /// A look-up whose vendor does not answer.
-    static let lookup =
-        "    lookup: { mode: verify, endpoint: \"http://127.0.0.1:9\", key_file: braze.key }\n"
-
-    /// Lets the workers ask about the users of `braze-ios` where nobody answers.
-    func askNobody() throws {
-        let secret = folder.appending(path: "braze.key").path
-        try #require(
-            FileManager.default.createFile(
-                atPath: secret, contents: Data("key".utf8), attributes: [.posixPermissions: 0o600]))
-        try configure("    key: braze-ios\n", "    key: braze-ios\n" + Self.lookup)
-    }
+private struct NoDisplay: ProgressDisplay {
+    let isShown = false
+    mutating func show(_ done: Int, of total: Int, _ note: String) {}
+    mutating func clear() {}
 }

@@ -29,7 +29,11 @@ extension DeviceScenarios {
             try await admin.wait("remint_outcomes_total", [#"code="app_suspended""#], atLeast: Double(late.count))
 
             // The vendor's side is fixed: a new key is uploaded there and active here. Several users test it.
-            try await activateNewKey(in: shop.folder.appending(path: "keys/braze-ios"))
+            let operatorOf = Operator(shop: shop, ring: "braze-ios")
+            for step in [["generate", "--id", "new"], ["promote", "new", "--now"]] {
+                let made = try await operatorOf.remint(["keys"] + step + ["--key", "braze-ios"])
+                try #require(made.status == 0, "\(made.errorText)")
+            }
             let probes = try await shop.consumeOutputs { !Self.users(of: "new", in: $0).isEmpty }
             #expect(Self.users(of: "new", in: probes).isSubset(of: late))
             #expect(try await state(of: "braze-ios", shop, admin) == "suspended")
@@ -66,22 +70,6 @@ extension DeviceScenarios {
             try #require(apps.status == 0, "\(apps.errorText)")
             let list = try JSONSerialization.jsonObject(with: apps.standardOutput) as? [[String: Any]]
             return list?.first { $0["app"] as? String == app }?["state"] as? String
-        }
-
-        /// Puts a new active version into a ring, as an operator's tool would: the key first, then the listing at once.
-        private func activateNewKey(in ring: URL) async throws {
-            let key = ring.appending(path: "new.pem").path
-            let made = try await Program.run(
-                "/usr/bin/openssl", ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", key])
-            try #require(made.status == 0, "\(made.errorText)")
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
-            let listing = ring.appending(path: "keyring.json")
-            var text = try String(contentsOf: listing, encoding: .utf8)
-            text = text.replacing(/"state": *"active"/, with: #""state":"passive""#)
-            let end = try #require(text.lastIndex(of: "]"))
-            text.insert(
-                contentsOf: #", {"id":"new","state":"active","algorithm":"RS256","file":"new.pem"}"#, at: end)
-            try Data(text.utf8).write(to: listing, options: .atomic)
         }
     }
 }

@@ -33,9 +33,15 @@ extension OperatorScenarios {
                 "--rate",
             ]
             let job = try Program(Repository.remint, arguments + ["\(rate)"])
-            var tokens = try TokenTopicReader(shop)
+            var keyIDs: [String: String] = [:]
+            func readTokens(of subjects: Int) async throws {
+                try await shop.follow(of: ["remint.tokens"]) { record in
+                    keyIDs[String(decoding: record.key ?? [], as: UTF8.self)] = record.header("remint-key-id")
+                    return keyIDs.count >= subjects
+                }
+            }
             // In the middle of the job and of the worker's work.
-            try await tokens.read { $0.count >= Self.subjects / 5 }
+            try await readTokens(of: Self.subjects / 5)
             job.kill()
             worker.kill()
             await job.waitForEnd()
@@ -52,9 +58,9 @@ extension OperatorScenarios {
             let result = try #require(
                 try JSONSerialization.jsonObject(with: again.standardOutput) as? [String: Any])
             #expect(result["sent"] as? Int == Self.subjects)
-            try await tokens.read { $0.count >= Self.subjects }
-            #expect(Set(tokens.keyIDs.keys) == Set(users.map { "infobip-mobile/\($0)" }))
-            #expect(tokens.keyIDs.values.allSatisfy { $0 == "new" })
+            try await readTokens(of: Self.subjects)
+            #expect(Set(keyIDs.keys) == Set(users.map { "infobip-mobile/\($0)" }))
+            #expect(keyIDs.values.allSatisfy { $0 == "new" })
             let events = try await shop.bulkEvents()
             let copies = Dictionary(grouping: events, by: \.id)
             #expect(copies.count == Self.subjects, "nothing was skipped")
@@ -64,7 +70,6 @@ extension OperatorScenarios {
             print("  reissue: \(Self.subjects) subjects; killed after \(sentBefore); \(events.count) events in all")
             worker.terminate()
             await worker.waitForEnd()
-            await tokens.close()
             await shop.close()
         }
 
@@ -180,32 +185,6 @@ extension OperatorScenarios {
             await shop.close()
         }
     }
-}
-
-/// Follows the token topic: for each subject, the key of its newest token.
-private struct TokenTopicReader {
-    private let consumer: KafkaConsumer
-    private(set) var keyIDs: [String: String] = [:]
-
-    init(_ shop: borrowing Shop) throws {
-        consumer = try shop.reader(of: ["remint.tokens"])
-    }
-
-    mutating func read(until isEnough: ([String: String]) -> Bool) async throws {
-        while !isEnough(keyIDs) {
-            try Task.checkCancellation()
-            for event in await consumer.events(limit: 1000, within: .milliseconds(200)) {
-                switch event {
-                case .record(let record):
-                    keyIDs[String(decoding: record.key ?? [], as: UTF8.self)] = record.header("remint-key-id")
-                case .error(let error): if error.isFatal { throw error }
-                case .rebalance, .endOfPartition: break
-                }
-            }
-        }
-    }
-
-    func close() async { await consumer.close(within: .seconds(5)) }
 }
 
 extension Shop {

@@ -101,22 +101,11 @@ struct Gateway {
     ) throws -> String {
         let key = other ?? key
         let now = Int64(Date.now.timeIntervalSince1970)
-        var claims = JSONWriter()
-        claims.beginObject()
-        claims.member("iss", issuer)
-        claims.member("aud", audience)
-        claims.member("sub", user)
-        claims.member("iat", now - 1)
-        claims.member("exp", now + seconds)
-        if let thumbprint {
-            claims.name("cnf")
-            claims.beginObject()
-            claims.member("jkt", thumbprint)
-            claims.endObject()
-        }
-        claims.endObject()
+        let bound = thumbprint.map { #","cnf":{"jkt":"\#($0)"}"# } ?? ""
+        let claims =
+            #"{"iss":"\#(issuer)","aud":"\#(audience)","sub":"\#(user)","iat":\#(now - 1),"exp":\#(now + seconds)\#(bound)}"#
         let header = #"{"alg":"\#(key.algorithm.rawValue)","kid":"\#(key.keyID ?? "")"}"#
-        let input = Base64.url.encode(Array(header.utf8)) + "." + Base64.url.encode(claims.bytes)
+        let input = Base64.url.encode(Array(header.utf8)) + "." + Base64.url.encode(Array(claims.utf8))
         return input + "." + Base64.url.encode(try Signer(key).sign(Array(input.utf8)))
     }
 
