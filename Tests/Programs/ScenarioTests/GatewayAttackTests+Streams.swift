@@ -40,42 +40,6 @@ extension GatewayScenarios.GatewayAttackTests {
         await shop.close()
     }
 
-    @Test func `a request refused by a limit has its proof still`() async throws {
-        let keys = try AttackKeys()
-        let shop = try await Shop.open()
-        let worker = try await shop.startWorker()
-        let gateway = try await Gateway.start(
-            shop, issuer: keys.customers, limits: ["user_rate: 1"],
-            more: ["public_url: https://tokens.example", "proof: dpop"])
-        let device = try SigningKey.generate(.es256)
-        let session = try gateway.session("ann", boundTo: try JWK.thumbprint(of: device.verificationKey))
-        let path = "/v1/apps/braze-ios/token"
-        func ask(_ proof: String) async throws -> Int {
-            try await gateway.call(path, headers: ["Authorization": "DPoP \(session)", "DPoP": proof]).status
-        }
-        func proof() throws -> String {
-            try DeviceProof.make(device, session, "GET", "https://tokens.example\(path)")
-        }
-        let kept = try await eventualValue("a refusal by the limit") { () -> String? in
-            let next = try proof()
-            return try await ask(next) == 429 ? next : nil
-        }
-        /// Returns the status of the call with the kept proof once the limit admits it.
-        func admitted() async throws -> Int {
-            try await eventualValue("a call that the limit admits") {
-                let status = try await ask(kept)
-                return status == 429 ? nil : status
-            }
-        }
-        #expect(try await admitted() == 200)
-        // The limit is checked before the proof.
-        #expect(try await admitted() == 401)
-        await gateway.stop()
-        worker.terminate()
-        await worker.waitForEnd()
-        await shop.close()
-    }
-
     @Test func `a proof needs a nonce of these seconds on every instance, and an old one counts on none`()
         async throws
     {
