@@ -116,14 +116,11 @@ final class ScriptedGateway: HTTPExchange {
 
 /// A clock that tests move, and the pauses that a client made. No pause lasts.
 final class ManualTiming: Sendable {
-    private let state = Mutex<(now: Double, pauses: [Double], random: Double)>((0, [], 0))
+    private let state = Mutex<(now: Double, pauses: [Double])>((0, []))
 
     var pauses: [Double] { state.withLock(\.pauses) }
 
     func advance(by seconds: Double) { state.withLock { $0.now += seconds } }
-
-    /// Sets each random number that follows, from 0 up to 1.
-    func setRandom(_ value: Double) { state.withLock { $0.random = value } }
 
     var timing: Timing {
         Timing(
@@ -132,6 +129,6 @@ final class ManualTiming: Sendable {
                 self.state.withLock { $0.pauses.append(seconds) }
                 try Task.checkCancellation()
             },
-            random: { self.state.withLock(\.random) })
+            random: { 0 })
     }
 }
